@@ -1,7 +1,7 @@
 """The routers of the service, in the order of the OpenAPI document.
 
-To add a route, write a function in one of these routers, or in a new router that you add to `ROUTERS`. Its answer is a
-model of `aegis_sdk.wire`, and its decisions belong in a method of a service. A new tag is described in `openapi.py`.
+To add a route, write a function in one of these routers, or in a new router that you add to `ROUTERS`. Its response is
+a model of `aegis_sdk.wire`, and its decisions belong in a method of a service. A new tag is described in `openapi.py`.
 Then run `make openapi`, and add a row to the table in `docs/api.md` that says who may use it.
 """
 

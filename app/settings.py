@@ -14,10 +14,10 @@ from app.platform.secret_files import with_password
 
 MEBIBYTE = 2**20
 
-#: The hosts that only this machine reaches.
+#: The hosts that only this machine can reach.
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
-#: Settings that are gone, with the criterion of `AEGIS_REQUIRE_PRIVACY` that takes their place.
+#: Removed settings, with the criterion of `AEGIS_REQUIRE_PRIVACY` that replaces them.
 FORMER: Final = {"AEGIS_MIN_K": "k", "AEGIS_MIN_L": "l"}
 
 
@@ -44,7 +44,7 @@ def _parsed(value: object) -> object:
 #: An origin as browsers send it (RFC 6454, section 6.2).
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 
-#: Ports that browsers leave out of an origin.
+#: The ports that browsers omit from an origin.
 _DEFAULT_PORT = re.compile(r"http:.*:80|https:.*:443")
 
 
@@ -52,13 +52,13 @@ def origins_in(text: str) -> tuple[str, ...]:
     """The origins in a text like `https://a.example,https://b.example:8443`.
 
     Raises:
-        ValueError: a part is no origin as browsers send it.
+        ValueError: a part is not an origin as browsers send it.
     """
     origins = tuple(filter(None, map(str.strip, text.split(","))))
     for origin in origins:
         if not _ORIGIN.fullmatch(origin) or _DEFAULT_PORT.fullmatch(origin):
             message = (
-                f"{origin!r} is no origin: name each one in full, in lower case and without a path or a default "
+                f"{origin!r} is not an origin: give it in full, in lower case and without a path or a default "
                 "port, as in https://data.example.org; * is not possible"
             )
             raise ValueError(message)
@@ -78,7 +78,7 @@ def console_origin_in(text: str) -> str:
     """The one origin in a text.
 
     Raises:
-        ValueError: it is no origin, or one at which a password could be read on the way.
+        ValueError: not an origin, or one without TLS, where a password could be intercepted.
     """
     [origin, *others] = origins_in(text) or [""]
     if others or not (origin.startswith("https:") or urlsplit(origin).hostname in LOOPBACK):
@@ -303,7 +303,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _refuse_former(self) -> Self:
-        """Refuse a setting that demanded privacy and is gone: a service that ignored it would demand none."""
+        """Refuse a removed privacy setting: a service that ignored it would require nothing."""
         for name in FORMER.keys() & os.environ.keys():
             message = f"{name} is gone; set AEGIS_REQUIRE_PRIVACY={FORMER[name]}={os.environ[name]} instead"
             raise ValueError(message)
@@ -311,12 +311,12 @@ class Settings(BaseSettings):
 
     @property
     def urls(self) -> DatabaseUrls | None:
-        """Where the database is; None if it is an embedded one."""
+        """The URLs of the database; None for an embedded one."""
         if self.database_url is None:
             return None
         return DatabaseUrls(owner=self.owner_database_url or self.database_url, service=self.database_url)
 
     def of_worker(self, number: int) -> dict[str, str]:
-        """The variables of a worker that `serve` starts, the first one having the number 1."""
+        """The environment variables of the worker that `serve` starts with this number, from 1."""
         first = self.worker_metrics_port
         return {"AEGIS_WORKER_METRICS_PORT": str(first + number - 1)} if first else {}

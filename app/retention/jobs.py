@@ -1,4 +1,4 @@
-"""The sweep of what is kept only for some time."""
+"""The sweep of expired data."""
 
 import asyncio
 from typing import Final
@@ -18,14 +18,14 @@ PAUSE: Final = 600.0
 
 
 async def keep_retention(database: Database, queue: App, retention: Retention, ceiling: int = CEILING) -> None:
-    """Sweep for ever. Every worker does this; one at a time deletes. `ceiling` is that of a tenant's jobs."""
+    """Sweep until cancelled. Every worker runs this, but one at a time deletes. `ceiling` limits a tenant's jobs."""
     while True:
         await sweep(database, queue, retention, ceiling)
         await asyncio.sleep(PAUSE)
 
 
 async def sweep(database: Database, queue: App, retention: Retention, ceiling: int = CEILING) -> int:
-    """Delete all that is too old, in short transactions, and do what was left undone; how many rows it was."""
+    """Delete expired data and finish abandoned work, in short transactions; return the number of rows."""
     total = 0
     for what in Swept:
         try:

@@ -1,4 +1,4 @@
-"""How long things are kept."""
+"""Retention of data."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from app.requests.service.work import DataRequestWork
 from app.retention.store import PART, RetentionStore
 from app.webhooks.model import KEPT
 
-#: How long jobs are kept that failed for good, for whoever looks for the reason.
+#: How long failed jobs are stored, so that their cause can be found.
 FAILED_JOBS_KEPT: Final = timedelta(days=7)
 
 
 class Swept(StrEnum):
-    """What is swept, in this order, each in transactions of its own: one fault must not keep the rest."""
+    """What is swept, in this order and in separate transactions, so that one fault does not stop the rest."""
 
     IDEMPOTENCY_KEYS = "idempotency_keys"
     DELIVERIES = "deliveries"
@@ -32,12 +32,12 @@ class Swept(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What a service keeps; None keeps it for ever.
+    """The retention periods of a service; None for no limit.
 
     Attributes:
-        advice_days: days for which finished advice is kept.
-        request_days: days without any action after which a request for data ends.
-        versions: how many versions of an entry are kept: the latest ones.
+        advice_days: days for which finished advice is stored.
+        request_days: days without an action after which a data request expires.
+        versions: the number of an entry's latest versions that are stored.
     """
 
     advice_days: int | None = None
@@ -46,7 +46,7 @@ class Retention:
 
 
 class RetentionService:
-    """Deletes what has been kept long enough, and does what was left undone, a part of it in each transaction."""
+    """Deletes expired data and finishes abandoned work, a part in every transaction."""
 
     def __init__(
         self, store: RetentionStore, idempotency: IdempotencyService, requests: DataRequestWork, jobs: JobQueue
@@ -57,7 +57,7 @@ class RetentionService:
         self._idempotency = idempotency
 
     async def sweep(self, what: Swept, retention: Retention) -> int:
-        """Delete, end or do again a part of what is due, unless another worker does; how many rows."""
+        """Sweep a part of what is due unless another worker does; return the number of rows."""
         return await self._parts(retention)[what]() if await self._store.try_lock() else 0
 
     def _parts(self, retention: Retention) -> dict[Swept, Callable[[], Awaitable[int]]]:
@@ -67,7 +67,7 @@ class RetentionService:
             Swept.SESSIONS: self._store.delete_sessions,
             Swept.UNDONE_JOBS: self._redo,
             Swept.FAILED_JOBS: lambda: self._store.delete_failed_jobs(FAILED_JOBS_KEPT),
-            # Jobs settle these as they end, but those that die before do not.
+            # Jobs answer these when they end, unless they die first.
             Swept.ANSWERED_REQUESTS: self._requests.settle,
             Swept.REQUESTS: lambda: _aged(retention.request_days, self._requests.expire),
             Swept.ADVICE: lambda: _aged(retention.advice_days, self._store.delete_advice),

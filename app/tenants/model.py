@@ -1,4 +1,4 @@
-"""What tenants ask of their entries, and how much of a service they may use."""
+"""The policies and quotas of tenants."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 @dataclass(frozen=True, slots=True)
 class RequiredPrivacy:
-    """Limits by criterion that a configuration must vouch for before it may compete; none by default.
+    """Limits by criterion that a configuration must guarantee to compete; none by default.
 
     Attributes:
         at_least: lower limits, for criteria where higher is better.
@@ -20,8 +20,8 @@ class RequiredPrivacy:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any] | None) -> Self:
-        """Restore limits from their stored JSON; of an empty object, or of none, they are no limits."""
-        # PostgreSQL returns a large float as an integer with as many digits.
+        """Limits from their stored JSON; an empty object or None means no limits."""
+        # PostgreSQL returns a large float as a long integer.
         sides = [(stored or {}).get(side, {}) for side in ("at_least", "at_most")]
         return cls(*({name: float(limit) for name, limit in limits.items()} for limits in sides))
 
@@ -30,22 +30,22 @@ class RequiredPrivacy:
         return bool(self.at_least or self.at_most)
 
     def __str__(self) -> str:
-        """The limits as settings and commands have them: `k=5,t=0.2`."""
+        """The limits in the form of settings and commands: `k=5,t=0.2`."""
         return ",".join(f"{name}={limit:g}" for name, limit in self.numbers.items())
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The limits by criterion, as the contract has them."""
+        """The limits by criterion, in the contract's form."""
         return {**self.at_least, **self.at_most}
 
     def stricter_of(self, other: Self) -> Self:
-        """The limits of both; where both have one, the stricter."""
+        """The limits of both, the stricter one where both have one."""
         return type(self)(
             _merged(self.at_least, other.at_least, higher=True), _merged(self.at_most, other.at_most, higher=False)
         )
 
     def in_words(self) -> Iterator[tuple[str, str]]:
-        """Each criterion with its limit in words: `k >= 5`."""
+        """The criteria with their limits in words: `k >= 5`."""
         yield from ((name, f"{name} >= {limit:g}") for name, limit in self.at_least.items())
         yield from ((name, f"{name} <= {limit:g}") for name, limit in self.at_most.items())
 
@@ -61,18 +61,18 @@ NOTHING_REQUIRED = RequiredPrivacy()
 
 @dataclass(frozen=True, slots=True)
 class TenantPolicy:
-    """What a tenant asks of its entries, besides what the service asks; nothing by default.
+    """A tenant's requirements of its entries, added to the service's; none by default.
 
     Attributes:
-        required_privacy: what configurations must vouch for before they may compete.
-        demands_sign_off: whether a reviewer must sign off each new version before others see it.
+        required_privacy: what a configuration must guarantee to compete.
+        demands_sign_off: whether a reviewer must sign off a new version before others see it.
     """
 
     required_privacy: RequiredPrivacy = NOTHING_REQUIRED
     demands_sign_off: bool = False
 
     def __str__(self) -> str:
-        """What it asks: `k=5,t=0.2, sign-off`."""
+        """The policy in words: `k=5,t=0.2, sign-off`."""
         asked = [str(self.required_privacy), *(["sign-off"] * self.demands_sign_off)]
         return ", ".join(filter(None, asked)) or "nothing"
 
@@ -82,12 +82,12 @@ NO_DEMANDS = TenantPolicy()
 
 @dataclass(frozen=True, slots=True)
 class CountedTenant:
-    """A tenant with what it has.
+    """A tenant with its numbers.
 
     Attributes:
-        entries: how many entries it owns.
-        keys: how many of its keys are valid.
-        asked: how many distinct questions it has asked in the last 24 hours.
+        entries: the number of its entries.
+        keys: the number of its valid keys.
+        asked: the number of its distinct questions in the last 24 hours.
     """
 
     name: str
@@ -97,10 +97,10 @@ class CountedTenant:
     asked: int
 
 
-#: Questions count against a quota for so long.
+#: How long questions count against a quota.
 DAY: Final = timedelta(hours=24)
 
-#: What each limit may be: the least and the most.
+#: The least and the most of every limit.
 LIMITS: Final[Mapping[str, tuple[int, int]]] = {
     "entries": (0, 10**9),
     "versions": (0, 10**9),
@@ -112,14 +112,14 @@ LIMITS: Final[Mapping[str, tuple[int, int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The most that a tenant may use; None is no limit.
+    """The limits of a tenant's usage; None for no limit.
 
     Attributes:
         entries: entries in the catalogue.
         versions: versions of all its entries together.
-        bytes: bytes that these versions take in the database.
+        bytes: the size of these versions in the database.
         advice: distinct questions in 24 hours.
-        jobs: jobs that run at the same time, light and heavy ones counted apart.
+        jobs: concurrent jobs, light and heavy ones counted separately.
     """
 
     entries: int | None = None
@@ -133,7 +133,7 @@ class Quota:
         """The quota with these numbers by name.
 
         Raises:
-            ValueError: there is no quota of a name, or a number is beyond its `LIMITS` or not a whole one.
+            ValueError: there is no such quota, or a number is not whole or outside its `LIMITS`.
         """
         for name, number in numbers.items():
             if name not in LIMITS:
@@ -147,20 +147,20 @@ class Quota:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The limits that there are, by name."""
+        """The limits that are set, by name."""
         return {name: limit for name, limit in asdict(self).items() if limit is not None}
 
     @property
     def limits_storage(self) -> bool:
-        """Whether there is a limit to what the tenant may store."""
+        """Whether storage is limited."""
         return not self.numbers.keys().isdisjoint(("entries", "versions", "bytes"))
 
     def otherwise(self, usual: Self) -> Self:
-        """This quota, with the limits of the usual one where it has none."""
+        """This quota, with the default's limits where it has none."""
         return type(self)(**(usual.numbers | self.numbers))
 
     def __str__(self) -> str:
-        """The limits as settings and commands have them: `entries=1000,advice=500`."""
+        """The limits in the form of settings and commands: `entries=1000,advice=500`."""
         return ",".join(f"{name}={limit}" for name, limit in self.numbers.items())
 
 
@@ -169,7 +169,7 @@ NO_QUOTA = Quota()
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a tenant uses of its quota, in the same units."""
+    """A tenant's usage, in the units of its quota."""
 
     entries: int
     versions: int

@@ -1,4 +1,4 @@
-"""What tenants demand of their entries, and may use."""
+"""The policies and quotas of tenants."""
 
 import math
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from app.tenants.store import QuotaStore, TenantStore
 
 @dataclass(frozen=True, slots=True)
 class TenantPage:
-    """One page of tenants, by name; the name after which the next one begins, or None."""
+    """One page of tenants by name, and the name after which the next page begins, or None."""
 
     items: tuple[CountedTenant, ...]
     next_after: str | None
 
 
 class TenantService:
-    """Tenants by name, for the service itself and for whoever runs it."""
+    """Tenants by name, for the service and its operator."""
 
     def __init__(self, tenants: TenantStore, quotas: QuotaStore, audit: AuditStore) -> None:
         self._audit = audit
@@ -28,13 +28,13 @@ class TenantService:
         self._quotas = quotas
 
     async def policy(self, tenant: str) -> TenantPolicy:
-        """What a tenant asks of its entries."""
+        """A tenant's policy."""
         return await self._tenants.policy(tenant)
 
     async def set_policy(self, tenant: str, policy: TenantPolicy, *, by: Caller | None = None) -> None:
-        """Set what a tenant asks of its entries; the tenant is created if it is new.
+        """Set a tenant's policy; the tenant is created if it is new.
 
-        `by` is who does so; None for whoever runs the service.
+        `by` is the caller; None for the operator of the process.
 
         Raises:
             InvalidDocumentError: the name of the tenant is invalid.
@@ -44,7 +44,7 @@ class TenantService:
         await self._audit.add(AuditRecord(AuditAction.SET_POLICY, target=tenant, value=str(policy)), by)
 
     async def set_quota(self, tenant: str, quota: Quota) -> None:
-        """Set what a tenant may use; where it has no limit, the service's usual one applies.
+        """Set a tenant's quota; the service's default applies to limits that are not set.
 
         Raises:
             InvalidDocumentError: the name of the tenant is invalid.
@@ -54,23 +54,23 @@ class TenantService:
         await self._audit.add(AuditRecord(AuditAction.SET_QUOTA, target=tenant, value=str(quota)), None)
 
     async def all(self) -> list[tuple[str, TenantPolicy]]:
-        """Every tenant, with what it asks."""
+        """Every tenant with its policy."""
         return await self._tenants.all()
 
     async def page(self, name: str | None, limit: int, after: str | None) -> TenantPage:
-        """A page of tenants with what they have; only the one of this name if there is one."""
+        """A page of tenants with their numbers; only the tenant `name` unless that is None."""
         listed = await self._tenants.counted(name, limit + 1, after)
         return TenantPage(tuple(listed[:limit]), listed[limit - 1].name if len(listed) > limit else None)
 
 
 class TenantAdministration:
-    """What tenants ask of their entries, for callers."""
+    """The policies of tenants, for callers."""
 
     def __init__(self, tenants: TenantService) -> None:
         self._tenants = tenants
 
     async def policy(self, caller: Caller, tenant: str | None) -> tuple[str, TenantPolicy]:
-        """A tenant, the caller's own if None, with what it asks of its entries.
+        """A tenant (the caller's own if None) and its policy.
 
         Raises:
             RoleNotAllowedError: the caller may not administer this tenant.
@@ -79,7 +79,7 @@ class TenantAdministration:
         return owner, await self._tenants.policy(owner)
 
     async def set_policy(self, caller: Caller, tenant: str | None, policy: TenantPolicy) -> str:
-        """Set what a tenant, the caller's own if None, asks of its entries, and return its name.
+        """Set the policy of a tenant (the caller's own if None) and return its name.
 
         Raises:
             RoleNotAllowedError: the caller may not administer this tenant.
@@ -90,11 +90,11 @@ class TenantAdministration:
         return owner
 
     async def tenants(self, caller: Caller, limit: int, after: str | None) -> TenantPage:
-        """A page of tenants with what they have: all for operators, else the caller's own.
+        """A page of tenants with their numbers: all for operators, else the caller's own.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing.
-            InvalidDocumentError: no tenant can have the name after which the page begins.
+            RoleNotAllowedError: the caller is not an administrator.
+            InvalidDocumentError: `after` is not a valid name.
         """
         own = administered_tenant(caller, None)
         if after is not None:
@@ -103,7 +103,7 @@ class TenantAdministration:
 
 
 class QuotaService:
-    """Quotas of tenants. `usual` is what applies to a tenant where it has no quota of its own."""
+    """Quotas of tenants. `usual` is the default for limits that a tenant does not have."""
 
     def __init__(self, quotas: QuotaStore, usual: Quota, audit: AuditStore) -> None:
         self._audit = audit
@@ -111,16 +111,16 @@ class QuotaService:
         self._usual = usual
 
     async def admit_version(self, tenant: str, size: int) -> None:
-        """Refuse a version that would exceed what the tenant may store. A new entry is stored before this is called.
+        """Refuse a version beyond the tenant's storage quota. A new entry is stored before this call.
 
-        Others who publish for the tenant wait until this transaction ends, so that together they keep to it.
+        Concurrent publications for the tenant wait until this transaction ends, and so respect the quota.
 
         Args:
-            tenant: who owns the entry.
-            size: how many bytes the version takes.
+            tenant: the owner of the entry.
+            size: the version's size in bytes.
 
         Raises:
-            QuotaExceededError: what would be exceeded.
+            QuotaExceededError: the limit that would be exceeded.
         """
         if not (await self._of(tenant)).limits_storage:
             return
@@ -131,12 +131,12 @@ class QuotaService:
             limit = quota.numbers.get(name)
             if limit is not None and number > limit:
                 raise QuotaExceededError(
-                    f"The tenant {tenant} may have {limit:,} {name}, and this would make {number:,}. Delete what is "
-                    "not needed any more, or ask an operator for more."
+                    f"The tenant {tenant} may have {limit:,} {name}, and this would make {number:,}. Delete what "
+                    "you no longer need, or ask an operator for more."
                 )
 
     async def admit_question(self, tenant: str) -> None:
-        """Refuse a question, which is stored before this is called, if the tenant asks too many in a day.
+        """Refuse a question (stored before this call) if the tenant asks too many in a day.
 
         Raises:
             QuotaSpentError: with the time after which it may ask again.
@@ -144,16 +144,16 @@ class QuotaService:
         limit = (await self._of(tenant)).advice
         if limit is not None and await self._quotas.asked(tenant) > limit:
             raise QuotaSpentError(
-                f"The tenant {tenant} may ask {limit:,} new questions in 24 hours. Those that were asked can be asked "
-                "again at any time.",
+                f"The tenant {tenant} may ask {limit:,} new questions in 24 hours. Earlier questions can be "
+                "repeated at any time.",
                 math.ceil(await self._quotas.first_asked(tenant)),
             )
 
     async def read(self, caller: Caller, tenant: str | None) -> tuple[str, Quota, Usage]:
-        """A tenant (the caller's own if None), what it may use, and what it uses.
+        """A tenant (the caller's own if None), its quota and its usage.
 
         Raises:
-            RoleNotAllowedError: it is another tenant, and the caller is no operator.
+            RoleNotAllowedError: it is another tenant, and the caller is not an operator.
             InvalidDocumentError: the name of the tenant is invalid.
         """
         name = caller.tenant if tenant is None else tenant
@@ -161,20 +161,20 @@ class QuotaService:
         return name, await self._of(name), await self._quotas.usage(name)
 
     async def own(self, caller: Caller, tenant: str) -> Quota:
-        """What a tenant may use by its own quota, without the usual one.
+        """A tenant's own quota, without the defaults.
 
         Raises:
-            RoleNotAllowedError: it is another tenant, and the caller is no operator.
+            RoleNotAllowedError: it is another tenant, and the caller is not an operator.
             InvalidDocumentError: the name of the tenant is invalid.
         """
         _refuse_other(caller, tenant)
         return await self._quotas.quota(tenant)
 
     async def set(self, caller: Caller, tenant: str | None, quota: Quota) -> None:
-        """Set a tenant's own quota; where it has no limit, the usual one applies.
+        """Set a tenant's own quota; the default applies to limits that are not set.
 
         Raises:
-            RoleNotAllowedError: the caller is no operator.
+            RoleNotAllowedError: the caller is not an operator.
             InvalidDocumentError: the name of the tenant is invalid.
         """
         if not caller.is_operator:

@@ -1,4 +1,4 @@
-"""The stores of tenants: what they ask, and what they use."""
+"""The stores of tenants' policies, quotas and usage."""
 
 from dataclasses import asdict
 
@@ -30,12 +30,12 @@ class TenantStore(Store):
     """Tenants by name."""
 
     async def policy(self, name: str) -> TenantPolicy:
-        """What a tenant asks of its entries; nothing if it is unknown."""
+        """A tenant's policy; the empty one for an unknown tenant."""
         stored = await self._session.execute(select(TenantRow).where(TenantRow.name == name))
         return next(map(to_policy, stored.scalars()), NO_DEMANDS)
 
     async def set_policy(self, name: str, policy: TenantPolicy) -> None:
-        """Set what a tenant asks, instead of what it asked before; the tenant is created if it is new."""
+        """Replace a tenant's policy; the tenant is created if it is new."""
         required = policy.required_privacy
         await self._session.execute(
             update(TenantRow)
@@ -44,12 +44,12 @@ class TenantStore(Store):
         )
 
     async def all(self) -> list[tuple[str, TenantPolicy]]:
-        """Every tenant with what it asks, in the order of their names."""
+        """Every tenant with its policy, by name."""
         rows = await self._session.execute(select(TenantRow).order_by(TenantRow.name))
         return [(row.name, to_policy(row)) for row in rows.scalars()]
 
     async def counted(self, name: str | None, limit: int, after: str | None) -> list[CountedTenant]:
-        """Tenants with what they have, in the order of their names: at most `limit`, or the one of this name."""
+        """Tenants with their numbers by name: at most `limit`, or only the tenant `name`."""
         wanted = _COUNTED.order_by(TenantRow.name).limit(limit)
         if name is not None:
             wanted = wanted.where(TenantRow.name == name)
@@ -62,7 +62,7 @@ class TenantStore(Store):
 
 
 def to_policy(row: TenantRow) -> TenantPolicy:
-    """What a tenant asks of its entries, as its row has it."""
+    """The policy in a tenant's row."""
     return TenantPolicy(RequiredPrivacy.from_json(row.required_privacy), row.demands_sign_off)
 
 
@@ -87,9 +87,9 @@ class QuotaStore(Store):
     """Quotas by the name of the tenant."""
 
     async def quota(self, tenant: str, *, lock: bool = False) -> Quota:
-        """What the tenant may use by its own quota; `lock` makes others who ask so wait for this transaction."""
+        """The tenant's own quota; with `lock`, other locking calls wait for this transaction."""
         wanted = select(TenantRow.quota).where(TenantRow.name == tenant)
-        # Entries refer to the tenant, and adding one must not wait for who only reads the quota.
+        # Entries refer to the tenant, and adding one must not wait for a reader of the quota.
         stored = (await self._session.execute(wanted.with_for_update(key_share=True) if lock else wanted)).scalar()
         return Quota.from_numbers(stored) if stored else NO_QUOTA
 
@@ -99,13 +99,13 @@ class QuotaStore(Store):
         await self._session.execute(update(TenantRow).where(TenantRow.id == owner).values(quota=quota.numbers))
 
     async def usage(self, tenant: str) -> Usage:
-        """What the tenant uses."""
+        """The tenant's usage."""
         running = await self._session.execute(_RUNNING, {"tenant": tenant})
         entries, versions, stored = await self.stored(tenant)
         return Usage(entries, versions, stored, await self.asked(tenant), running.scalar_one())
 
     async def stored(self, tenant: str) -> tuple[int, int, int]:
-        """The numbers of the tenant's entries and of their versions, and the bytes that these take."""
+        """The numbers of the tenant's entries and versions, and the versions' size in bytes."""
         counted = await self._session.execute(
             select(
                 func.count(EntryRow.id.distinct()),
@@ -131,7 +131,7 @@ class QuotaStore(Store):
         return counted.scalar_one()
 
     async def first_asked(self, tenant: str) -> float:
-        """The seconds until the oldest question of the last day does not count any more."""
+        """The seconds until the oldest question of the last day no longer counts."""
         oldest = await self._session.execute(
             select(func.extract("epoch", func.min(QuestionRow.created_at) + DAY - func.now()))
             .join(TenantRow, TenantRow.id == QuestionRow.tenant_id)

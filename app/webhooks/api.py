@@ -62,7 +62,7 @@ _log = structlog.get_logger(__name__)
 async def create_webhook(
     caller: AdministratorDependency, document: SmallBodyDependency, state: StateDependency, once: OnceDependency
 ) -> Response:
-    """Posts the named events of the caller's tenant to a URL from now on; operators may name another tenant."""
+    """Sends the chosen events of the caller's tenant to a URL from now on. Operators may name another tenant."""
 
     async def create(factory: Factory, asked: wire.WebhookRequest) -> Response:
         secret, webhook = await factory.webhooks().create(
@@ -81,7 +81,7 @@ async def create_webhook(
     responses=answers(200, wire.WebhookList, "The webhooks of a tenant, oldest first", 422),
 )
 async def list_webhooks(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
-    """Lists the webhooks of the caller's tenant, with what their last attempts came to."""
+    """Lists the webhooks of the caller's tenant with the outcome of their last attempts."""
     webhooks = await factory.webhooks().of_tenant(caller, tenant)
     return JsonResponse(wire.WebhookList(items=list(map(_answer, webhooks))))
 
@@ -101,7 +101,7 @@ async def read_webhook(webhook_id: str, caller: CallerDependency, factory: Facto
 async def set_webhook(
     webhook_id: str, caller: CallerDependency, document: PatchDependency, factory: FactoryDependency
 ) -> Response:
-    """Enables a webhook again, which forgets its failures, or disables it, which gives up what waits for it."""
+    """Enables a webhook and resets its failures, or disables it and gives up its pending events."""
     asked = await validated(wire.WebhookPatch, document)
     webhook = await factory.webhooks().set_enabled(caller, webhook_id, enabled=asked.enabled)
     _log.info("webhook enabled" if asked.enabled else "webhook disabled", webhook=webhook.id, by=caller.subject)
@@ -115,7 +115,7 @@ async def set_webhook(
     responses=answers(204, None, "The webhook and its deliveries are deleted", 404),
 )
 async def delete_webhook(webhook_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
-    """Deletes a webhook with what waits for it."""
+    """Deletes a webhook and its pending events."""
     await factory.webhooks().delete(caller, webhook_id)
     _log.info("webhook deleted", webhook=webhook_id, by=caller.subject)
     return Response(status_code=204)
@@ -132,7 +132,7 @@ async def delete_webhook(webhook_id: str, caller: CallerDependency, factory: Fac
 async def replace_secret(
     webhook_id: str, caller: AdministratorDependency, document: SmallBodyDependency, once: OnceDependency
 ) -> Response:
-    """Draws a new secret. For a while, events have a signature by each, so that the receiver can change over."""
+    """Draws a new secret. During the overlap, events are signed with both, so that the receiver can switch."""
 
     async def replace(factory: Factory, asked: wire.SecretRotation) -> Response:
         overlap = timedelta(hours=asked.overlap_hours)
@@ -147,10 +147,10 @@ async def replace_secret(
     "/{webhook_id}/test",
     summary="Test a webhook",
     status_code=202,
-    responses=answers(202, wire.WebhookDelivery, "The delivery of the ping, which a worker makes", 400, 404, 409, 422),
+    responses=answers(202, wire.WebhookDelivery, "The delivery of the ping, sent by a worker", 400, 404, 409, 422),
 )
 async def test_webhook(webhook_id: str, caller: AdministratorDependency, once: OnceDependency) -> Response:
-    """Sends the event `ping`, whatever events the webhook asks for."""
+    """Sends the event `ping`, whatever events the webhook subscribes to."""
 
     async def test(factory: Factory, _: None) -> Response:
         return JsonResponse(_delivery(await factory.webhooks().test(caller, webhook_id)), 202)
@@ -161,7 +161,7 @@ async def test_webhook(webhook_id: str, caller: AdministratorDependency, once: O
 @router.get(
     "/{webhook_id}/deliveries",
     summary="List a webhook's deliveries",
-    responses=answers(200, wire.WebhookDeliveryList, "The last ones, newest first", 404, 422),
+    responses=answers(200, wire.WebhookDeliveryList, "The last deliveries, newest first", 404, 422),
 )
 async def list_deliveries(
     webhook_id: str,
@@ -169,7 +169,7 @@ async def list_deliveries(
     factory: FactoryDependency,
     limit: Annotated[int, Query(ge=1, le=200, description="Most deliveries to list")] = 50,
 ) -> Response:
-    """Lists what was last sent, or waits for that, without what it says."""
+    """Lists the last deliveries, sent or pending, without their data."""
     deliveries = await factory.webhooks().deliveries(caller, webhook_id, limit)
     return JsonResponse(wire.WebhookDeliveryList(items=list(map(_delivery, deliveries))))
 
@@ -225,7 +225,7 @@ _TESTED: Final = {PING: "somebody tests the webhook"}
 EVENTS: Final[Mapping[str, tuple[str, type[BaseModel]]]] = {
     type_: (when, _MODELS[type_]) for type_, when in {**EVENT_TYPES, **_TESTED}.items()
 }
-"""By type: when it is sent, and what is posted."""
+"""By event type: the occasion, and the model of the body."""
 
 HEADERS: Final[list[dict[str, Any]]] = [
     {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
@@ -233,10 +233,10 @@ HEADERS: Final[list[dict[str, Any]]] = [
         ("webhook-id", "Id of the delivery, the same for every attempt", {"type": "string", "format": "uuid"}),
         (
             "webhook-timestamp",
-            "Seconds from 1970 to this attempt",
+            "Time of this attempt in seconds since 1970",
             {"type": "string", "pattern": "^[0-9]+$"},
         ),
         ("webhook-signature", "`v1,` and a signature, one for each secret, separated by blanks", {"type": "string"}),
     )
 ]
-"""What Standard Webhooks 1.0 has receivers check."""
+"""The headers that receivers check by Standard Webhooks 1.0."""

@@ -1,4 +1,4 @@
-"""Delivers events to addresses that tenants name: never into this service's own network, never for long, never much."""
+"""Delivers events to tenants' addresses, but never into private networks, and with limits of time and size."""
 
 import asyncio
 import socket
@@ -29,24 +29,24 @@ _log = structlog.get_logger(__name__)
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
-#: Seconds for everything: the name, the connection, the request and the answer.
+#: The timeout in seconds for name resolution, connection, request and response together.
 SECONDS: Final = 10.0
 
-#: So much of an answer is read, and thrown away.
+#: The most bytes of a response that are read and discarded.
 _MOST_READ: Final = 65_536
 
-#: Names that are looked up at the same time. Others wait, since a slow server of names must not hold up more threads.
+#: The most concurrent name lookups, so that a slow name server does not block more threads.
 _LOOKUPS: Final = 16
 
 
 class PrivateAddressError(Exception):
-    """A name stands for an address that is not on the public internet."""
+    """A name resolves to an address outside the public internet."""
 
 
 class AsyncCheckedNetwork(httpcore.AsyncNetworkBackend):
-    """Connects to names, and checks every address of a name right before it connects to one of these.
+    """Connects to names, after checking all addresses of a name.
 
-    The address that was checked is the one that is connected to, so a name that changes in between gains nothing.
+    It connects to the checked address itself, so a name that changes in between has no effect.
     """
 
     def __init__(self, resolve: Resolve, *, allow_private: bool) -> None:
@@ -62,11 +62,11 @@ class AsyncCheckedNetwork(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address of a name that answers.
+        """Connect to the first address that accepts a connection.
 
         Raises:
             PrivateAddressError: one of its addresses is not public.
-            httpcore.ConnectError: it has no address, or none answers.
+            httpcore.ConnectError: the name has no address, or none accepts a connection.
         """
         addresses = await self._resolve(host, port)
         if not self._allow_private and not all(map(is_public, addresses)):
@@ -81,7 +81,7 @@ class AsyncCheckedNetwork(httpcore.AsyncNetworkBackend):
 
 
 def resolver() -> Resolve:
-    """What finds all addresses of a name, as this machine resolves it."""
+    """A function that returns all addresses of a name by this machine's resolver."""
     limiter = anyio.CapacityLimiter(_LOOKUPS)
 
     async def resolve(host: str, port: int) -> Sequence[str]:
@@ -94,13 +94,13 @@ def resolver() -> Resolve:
 
 
 class EventSender:
-    """Posts to addresses that tenants name. Follows no redirect, uses no proxy, and keeps nothing but the status.
+    """Posts to tenants' addresses without redirects and proxies, and returns only the status.
 
     Args:
         allow_private: whether addresses of private networks are allowed, as in development.
         resolve: finds the addresses of a name; by default, this machine's resolver.
-        tls: how certificates are checked; by default, as httpx does.
-        seconds: for one attempt.
+        tls: the check of certificates; by default, that of httpx.
+        seconds: the timeout of an attempt.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class EventSender:
         self._seconds = seconds
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Outcome:
-        """Post a body and say how that has ended."""
+        """Post a body and return the outcome."""
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._post(httpx.URL(url), headers, body)
@@ -141,7 +141,7 @@ class EventSender:
 
 
 async def _drained(answer: httpcore.Response) -> None:
-    """Read an answer to its end, unless it is long."""
+    """Read a response to its end unless it is long."""
     read = 0
     async for part in answer.aiter_stream():
         read += len(part)
@@ -150,7 +150,7 @@ async def _drained(answer: httpcore.Response) -> None:
 
 
 def _retry_after(headers: Iterable[tuple[bytes, bytes]]) -> timedelta | None:
-    """How long an answer asks to wait (RFC 9110, section 10.2.3); None if it does not say so."""
+    """The wait that a response asks for (RFC 9110, section 10.2.3); None if it does not."""
     given = next((value.decode("latin-1").strip() for name, value in headers if name.lower() == b"retry-after"), "")
     if given.isascii() and given.isdigit():
         return timedelta(seconds=min(int(given[:9]), 10**8))
@@ -161,21 +161,21 @@ def _retry_after(headers: Iterable[tuple[bytes, bytes]]) -> timedelta | None:
     return max(moment - datetime.now(UTC), timedelta())
 
 
-#: Webhooks that a worker serves at the same time.
+#: The most webhooks that a worker serves concurrently.
 CONCURRENCY = 8
 
-#: Events that a webhook gets before others have their turn.
+#: The most events of a webhook before others have their turn.
 BATCH = 50
 
-#: Seconds between two looks for what is due.
+#: Seconds between two polls for due events.
 POLLING = 0.5
 
 
 class Deliverer:
-    """Serves the webhooks that something is due for.
+    """Serves the webhooks with due events.
 
-    A webhook is claimed while it is served. Nothing is lost if this process dies: the claim ends by itself, and what
-    was sent but not recorded is sent again, with the same id.
+    A webhook is claimed while it is served. Nothing is lost if this process dies: the claim expires, and events that
+    were sent but not recorded are sent again with the same id.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class Deliverer:
         self._served = 0
 
     async def run(self) -> None:
-        """Deliver until this is cancelled."""
+        """Deliver until cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
                 try:
@@ -204,7 +204,7 @@ class Deliverer:
                 await asyncio.sleep(POLLING)
 
     async def run_once(self) -> None:
-        """Serve each webhook that something is due for now, up to as many as are served at the same time."""
+        """Serve the webhooks with events due now, up to the limit of concurrent ones."""
         async with asyncio.TaskGroup() as group:
             await self._start(group)
 
@@ -218,7 +218,7 @@ class Deliverer:
             group.create_task(self._serve(webhook_id))
 
     async def _serve(self, webhook_id: str) -> None:
-        """Send a webhook what is due, until an attempt fails or others have waited for long enough."""
+        """Send a webhook its due events, until an attempt fails or it is the turn of others."""
         try:
             for _ in range(BATCH):
                 async with self._database.transaction() as session:

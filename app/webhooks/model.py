@@ -1,4 +1,4 @@
-"""Webhooks (Standard Webhooks 1.0): where a tenant is told of events, what is sent there, and of what events."""
+"""Webhooks (Standard Webhooks 1.0), their deliveries and their events."""
 
 import base64
 import hmac
@@ -14,16 +14,16 @@ MOST_WEBHOOKS: Final = 10
 """The most webhooks of a tenant."""
 
 SCHEDULE: Final = tuple(timedelta(seconds=wait) for wait in (5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400))
-"""How long to wait after each failed attempt; an event is given up when the last wait has ended in a failure, too."""
+"""The waits after failed attempts; an event is given up when the attempt after the last wait fails, too."""
 
 LONGEST_PAUSE: Final = timedelta(minutes=30)
-"""The most that a failing webhook is left alone, unless its answer asks for more."""
+"""The longest pause of a failing webhook, unless its response asks for more."""
 
 PATIENCE: Final = timedelta(days=7)
-"""A webhook that has only failed for so long is disabled."""
+"""A webhook is disabled after only failures for this time."""
 
 KEPT: Final = timedelta(days=30)
-"""Deliveries are kept for so long."""
+"""How long deliveries are stored."""
 
 _MARK: Final = "whsec_"
 _SECRET_BYTES: Final = 32
@@ -34,14 +34,13 @@ class Webhook:
     """A webhook as stored, without its secret.
 
     Attributes:
-        event_types: the events that it asks for.
-        created_by: who created it: the prefix of a key, or the subject of a token.
-        disabled_at: since when nothing is sent to it; None if it is enabled.
-        disabled_reason: `administrator`, `gone` (its answer was 410) or `failing`.
-        failing_since: when the first attempt after the last success failed; None if the last one succeeded.
-        last_attempt_at: when something was last sent to it.
-        last_status: the HTTP status of its answer; None if there was none.
-        last_error: why there was no answer: `address_refused`, `timeout` or `unreachable`.
+        event_types: the events that it subscribes to.
+        created_by: the prefix of a key, or the subject of a token.
+        disabled_at: None if it is enabled.
+        disabled_reason: `administrator`, `gone` (the response 410) or `failing`.
+        failing_since: the first failure after the last success; None if the last attempt succeeded.
+        last_status: the HTTP status of the last response; None if there was none.
+        last_error: why there was no response: `address_refused`, `timeout` or `unreachable`.
     """
 
     id: str
@@ -60,12 +59,12 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of an event on its way to a webhook.
+    """The delivery of an event to a webhook.
 
     Attributes:
-        id: the same for every attempt, so that its receiver knows a repetition.
+        id: the same for every attempt, so that the receiver recognises a repetition.
         status: `pending`, `delivered` or `failed`.
-        next_attempt_at: when it is tried next, at the earliest; None unless it is pending.
+        next_attempt_at: the earliest time of the next attempt; None unless it is pending.
     """
 
     id: str
@@ -81,14 +80,14 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class DueDelivery:
-    """A delivery that is to be tried now.
+    """A delivery that is due.
 
     Attributes:
-        secrets: the secrets that sign it: the current one, and for a while the one before.
-        data: what the event says.
-        attempts: how often it was tried before.
-        failures: how many attempts of the webhook have failed since the last success, of whatever event.
-        failing_since: when the first of these was; None if there is none.
+        secrets: the signing secrets: the current one and, during an overlap, the previous one.
+        data: the data of the event.
+        attempts: the number of previous attempts.
+        failures: the webhook's failed attempts since the last success, of any event.
+        failing_since: the time of the first of these; None if there is none.
     """
 
     id: str
@@ -110,12 +109,12 @@ class DueDelivery:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt has ended.
+    """The outcome of an attempt.
 
     Attributes:
-        status: the HTTP status of the answer; None if there was none.
-        error: why there was none; None if there was one.
-        retry_after: how long the answer asks to wait.
+        status: the HTTP status of the response; None without a response.
+        error: why there was no response; None if there was one.
+        retry_after: the wait that the response asks for.
     """
 
     status: int | None = None
@@ -124,12 +123,12 @@ class Outcome:
 
     @property
     def is_success(self) -> bool:
-        """Whether the receiver has taken the event."""
+        """Whether the receiver has accepted the event."""
         return self.status is not None and 200 <= self.status < 300  # noqa: PLR2004 -- the statuses of success
 
     @property
     def is_gone(self) -> bool:
-        """Whether the receiver wants nothing more."""
+        """Whether the receiver wants no more events."""
         return self.status == 410  # noqa: PLR2004 -- Gone
 
 
@@ -139,12 +138,12 @@ def draw_secret() -> bytes:
 
 
 def secret_text(secret: bytes) -> str:
-    """A secret as its holder keeps it."""
+    """A secret in the form for its holder."""
     return _MARK + base64.b64encode(secret).decode()
 
 
 def signed_headers(message_id: str, moment: datetime, body: bytes, keys: Sequence[bytes]) -> dict[str, str]:
-    """The headers by which a receiver knows who has sent a body, and when: a signature by each of the keys."""
+    """The headers that authenticate a body and its time, with one signature per key."""
     seconds = int(moment.timestamp())
     content = f"{message_id}.{seconds}.".encode() + body
     signatures = (base64.b64encode(hmac.digest(key, content, "sha256")).decode() for key in keys)
@@ -165,17 +164,17 @@ REQUEST_CHANGED: Final = "request.changed"
 
 EVENT_TYPES: Final[Mapping[str, str]] = {
     ENTRY_PUBLISHED: "a version of an entry has become visible to the tenant",
-    ENTRY_CHANGED: "who sees an entry has changed, and the tenant still does",
-    ENTRY_WITHDRAWN: "the tenant does not see an entry any more",
-    ADVICE_SUCCEEDED: "an advice that the tenant waits for is there",
+    ENTRY_CHANGED: "the visibility of an entry has changed, and the tenant still sees it",
+    ENTRY_WITHDRAWN: "the tenant no longer sees an entry",
+    ADVICE_SUCCEEDED: "an advice that the tenant waits for has succeeded",
     ADVICE_FAILED: "an advice that the tenant waits for has failed",
     ADVICE_STALE: "a new version of an entry has become visible to the tenant, which has asked about an older one",
     REQUEST_CHANGED: "a data request of the tenant, or for one of its entries, is new or has changed",
 }
-"""What a webhook can ask for, each with when it happens. To add a type, add it here and in the table of docs/api.md."""
+"""The event types with their occasions. To add one, add it here and to the table in docs/api.md."""
 
 PING: Final = "ping"
-"""The type of the event that only a test of a webhook sends."""
+"""The event type that only a test of a webhook sends."""
 
 
 class Seen(Protocol):

@@ -1,4 +1,4 @@
-"""Webhooks: administrators say where their tenant is told of events, and operators for every tenant."""
+"""Webhooks, administered by tenants' administrators and by operators, and the outcome of deliveries."""
 
 import random
 from collections.abc import Sequence
@@ -39,11 +39,11 @@ class WebhookService:
     async def create(
         self, caller: Caller, tenant: str | None, url: str, event_types: Sequence[str], *, allow_private: bool
     ) -> tuple[str, Webhook]:
-        """Create a webhook of a tenant (the caller's own if None), and return its secret with it.
+        """Create a webhook of a tenant (the caller's own if None); return its secret and the webhook.
 
         Raises:
             RoleNotAllowedError: the caller may not administer this tenant.
-            InvalidDocumentError: the URL or an event is none that a webhook can have, or the tenant has enough of them.
+            InvalidDocumentError: the URL or an event is invalid, or the tenant has too many webhooks.
         """
         owner = administered_tenant(caller, tenant)
         if faults := tuple(Fault("/url", detail) for detail in link_faults(url, allow_private=allow_private)):
@@ -69,7 +69,7 @@ class WebhookService:
         """The webhook with this id.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing.
+            RoleNotAllowedError: the caller is not an administrator.
             NotFoundError: there is no such webhook, or its tenant is not the caller's.
         """
         administered_tenant(caller, None)
@@ -79,10 +79,10 @@ class WebhookService:
         return webhook
 
     async def set_enabled(self, caller: Caller, webhook_id: str, *, enabled: bool) -> Webhook:
-        """Send to a webhook again, as if it had never failed, or send nothing more.
+        """Enable a webhook and reset its failures, or disable it.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing.
+            RoleNotAllowedError: the caller is not an administrator.
             NotFoundError: there is no such webhook, or its tenant is not the caller's.
         """
         webhook = await self.find(caller, webhook_id)
@@ -94,10 +94,10 @@ class WebhookService:
         return await self.find(caller, webhook_id)
 
     async def rotate(self, caller: Caller, webhook_id: str, overlap: timedelta) -> tuple[str, Webhook]:
-        """Draw a new secret and return it. For the time of the overlap, the old one signs, too.
+        """Draw a new secret and return it. During the overlap, the old one also signs.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing.
+            RoleNotAllowedError: the caller is not an administrator.
             NotFoundError: there is no such webhook, or its tenant is not the caller's.
         """
         webhook, secret = await self.find(caller, webhook_id), draw_secret()
@@ -106,10 +106,10 @@ class WebhookService:
         return secret_text(secret), webhook
 
     async def delete(self, caller: Caller, webhook_id: str) -> None:
-        """Delete a webhook with its deliveries.
+        """Delete a webhook and its deliveries.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing.
+            RoleNotAllowedError: the caller is not an administrator.
             NotFoundError: there is no such webhook, or its tenant is not the caller's.
         """
         webhook = await self.find(caller, webhook_id)
@@ -117,10 +117,10 @@ class WebhookService:
         await self._record(caller, AuditAction.DELETE_WEBHOOK, webhook.id)
 
     async def test(self, caller: Caller, webhook_id: str) -> Delivery:
-        """Send an event that says nothing, and return its delivery.
+        """Send an event without data, and return its delivery.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing.
+            RoleNotAllowedError: the caller is not an administrator.
             NotFoundError: there is no such webhook, or its tenant is not the caller's.
             InvalidDocumentError: the webhook is disabled.
         """
@@ -130,10 +130,10 @@ class WebhookService:
         return await self._webhooks.delivery(await self._events.ping(webhook.id))
 
     async def deliveries(self, caller: Caller, webhook_id: str, limit: int) -> list[Delivery]:
-        """What was last sent to a webhook, or waits for that, newest first.
+        """The last deliveries of a webhook, sent or pending, newest first.
 
         Raises:
-            RoleNotAllowedError: the caller administers nothing.
+            RoleNotAllowedError: the caller is not an administrator.
             NotFoundError: there is no such webhook, or its tenant is not the caller's.
         """
         return await self._webhooks.deliveries((await self.find(caller, webhook_id)).id, limit)
@@ -150,17 +150,17 @@ def _refuse_unknown(event_types: Sequence[str]) -> None:
         if name not in EVENT_TYPES
     )
     if faults:
-        raise InvalidDocumentError("A webhook cannot ask for this.", faults)
+        raise InvalidDocumentError("A webhook cannot subscribe to this.", faults)
 
 
 _log = structlog.get_logger(__name__)
 
-#: Waits are longer by up to this share, so that what has failed together does not come back together.
+#: Waits are randomly longer by up to this share, so that simultaneous failures are not retried simultaneously.
 _JITTER = 0.2
 
 
 class DeliveryService:
-    """What becomes of deliveries, for workers."""
+    """The outcome of deliveries, for workers."""
 
     def __init__(self, deliveries: DeliveryStore, webhooks: WebhookStore, audit: AuditStore) -> None:
         self._audit = audit
@@ -168,10 +168,10 @@ class DeliveryService:
         self._webhooks = webhooks
 
     async def record(self, due: DueDelivery, outcome: Outcome) -> None:
-        """Store how an attempt has ended, and when the next one is, if any.
+        """Store the outcome of an attempt and the time of the next one, if any.
 
-        A webhook that fails is left alone for a while with everything that waits for it: otherwise each of its events
-        would have to fail by itself. One that has failed for a week, or that answers 410, is disabled.
+        A failing webhook is paused with all its pending events, which would otherwise fail one by one. A webhook that
+        has failed for a week or responds 410 is disabled.
         """
         if outcome.is_success:
             await self._deliveries.succeeded(due, outcome)
@@ -188,7 +188,7 @@ class DeliveryService:
 
 
 def waits(due: DueDelivery, outcome: Outcome) -> tuple[timedelta | None, timedelta]:
-    """How long an event waits after a failure (None: for ever), and how long its webhook is left alone."""
+    """How long an event waits after a failure (None: it is given up), and how long its webhook is paused."""
     asked = min(outcome.retry_after or timedelta(), SCHEDULE[-1])
     factor = random.uniform(1, 1 + _JITTER)  # noqa: S311 -- no secret
     pause = min(SCHEDULE[min(due.failures, len(SCHEDULE) - 1)], LONGEST_PAUSE)

@@ -10,10 +10,10 @@ from app.platform.database.base import Base, created_at
 
 
 class WebhookRow(Base):
-    """Where a tenant is told of events. Its secret signs them, so it is stored as it is.
+    """A webhook of a tenant. Its secret signs events, so it is stored unhashed.
 
-    `failures` counts the failed attempts since the last success. Before `retry_at`, nothing is sent. A worker that
-    sends something has claimed the webhook until `claimed_until`; if the worker dies, another goes on after that.
+    `failures` counts the failed attempts since the last success. Nothing is sent before `retry_at`. A sending worker
+    has claimed the webhook until `claimed_until`; if it dies, another one continues after that.
     """
 
     __tablename__ = "webhook"
@@ -39,7 +39,7 @@ class WebhookRow(Base):
 
 
 class DeliveryRow(Base):
-    """An event for a webhook, added in the transaction of what happened. Its id stays the same in every attempt."""
+    """An event for a webhook, added in the transaction of its cause. Its id is the same in every attempt."""
 
     __tablename__ = "delivery"
     __table_args__ = (

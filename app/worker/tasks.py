@@ -1,4 +1,4 @@
-"""The tasks that workers run. A task may run more than once, so it keeps results that are already stored."""
+"""The tasks of workers. A task may run more than once, so it does not overwrite stored results."""
 
 import asyncio
 import time
@@ -33,17 +33,17 @@ Result = TypeVar("Result")
 
 _log = structlog.get_logger(__name__)
 
-#: How often a step is done again while the database is away, and the seconds before each time.
+#: The repetitions of a step while the database is unreachable, and the seconds before each.
 _PATIENCE, _PAUSE = 20, 1.0
 
-#: What is not the job's fault. A worker whose version does not fit ends within seconds, and gives its job back.
+#: Errors that are not the job's fault. A worker of an incompatible version stops within seconds and gives back its job.
 _AWAY = (DatabaseUnavailableError, OverloadedError, SchemaMismatchError)
 
-#: The step before a computation. If there is nothing to compute, it is the one that leaves something.
+#: The step before a computation. If there is nothing to compute, its own changes are the result.
 _LOAD = "load"
 
-# A child process that died (for example out of memory) is worth another attempt. The work is given up after `ATTEMPTS`;
-# only that it was, must be stored at last, so there is no limit here.
+# A job whose child process died (out of memory, for example) is tried again. The work is given up after `ATTEMPTS`, but
+# there is no limit here, since that must still be stored.
 _RETRY = RetryStrategy(wait=1, linear_wait=1)
 _GIVEN_UP = Problem("internal", "The computation failed; see the worker's log.")
 _TOO_HEAVY = Problem("too_heavy", "The computation took longer than this service allows (AEGIS_JOB_SECONDS).")
@@ -56,9 +56,9 @@ class Tasks:
         database: the catalogue's.
         queue: the queue that runs the tasks.
         children: the processes that compute, one for each lane.
-        reconstruction_seconds: after so many seconds, the reconstruction of an attribute stops, converged or not.
-        ceiling: the most jobs of a tenant that run at the same time in a lane.
-        watch: sees how jobs go.
+        reconstruction_seconds: seconds after which the reconstruction of an attribute stops, converged or not.
+        ceiling: a tenant's most concurrent jobs in a lane.
+        watch: observes jobs.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Tasks:
             self._queue.task(name=name, retry=_RETRY, pass_context=True)(self._watch.watched(task))
 
     async def reconstruct(self, context: JobContext, tenant: str, version_id: int, attributes: list[int]) -> Outcome:
-        """Compute and store the references of some attributes; enqueue waiting advice that now has all it needs."""
+        """Compute and store the references of some attributes; enqueue advice that waited only for these."""
         outcome = await _outcome(context, lambda: self._reconstruct(_lane(context), version_id, attributes))
 
         async def end(services: Factory) -> None:
@@ -107,7 +107,7 @@ class Tasks:
         computed = [] if given is None else await self._compute(lane, compute_references, given, self._seconds)
         for reference in computed:
             self._watch.metrics.residuals.observe(reference.certificate.residual)
-        # Needed even without new references: another run may have stored them but died before enqueueing the advice.
+        # Needed even without new references: a previous run may have died before enqueueing the advice.
         await self._step("store", lambda services: services.references().store(version_id, attributes, computed))
 
     async def advise(self, context: JobContext, tenant: str, advice_id: str) -> Outcome:
@@ -124,15 +124,15 @@ class Tasks:
         return outcome
 
     async def _settle(self) -> None:
-        """Answer the requests for data whose advice is finished now; also those of a run that died before this.
+        """Answer the data requests whose advice is finished, also those of a run that died before this step.
 
-        They are anybody's, so what is wrong with one of them is no reason to repeat the job. Sweeps try again.
+        They do not belong to this job, so a failure does not repeat it. Sweeps try again.
         """
         try:
             while await self._step("settle", lambda services: services.data_request_work().settle()):
                 pass
         except Exception:  # noqa: BLE001 -- it is logged, and nothing of this job
-            _log.exception("requests not settled")
+            _log.exception("requests not answered")
 
     async def _answer(self, lane: Lane, tenant: str, advice_id: str) -> None:
         start = time.perf_counter()
@@ -140,12 +140,12 @@ class Tasks:
         if given is None:
             return
         result = await self._compute(lane, compute_advice, given)
-        self._recent.keep(given)  # only now is it known to be sound
+        self._recent.keep(given)  # only now is it known to be valid
         elapsed_ms = (time.perf_counter() - start) * 1e3
         await self._step("store", lambda it: it.advice_work(self._recent).succeed(advice_id, result, elapsed_ms))
 
     async def judge(self, context: JobContext, tenant: str, version_id: int) -> Outcome:
-        """Judge what the counts of a version give away; a verdict that cannot be reached is not a pass."""
+        """Judge the disclosure by the counts of a version; without a verdict, the version does not pass."""
         outcome = await _outcome(context, lambda: self._judge(_lane(context), version_id))
 
         async def end(services: Factory) -> None:
@@ -168,12 +168,12 @@ class Tasks:
             return await self._children[lane].run(function, *given)
 
     async def _step(self, step: str, work: Callable[[Factory], Awaitable[Result]]) -> Result:
-        """Do a step of a job in a transaction of its own; do it again if the database went away meanwhile.
+        """Do a step of a job in its own transaction; repeat it if the database became unreachable.
 
-        Otherwise a moment without a database would cost the job what it has computed, and one of its few attempts.
+        Otherwise a short outage would cost the job its computation and one of its few attempts.
 
         Raises:
-            RefusalError: the database has stayed away, or has not answered in time, or does not fit this version.
+            RefusalError: the database is still unreachable or too slow, or incompatible with this version.
         """
         for _ in range(_PATIENCE):
             try:
@@ -187,8 +187,8 @@ class Tasks:
         with self._watch.step(step):
             async with self._database.transaction() as session:
                 result = await work(Factory(session, self._queue, self._ceiling))
-                # What a job leaves must be on disk before the job is gone: if the server crashed, nobody would repeat
-                # it. That a computation has begun may be lost, since the job is still there.
+                # Results must be on disk before the job is deleted: nothing would repeat it after a server crash.
+                # The start of a computation may be lost, since the job still exists.
                 if step != _LOAD or result is None:
                     await commit_now(session)
                 return result
@@ -199,7 +199,7 @@ def _lane(context: JobContext) -> Lane:
 
 
 async def _end_turn(jobs: JobQueue, tenant: str, context: JobContext, outcome: Outcome) -> None:
-    """Let the tenant's next job begin, and this one again if it was too heavy."""
+    """Move on the tenant's line, and repeat this job if it was too heavy."""
     if outcome.is_heavy:
         arguments = {name: value for name, value in context.job.task_kwargs.items() if name != "tenant"}
         claim = context.job.queueing_lock or f"job {context.job.id}"

@@ -39,10 +39,10 @@ from app.worker.tasks import Tasks
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds after which a job of the light lane, whose cost was estimated badly, begins again in the heavy one.
+#: Seconds after which a job of the light lane, whose cost was underestimated, starts over in the heavy lane.
 LIGHT_SECONDS = 2.0
 
-#: Seconds between two looks whether the schema still fits.
+#: Seconds between two checks of the schema.
 FITTING_LOOK = 5.0
 
 
@@ -58,7 +58,7 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
         raise ValueError(message)
     signer = signer_of(settings.audit_key, settings.audit_key_file)
     database = Database(settings.database_url, pool_size=2, can_lose_commits=True)
-    # One of its own: neither do deliveries wait for answers, nor answers for deliveries.
+    # A separate pool, so that events and answers do not wait for each other.
     for_deliveries = Database(settings.database_url, pool_size=1, can_lose_commits=True)
     queue = queue_app(settings.database_url)
     presence = Presence(settings.database_url)
@@ -97,7 +97,7 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
 def observed(
     registry: CollectorRegistry, database: Database, children: Mapping[Lane, ChildProcess]
 ) -> CollectorRegistry:
-    """The registry, with the state of a worker's process."""
+    """The registry, with the metrics of a worker's process."""
     ProcessCollector(registry=registry)
     registry.register(BuildCollector())
     registry.register(PoolCollector(database))
@@ -122,14 +122,14 @@ def metrics_served(settings: Settings, registry: CollectorRegistry) -> Iterator[
 
 
 async def _cancelled(tasks: Collection[asyncio.Task[None]]) -> list[BaseException | None]:
-    """What became of tasks that are cancelled now, unless they have ended."""
+    """Cancel tasks and return their exceptions."""
     for task in tasks:
         task.cancel()
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def keep_fitting(database: Database) -> None:
-    """Look every few seconds whether this version still works with the schema. Otherwise its jobs would only fail.
+    """Check every few seconds that this version works with the schema; otherwise its jobs would only fail.
 
     Raises:
         SchemaMismatchError: it does not.
@@ -163,10 +163,10 @@ async def _work(
         ending.append(asyncio.create_task(end_without_database(presence, children.values())))
 
     with _on_stop(stop):
-        # A lane that fails takes the other one along, and the supervisor starts the worker again.
+        # A failing lane stops the other one, too, and the supervisor restarts the worker.
         await asyncio.wait([*lanes, fits], return_when=asyncio.FIRST_COMPLETED)
         for other in lanes:
-            if not other.done() and not other.cancelling():  # a second time would end its job before it is finished
+            if not other.done() and not other.cancelling():  # a second cancellation would interrupt its job
                 other.cancel()
         ended = await asyncio.gather(*lanes, return_exceptions=True)
     await _cancelled([presenting, *ending])

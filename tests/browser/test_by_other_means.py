@@ -24,7 +24,7 @@ async def look_again(page, text):
 
     A page that is being left may still show its link, so every click waits for the next page.
     """
-    answer, link = page.get_by_text(text).first, page.get_by_role("link", name="Look again")
+    answer, link = page.get_by_text(text).first, page.get_by_role("link", name="Refresh")
     for _ in range(1000):
         await answer.or_(link).first.wait_for()
         if await answer.is_visible():

@@ -112,7 +112,7 @@ async def test_a_consumer_finds_asks_requests_and_receives_a_table(visit, guarde
         [masked] = (tmp_path / "shared").glob("*.csv")
         files.content = masked.read_bytes()
         with journey(request, "a consumer, from an approved request to the line that receives its table") as taken:
-            await follow(asking, taken, "All requests", "Requests for data")
+            await follow(asking, taken, "All requests", "Data requests")
             await taken.click(asking.get_by_role("link", name=f"{people['NAME']}, version 1"))
             await asking.get_by_role("heading", name="Receive and verify").wait_for()
         receive = await asking.locator("code[data-copy]", has_text="aegis receive").first.text_content()
@@ -138,12 +138,12 @@ async def test_an_operator_makes_a_key_changes_a_policy_and_checks_the_log(visit
         await follow(page, taken, tenant, f"Tenant {tenant}")
         assert key not in await page.content()
         await taken.type(page.get_by_label("k, at least", exact=True), "5")
-        await taken.click(page.get_by_label("A reviewer must sign off each new version before others see it"))
+        await taken.click(page.get_by_label("A reviewer must sign off every new version before others see it"))
         await press(page, taken, "Set the policy", "The policy is set")
         await follow(page, taken, "Audit log", "Audit log")
         await page.get_by_text(tenant).first.wait_for()
         await follow(page, taken, "Check the whole log", "Check of the audit log")
-        await page.get_by_text("The log is in order").wait_for()
+        await page.get_by_text("The log is intact").wait_for()
     with guarded.api("default", "operator") as api:
         policy = api.get("/v1/policy", params={"tenant": tenant}).json()
         assert (policy["require"], policy["sign_off"]) == ({"k": 5}, True)

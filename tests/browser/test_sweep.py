@@ -101,7 +101,7 @@ async def test_pages_of_what_waits_for_a_worker_and_of_what_has_failed_can_be_us
         asked = {"measure": "mutual_information", "purpose": HOSTILE, "contact": HOSTILE, "terms": head["terms"]}
         request = api.post(f"/v1/entries/{head['id']}/requests", json=asked).json()
     page = await (await visit(untouched)).open(f"/requests/{request['id']}")
-    await page.get_by_text("finds out which configuration suits best").wait_for()
+    await page.get_by_text("is finding the best configuration").wait_for()
     await assert_usable(page)
     await page.goto(f"/advice/{request['advice']}")
     await page.get_by_role("heading", name="Your question is being answered").wait_for()

@@ -56,7 +56,7 @@ async def test_progress_turns_into_the_answer_by_itself(visit, untouched, script
     await assert_usable(page)
     await untouched.work()
     if not scripts:
-        await page.get_by_role("link", name="Look again").click()
+        await page.get_by_role("link", name="Refresh").click()
     await page.get_by_role("heading", level=1, name="keeps").wait_for()
 
 

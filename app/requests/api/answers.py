@@ -1,4 +1,4 @@
-"""Requests for data, and the counts of what was delivered for them, as answers."""
+"""Data requests and their evidence as wire models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ async def answer(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> JsonResponse:
-    """A request with its history, as `request_answer` makes it."""
+    """The response for a request, with its history."""
     return JsonResponse(await request_answer(service, request, caller, days), status, headers)
 
 
@@ -46,10 +46,10 @@ async def request_answer(
     """A request with its history.
 
     Args:
-        service: knows its history.
+        service: reads its history.
         request: the request.
-        caller: who reads it.
-        days: how many days after its last change it expires.
+        caller: its reader.
+        days: the days after its last change until it expires.
     """
     handover, verification = await service.handover(request), await service.verification(caller, request)
     return wire.DataRequest(
@@ -61,7 +61,7 @@ async def request_answer(
 
 
 def head_answer(request: DataRequest, caller: Caller, days: int) -> wire.DataRequestHead:
-    """A request as listings show it."""
+    """A request in a listing."""
     cost, problem = request.cost, request.problem
     return wire.DataRequestHead(
         id=request.id,
@@ -134,7 +134,7 @@ def _change(change: Change) -> wire.Change:
 
 @dataclass(frozen=True, slots=True)
 class _Control:
-    """What was done to all counts, with the members that were published."""
+    """The disclosure control of all counts, with the published members."""
 
     disclosure_control: dict[str, Any] | None = None
 

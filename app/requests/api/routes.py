@@ -1,4 +1,4 @@
-"""Requests for data: a consumer asks for a masked table, both sides act, and read what has become of it."""
+"""Data requests: a consumer asks for a masked table, and both sides act on the request and follow it."""
 
 from datetime import timedelta
 from math import prod
@@ -53,7 +53,7 @@ async def request_data(
     once: OnceDependency,
     version: Version = None,
 ) -> Response:
-    """Asks the provider for the masked table that suits a question best. A job finds out which that is."""
+    """Asks the provider for the masked table that suits a question best. A job finds its configuration."""
 
     async def create(factory: Factory, asked: wire.NewDataRequest) -> tuple[str, Response]:
         new = NewDataRequest(question_of(asked), asked.purpose, asked.contact, asked.terms)
@@ -85,16 +85,16 @@ async def list_requests(
     caller: CallerDependency,
     state: StateDependency,
     factory: FactoryDependency,
-    status: Annotated[RequestState | None, Query(alias="state", description="Only those in this state")] = None,
-    entry: Annotated[UUID | None, Query(description="Only those for the entry with this id")] = None,
+    status: Annotated[RequestState | None, Query(alias="state", description="Only requests in this state")] = None,
+    entry: Annotated[UUID | None, Query(description="Only requests for the entry with this id")] = None,
     side: Annotated[
         Literal["consumer", "provider"] | None,
-        Query(description="Only those that the caller's tenant has made (`consumer`) or was made (`provider`)"),
+        Query(description="Only requests that the caller's tenant made (`consumer`) or received (`provider`)"),
     ] = None,
     limit: PageLimit = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """Lists the requests that the caller's tenant has made or was made; operators see all."""
+    """Lists the requests that the caller's tenant made or received; operators see all."""
     wanted = Wanted(status, entry, None if side is None else Side(side))
     page = await factory.data_requests(state.recent).page(caller, wanted, limit, page_token)
     items = [head_answer(one, caller, state.limits.request_days) for one in page.items]
@@ -110,7 +110,7 @@ async def list_requests(
 async def read_request(
     request_id: str, caller: CallerDependency, state: StateDependency, factory: FactoryDependency
 ) -> Response:
-    """Returns a request with its history, for the tenant that has made it, its provider, and operators."""
+    """Returns a request with its history, for its consumer, its provider and operators."""
     service = factory.data_requests(state.recent)
     return await answer(service, await service.read(caller, request_id), caller, state.limits.request_days)
 
@@ -123,7 +123,7 @@ async def read_request(
 async def erase_contact(
     request_id: str, caller: CallerDependency, state: StateDependency, factory: FactoryDependency
 ) -> Response:
-    """Forgets whom to ask about a request; all else stays. For the tenant that has made it, and operators."""
+    """Deletes the contact of a request and nothing else. For its consumer and operators."""
     service = factory.data_requests(state.recent)
     request = await service.erase_contact(caller, request_id)
     _log.info("contact erased", data_request=request.id, by=caller.subject)
@@ -134,7 +134,7 @@ async def erase_contact(
     "/v1/requests/{request_id}/actions",
     summary="Act on a request",
     openapi_extra=body(wire.RequestAction),
-    responses=answers(200, wire.DataRequest, "The request as it is now", 400, 404, 409, 413, 415, 422),
+    responses=answers(200, wire.DataRequest, "The request after the action", 400, 404, 409, 413, 415, 422),
 )
 async def act_on_request(
     request_id: str,
@@ -190,7 +190,7 @@ async def act(factory: Factory, state: State, caller: Caller, request_id: str, a
 
 
 def _verification(asked: wire.DeliveryVerdict) -> Verification:
-    """A validated verdict in the domain's form."""
+    """A validated verdict as a domain object."""
     return Verification(
         sha256=asked.sha256,
         size=asked.size,
@@ -203,7 +203,7 @@ def _verification(asked: wire.DeliveryVerdict) -> Verification:
 
 
 def _handover(asked: wire.DeliveryDescriptor) -> Handover:
-    """A validated descriptor in the domain's form."""
+    """A validated descriptor as a domain object."""
     return Handover(
         link=Link(asked.url, asked.expires_at),
         media_type=asked.media_type,
@@ -225,7 +225,7 @@ def _handover(asked: wire.DeliveryDescriptor) -> Handover:
 async def take_lease(
     request_id: str, caller: CallerDependency, document: SmallBodyDependency, once: OnceDependency
 ) -> Response:
-    """Keeps other programs from fulfilling an approved request for some time. For the entry's provider."""
+    """Reserves the fulfilment of an approved request for one program and some time. For the entry's provider."""
 
     async def take(factory: Factory, asked: wire.LeaseRequest) -> Response:
         length = timedelta(seconds=asked.seconds)
@@ -240,7 +240,7 @@ async def take_lease(
     "/v1/requests/{request_id}/lease/{lease_id}",
     summary="Release a request's lease",
     status_code=204,
-    responses=answers(204, None, "Others can take it now; also if it was over before", 404, 422),
+    responses=answers(204, None, "Others can take the lease now; also if it had already ended", 404, 422),
 )
 async def release_lease(
     request_id: str, lease_id: UUID, caller: CallerDependency, factory: FactoryDependency
@@ -250,7 +250,7 @@ async def release_lease(
     return Response(status_code=204)
 
 
-#: What is put together at once has at most so many cells, and bytes of JSON.
+#: The most cells and bytes of JSON that are assembled in this process.
 _SMALL = 50_000
 
 
@@ -260,7 +260,7 @@ _SMALL = 50_000
     responses=answers(200, wire.Evidence, "The counts of the delivered configuration", 404, 409),
 )
 async def read_evidence(request_id: str, caller: CallerDependency, state: StateDependency) -> Response:
-    """Returns what a delivered table must count: the published counts of its configuration, and of no other."""
+    """Returns the counts that a delivered table must have: the published ones of its configuration only."""
     async with state.database.transaction() as session:
         packed = await services_of(state, session).verifications().evidence(caller, request_id)
     _log.info("evidence read", data_request=packed.request.id, by=caller.subject)
@@ -268,7 +268,7 @@ async def read_evidence(request_id: str, caller: CallerDependency, state: StateD
 
 
 async def _made(state: State, caller: Caller, packed: PackedEvidence) -> bytes:
-    """The evidence as JSON. A child makes that of large entries, outside of any transaction."""
+    """The evidence as JSON. A child process makes that of large entries, outside any transaction."""
     cells = sum(prod(table.counts.shape) for table in packed.tables)
     if cells <= _SMALL and is_small(packed.schema, _SMALL) and is_small(packed.configurations, _SMALL):
         return evidence_json(packed)

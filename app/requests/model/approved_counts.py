@@ -1,4 +1,4 @@
-"""The counts and names that an entry has of one configuration: what whoever has its masked table can count in it."""
+"""An entry's counts and names of one configuration: what the holder of its masked table can count."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,18 +30,18 @@ from aegis_advisor.evidence import (
 from aegis_advisor.evidence import with_declared_rounding as declared
 from app.platform.errors import Fault
 
-#: Masked values that were compared together are written with this between them.
+#: Separates masked values that were compared together.
 _TOGETHER = " | "
-#: Longer texts are cut to so many characters, and end with this; a long list of texts ends with it, too.
+#: Longer texts are cut to this length and end with this mark, as do long lists of texts.
 _LONG, _MORE = 200, "..."
 _STAR = "*"
-#: The rule of what is only counted: the texts of the file that the entry does not list.
+#: The rule for texts of the file that the entry does not list, which are only counted.
 _UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """Where a cell of the masked table differs."""
+    """A differing cell of the masked table."""
 
     rule: str
     attributes: list[str]
@@ -55,9 +55,9 @@ class PublishedNames:
     """The names of a configuration.
 
     Attributes:
-        labels: the label's values, and parts of them.
-        maskings: the masking of each attribute that the masked table has.
-        values: the masked values of each, and parts of them.
+        labels: the label's values and their parts.
+        maskings: the masking by attribute of the masked table.
+        values: the masked values by attribute, and their parts.
     """
 
     labels: frozenset[str]
@@ -66,7 +66,7 @@ class PublishedNames:
 
     @classmethod
     def of(cls, entry: EntryContent, configuration: ConfigurationContent) -> Self:
-        """Take the names of a configuration out of an entry, which needs no counts."""
+        """The names of a configuration of an entry, which may lack its counts."""
         chosen = configuration.maskings
         shared = [each for each in entry.attributes if chosen.get(each.name, DROP) != DROP]
         maskings = {each.name: chosen[each.name] for each in shared}
@@ -74,7 +74,7 @@ class PublishedNames:
         return cls(_parts(entry.label.domain), maskings, values)
 
     def faults(self, differences: Iterable[Mapping[str, Any]]) -> Iterator[Fault]:
-        """What was not published. Says where it is, and does not repeat it."""
+        """A fault for every unpublished name, with its place and without the name."""
         for place, each in enumerate(differences):
             for member, detail in self._faults(msgspec.convert(each, _Difference)):
                 yield Fault(f"/differences/{place}/{member}", detail)
@@ -102,7 +102,7 @@ def _domain(attribute: AttributeContent, masking: str) -> Sequence[str]:
 
 
 def _parts(texts: Iterable[str]) -> frozenset[str]:
-    """What the names of these texts, or of several together, can be made of."""
+    """The parts of which the names of these texts, or of several together, consist."""
     short = [text if len(text) <= _LONG else text[:_LONG] + _MORE for text in texts]
     return frozenset(part for text in short for part in text.split(_TOGETHER)) | {_MORE}
 
@@ -116,12 +116,12 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Inexact:
-    """How counts may differ from those of the provider's table.
+    """The possible difference of counts from those of the provider's table.
 
     Attributes:
-        off_by: the most by which rounding may have moved one.
-        noise_scale: of the noise on each published count, in records; None if there is none.
-        terms: how many published counts each adds up, at most.
+        off_by: the largest change by rounding.
+        noise_scale: the scale of the noise of a published count, in records; None without noise.
+        terms: the most published counts that a count is the sum of.
     """
 
     off_by: int = 0
@@ -130,7 +130,7 @@ class Inexact:
 
     @classmethod
     def of(cls, perturbation: Perturbation, terms: int = 1) -> Self:
-        """What a table declares of its counts, after so many of them were added up."""
+        """The inexactness of sums of `terms` counts with this perturbation."""
         rounded = replace(perturbation, noise_scale=None)
         return cls(rounded.slack(terms, 1), perturbation.noise_scale, terms)
 
@@ -140,8 +140,8 @@ class ApprovedTable:
     """A masked attribute with the label.
 
     Attributes:
-        about: what the entry says of the masking; of `identity`, what it says of the attribute.
-        joint: (masked values, labels); None if they are not known.
+        about: the entry's description of the masking; for `identity`, of the attribute.
+        joint: (masked values, labels); None if unknown.
     """
 
     attribute: AttributeContent
@@ -164,7 +164,7 @@ class ApprovedPair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApprovedCounts:
-    """What an entry tells of one configuration."""
+    """An entry's counts of one configuration."""
 
     configuration: ConfigurationContent
     label: LabelContent
@@ -174,7 +174,7 @@ class ApprovedCounts:
 
     @classmethod
     def of(cls, entry: EntryContent, configuration: ConfigurationContent) -> Self:
-        """Take the counts of a configuration out of an entry with its counts."""
+        """The counts of a configuration of an entry."""
         if configuration.is_generated:
             return cls(configuration, replace(entry.label, histogram=configuration.histogram), Inexact(), (), ())
         evidence = [declared(each) for each in evidence_of(entry)]
@@ -187,7 +187,7 @@ class ApprovedCounts:
 
 
 def configuration_in(listed: ConfigurationsContent, wanted: str) -> ConfigurationContent:
-    """The configuration with an id among those of an entry, whether they are a list or a table.
+    """The configuration with this id in an entry's list or table.
 
     Raises:
         KeyError: there is none.
@@ -205,7 +205,7 @@ def configuration_in(listed: ConfigurationsContent, wanted: str) -> Configuratio
 
 
 def _table(attribute: AttributeContent, evidence: AttributeEvidence, choice: str) -> ApprovedTable:
-    """What is known of an attribute as a configuration masks it."""
+    """The counts of an attribute under a configuration's masking."""
     about = attribute if choice == IDENTITY else attribute.masking(choice)
     own = next((each for each in evidence.maskings if each.id == choice and each.joint is not None), None)
     if own is not None or (evidence.joint is not None and choice == IDENTITY):
@@ -222,21 +222,21 @@ def _table(attribute: AttributeContent, evidence: AttributeEvidence, choice: str
 
 
 def _counted(evidence: AttributeEvidence) -> Iterator[Masking]:
-    """The masked counts of all records, and the unmasked ones, from which coarser counts can be added up."""
+    """The masked and the unmasked counts of all records, from which coarser counts can be summed."""
     if evidence.joint is not None:
         yield Masking(IDENTITY, evidence.values, np.arange(evidence.values), evidence.joint, deterministic=True)
     yield from (each for each in evidence.maskings if each.joint is not None and each.perturbation.is_complete)
 
 
 def _most_in_one(outer: Counts) -> int:
-    """How many groups become one, at most."""
+    """The most groups that become one."""
     return int(np.bincount(outer).max(initial=1))
 
 
 def _pairs(
     evidence: Sequence[AttributeEvidence], chosen: Sequence[str], given: Iterable[PairCounts]
 ) -> Iterator[ApprovedPair]:
-    """The pair counts of a configuration: given, or added up from those of finer maskings."""
+    """The pair counts of a configuration: published, or summed from those of finer maskings."""
     by_attributes: dict[tuple[int, ...], list[PairCounts]] = {}
     for pair in given:
         by_attributes.setdefault(tuple(sorted(pair.attributes)), []).append(pair)
@@ -252,7 +252,7 @@ def _is_own(pair: PairCounts, chosen: Sequence[str]) -> bool:
 
 
 def _folded(evidence: Sequence[AttributeEvidence], pair: PairCounts, chosen: Sequence[str]) -> ApprovedPair | None:
-    """The counts of a pair as a configuration masks it, added up; None if its masked values are not unions."""
+    """The summed counts of a pair under a configuration; None if its masked values are not unions."""
     (first, second), (masking, other) = pair.attributes, pair.maskings
     rows = _outer(evidence[first], masking, chosen[first])
     columns = _outer(evidence[second], other, chosen[second])
@@ -279,7 +279,7 @@ def _both_folded(joint: Counts, groups: tuple[Counts, Counts], sizes: tuple[int,
 
 
 def _outer(evidence: AttributeEvidence, finer: str, coarser: str) -> Counts | None:
-    """The masked value that each of a finer masking is in; None if they are in several."""
+    """The masked value that contains each value of a finer masking; None if one is in several."""
     if finer == coarser:
         return np.arange(evidence.groups_of(finer))
     mapping, target = evidence.mapping_of(finer), evidence.mapping_of(coarser)
@@ -287,7 +287,7 @@ def _outer(evidence: AttributeEvidence, finer: str, coarser: str) -> Counts | No
 
 
 def _together(places: Counts, outer: Counts, size: int) -> Counts:
-    """(size,) the place where each masked value is counted, if finer ones (n,) were counted at these places (n,)."""
+    """(size,) the place where each masked value is counted, given the places (n,) of the finer ones."""
     at = np.arange(size)
     while True:
         last = at.copy()

@@ -1,6 +1,6 @@
-"""Requests for data: a consumer asks for a masked table and says what it is for; its provider decides.
+"""Data requests: a consumer asks for a masked table and states the purpose; its provider decides.
 
-`TRANSITIONS` is the only place that says who may do what, and when. It knows nothing of SQL and HTTP.
+`TRANSITIONS` is the only definition of who may do what, and when. This module is independent of SQL and HTTP.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from app.tenants.model import RequiredPrivacy
 
 
 class State(StrEnum):
-    """What has become of a request."""
+    """The state of a request."""
 
     REQUESTED = "requested"
     ADVISED = "advised"
@@ -36,7 +36,7 @@ class State(StrEnum):
 
 
 class Action(StrEnum):
-    """What can be done with a request."""
+    """An action on a request."""
 
     ADVISE = "advise"
     FAIL = "fail"
@@ -54,7 +54,7 @@ class Action(StrEnum):
 
 
 class Side(StrEnum):
-    """On whose behalf something is done."""
+    """The party for which somebody acts."""
 
     SERVICE = "service"
     PROVIDER = "provider"
@@ -64,7 +64,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """Who may do something, and what the request becomes by it."""
+    """The sides that may act, and the next state."""
 
     sides: frozenset[Side]
     then: State
@@ -76,7 +76,7 @@ OPEN: Final = (*BEFORE_DELIVERY, State.DELIVERED)
 """The states from which a request can still change."""
 
 HANDED_OVER: Final = (State.DELIVERED, State.RECEIVED, State.DISPUTED)
-"""The states in which the consumer can have the masked table, and read the counts to compare it with."""
+"""The states in which the consumer may have the masked table, and may read the counts for its verification."""
 
 
 def _by(*sides: Side, then: State) -> Transition:
@@ -96,14 +96,14 @@ TRANSITIONS: Final[Mapping[tuple[State, Action], Transition]] = {
     (State.DELIVERED, Action.DISPUTE): _by(Side.CONSUMER, then=State.DISPUTED),
     **{(state, Action.WITHDRAW): _by(Side.CONSUMER, then=State.WITHDRAWN) for state in BEFORE_DELIVERY},
     **{(state, Action.EXPIRE): _by(Side.SERVICE, then=State.EXPIRED) for state in OPEN},
-    # The service itself ends the requests for an entry that is deleted.
+    # The service itself ends the requests for a deleted entry.
     **{(state, Action.END): _by(Side.OPERATOR, Side.SERVICE, then=State.ENDED) for state in OPEN},
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a configuration loses, as the consumer reads it in the advice; None for what its view does not show."""
+    """The costs of a configuration in the consumer's view of the advice; None for numbers it does not show."""
 
     rank: int
     utility_share: float | None = None
@@ -113,13 +113,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One step in the life of a request.
+    """A step in the history of a request.
 
     Attributes:
-        at: when, by the database's clock; None before it is stored.
-        subject: who did it: the prefix of a key, or the subject of a token; None if the service did, or if unknown.
-        tenant: for which tenant; None if the service did it.
-        configuration: the configuration that it is about; None for changes that are about none.
+        at: the time, by the database's clock; None before it is stored.
+        subject: the prefix of a key, or the subject of a token; None for the service, or if unknown.
+        tenant: the acting tenant; None for the service.
+        configuration: None for a change without one.
     """
 
     action: str
@@ -137,18 +137,18 @@ class DataRequest:
     """A request for data.
 
     Attributes:
-        entry_id: the entry; it may have been deleted since.
+        entry_id: the entry, which may have been deleted.
         version_id: the catalogue's internal id of its version; None if that is deleted.
         digest: the version's content digest, for callers who may read the counts.
-        keyed_digest: the digest for everybody else.
-        question: what the advice answers; measure, attributes, weights and requirements are the consumer's.
-        question_id: the id of the advice for callers; None if it is not kept any more.
-        advice_id: the catalogue's internal id of the advice; None if it is not kept any more.
+        keyed_digest: the digest for everyone else.
+        question: the question of the advice, with the consumer's measure, attributes, weights and requirements.
+        question_id: the id of the advice for callers; None if it has been deleted.
+        advice_id: the catalogue's internal id of the advice; None if it has been deleted.
         is_coarse: whether the consumer reads the coarse view of the advice.
-        terms: the digest of the terms that the consumer has accepted.
-        contact: whom the provider can ask; None once it is erased.
-        configuration: what is offered, or agreed upon; None until there is advice.
-        cost: what this configuration loses.
+        terms: the digest of the terms that the consumer accepted.
+        contact: a person for the provider's questions; None once it is erased.
+        configuration: the offered or agreed configuration; None until there is advice.
+        cost: the cost of this configuration.
         is_stale: whether the consumer sees a newer version of the entry.
     """
 
@@ -178,27 +178,27 @@ class DataRequest:
 
     @property
     def view(self) -> View:
-        """How much of the advice the consumer reads."""
+        """The consumer's view of the advice."""
         return View.COARSE if self.is_coarse else View.FULL
 
     @property
     def as_consumer(self) -> Caller:
-        """Anybody of the tenant that asks: what a request tells, all of its keys may read."""
+        """A caller with the consumer's least rights, since all keys of the tenant may read a request."""
         return Caller(self.consumer, frozenset({Role.CONSUMER}))
 
     @property
     def required(self) -> RequiredPrivacy:
-        """The privacy that its configuration has to have: by what was asked, and by the policies of that time."""
+        """The privacy required of its configuration by the question and the policies of that time."""
         asked = RequiredPrivacy(self.question.at_least or {}, self.question.at_most or {})
         return asked.stricter_of(self.question.policy)
 
     @property
     def is_open(self) -> bool:
-        """Whether it can still change."""
+        """Whether the request can still change."""
         return self.state in OPEN
 
     def sides_of(self, caller: Caller) -> frozenset[Side]:
-        """On whose behalf the caller can act; nobody's if the request is none of its business."""
+        """The sides for which the caller can act; none for an outsider."""
         if caller.is_operator:
             return frozenset({Side.PROVIDER, Side.CONSUMER, Side.OPERATOR})
         sides = {Side.PROVIDER} if caller.tenant == self.provider and caller.may_publish else set()
@@ -207,25 +207,25 @@ class DataRequest:
         return frozenset(sides)
 
     def is_visible_to(self, caller: Caller) -> bool:
-        """Whether the caller may read it: both tenants and operators may."""
+        """Whether the caller may read it, as both tenants and operators may."""
         return caller.is_operator or caller.tenant in (self.provider, self.consumer)
 
     def shows_counts_to(self, caller: Caller) -> bool:
-        """Whether the caller may read counts of what was handed over: who has the table, or may read the entry's."""
+        """Whether the caller may read the delivered table's counts: its consumer, and readers of the entry's counts."""
         of_provider = caller.tenant == self.provider and caller.may_read_counts
         return caller.is_operator or caller.tenant == self.consumer or of_provider
 
     def possible_for(self, sides: frozenset[Side]) -> tuple[Action, ...]:
-        """What these sides may do with it now."""
+        """The actions that these sides may take now."""
         return tuple(
             action for (state, action), one in TRANSITIONS.items() if state is self.state and one.sides & sides
         )
 
     def after(self, action: Action, sides: frozenset[Side]) -> State:
-        """The state after somebody has done something.
+        """The state after an action.
 
         Raises:
-            RoleNotAllowedError: none of these sides ever may.
+            RoleNotAllowedError: none of these sides may ever take the action.
             ActionNotPossibleError: it is not possible in the present state.
         """
         able = sides_able_to(action)
@@ -237,18 +237,14 @@ class DataRequest:
         return transition.then
 
     def seen_by(self, caller: Caller) -> Self:
-        """The request as the caller sees it: only who may read the counts gets the digest of the content."""
+        """The request as the caller sees it: only readers of the counts get the content digest."""
         may_read = caller.is_operator or (caller.tenant == self.provider and caller.may_read_counts)
         return self if may_read else replace(self, digest=self.keyed_digest)
 
 
 @dataclass(frozen=True, slots=True)
 class NewDataRequest:
-    """What a consumer asks for.
-
-    Attributes:
-        terms: the digest of the terms that it accepts.
-    """
+    """A consumer's new request; `terms` is the digest of the accepted terms."""
 
     question: AdviceQuestion
     purpose: str
@@ -258,7 +254,7 @@ class NewDataRequest:
 
 @dataclass(frozen=True, slots=True)
 class GrantLimit:
-    """How many requests of a tenant a provider grants within some days; more are not approved."""
+    """The most requests of a tenant that a provider grants within some days."""
 
     requests: int
     days: int
@@ -266,14 +262,14 @@ class GrantLimit:
 
 @dataclass(frozen=True, slots=True)
 class DataRequestPage:
-    """One page of a listing, newest first; the token of the next one, or None."""
+    """One page of a listing, newest first, and the token of the next page or None."""
 
     items: tuple[DataRequest, ...]
     next_page_token: str | None
 
 
 def sides_able_to(action: Action) -> frozenset[Side]:
-    """Who may ever do something with a request."""
+    """The sides that may ever take an action."""
     return frozenset[Side]().union(*(one.sides for (_, named), one in TRANSITIONS.items() if named is action))
 
 
@@ -283,13 +279,13 @@ class _Ranked:
 
 
 def cost_of(configuration: str, ranking: list[Mapping[str, Any]]) -> Cost | None:
-    """The cost of a configuration by the rows of a ranking; None if it is not in it."""
+    """The cost of a configuration in a ranking; None if the ranking lacks it."""
     rows = (row for row in ranking if msgspec.convert(row, _Ranked).configuration == configuration)
     return next(map(cost_in, rows), None)
 
 
 def cost_in(row: Mapping[str, Any]) -> Cost:
-    """What a row of a ranking says that its configuration loses."""
+    """The cost of a configuration in its row of a ranking."""
     return msgspec.convert(row, Cost)
 
 

@@ -1,4 +1,4 @@
-"""Handovers of masked tables: who may hand them over, what providers say of them, and what consumers find out."""
+"""Handovers of masked tables: leases, deliveries and verifications."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,24 +13,24 @@ from app.tenants.model import RequiredPrivacy
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The fulfilment of a request, for one program and some time.
+    """The right of one program to fulfil a request for some time.
 
     Attributes:
-        id: known only to the program that has it.
-        expires_at: when it ends unless it is renewed, by the database's clock.
+        id: known only to the program that has the lease.
+        expires_at: when it ends unless renewed, by the database's clock.
     """
 
     id: str
     expires_at: datetime
 
 
-#: Relative tolerance of numbers that a provider computed from logarithms and fractions.
+#: Relative tolerance of numbers that the provider computed from logarithms and fractions.
 _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where a file is, and until when; None if the link does not end."""
+    """The address of a file, and its expiry, None for a link that does not expire."""
 
     url: str
     expires_at: datetime | None
@@ -41,14 +41,13 @@ class Handover:
     """A delivered file.
 
     Attributes:
-        media_type: its format.
-        size: how many bytes it has.
-        sha256: its SHA-256, 64 hexadecimal digits.
-        records: how many records it has.
-        configuration: by which it was masked.
-        reached: the privacy that was measured in it.
+        size: in bytes.
+        sha256: 64 hexadecimal digits.
+        records: the number of records.
+        configuration: the configuration that masked it.
+        reached: the measured privacy by criterion.
         card: the release card as compressed JSON; None if there is none.
-        delivered_at: when the provider said so, by the database's clock; None before it is stored.
+        delivered_at: the time of the provider's message, by the database's clock; None before it is stored.
     """
 
     link: Link
@@ -62,15 +61,15 @@ class Handover:
     delivered_at: datetime | None = None
 
     def faults(self, request: DataRequest, digest: str, vouched: Mapping[str, float]) -> Iterator[Fault]:
-        """What of it is not what was agreed upon.
+        """A fault for every deviation from the agreement.
 
         Args:
             request: the approved request.
-            digest: of the entry's version, as the provider says.
-            vouched: what the entry vouches for in this configuration, by criterion.
+            digest: the digest of the entry's version that the provider states.
+            vouched: the privacy that the entry guarantees for this configuration, by criterion.
         """
         if self.configuration != request.configuration:
-            yield Fault("/configuration", f"The configuration that was approved is {request.configuration!r}.")
+            yield Fault("/configuration", f"The approved configuration is {request.configuration!r}.")
             return
         if digest != request.digest:
             yield Fault("/entry_digest", f"The request is about version {request.version}: {request.digest}.")
@@ -81,7 +80,7 @@ class Handover:
                 yield Fault(f"/privacy/{name}", detail)
 
     def _broken(self, name: str, required: RequiredPrivacy, vouched: float | None) -> str | None:
-        """What is wrong with what was measured by a criterion; None if nothing is."""
+        """The fault of the value measured for a criterion; None if there is none."""
         limits = [limit for limit in (required.numbers.get(name), vouched) if limit is not None]
         if name in self.reached.at_least:
             reached, limit = self.reached.at_least[name], max(limits)
@@ -90,12 +89,12 @@ class Handover:
             reached, limit = self.reached.at_most[name], min(limits)
             is_kept, words = reached <= limit * (1 + _TOLERANCE), "at most"
         else:
-            return "Say what was measured: the configuration vouches for it, or it was required."
-        return None if is_kept else f"Was to be {words} {limit:g}, but is {reached:g}."
+            return "State the measured value: the configuration guarantees the criterion, or the request requires it."
+        return None if is_kept else f"Must be {words} {limit:g}, but is {reached:g}."
 
 
 def is_over(link: Link, now: datetime) -> bool:
-    """Whether a link has ended."""
+    """Whether a link has expired."""
     return link.expires_at is not None and link.expires_at <= now
 
 
@@ -105,17 +104,17 @@ _VERDICT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a consumer says of a delivered file.
+    """A consumer's verification of a delivered file.
 
     Attributes:
-        sha256: of the file that was checked, 64 hexadecimal digits; None if there was no file.
-        size: its bytes; None likewise.
-        records: how many records it has; None if it could not be read.
-        measured: the privacy that was measured in it.
-        cells_compared: how many counts were compared with published ones.
-        cells_differing: how many of these differ in a way that they may not.
-        differences: the first of these, as the contract has them; None for who may not read counts.
-        verified_at: when the consumer said so, by the database's clock; None before it is stored.
+        sha256: of the checked file, 64 hexadecimal digits; None if there was no file.
+        size: its size in bytes; None if there was no file.
+        records: its number of records; None if it could not be read.
+        measured: the measured privacy by criterion.
+        cells_compared: the number of counts compared with published ones.
+        cells_differing: the number of inadmissible differences.
+        differences: the first of these, in the contract's form; None for callers who may not read counts.
+        verified_at: the time of the consumer's message, by the database's clock; None before it is stored.
     """
 
     sha256: str | None
@@ -128,7 +127,7 @@ class Verification:
     verified_at: datetime | None = None
 
     def faults(self, action: Action, reason: str | None, handover: Handover) -> Iterator[Fault]:
-        """Why this cannot be what a consumer says that takes this step."""
+        """The contradictions between this verification and the consumer's action."""
         if action is Action.DISPUTE:
             if self.sha256 is None and reason is None:
                 yield Fault("/reason", "Say what is wrong, since no file was checked.")
@@ -143,23 +142,23 @@ class Verification:
         yield from self._less_private(handover.reached)
 
     def seen_by(self, caller: Caller, request: DataRequest) -> Self:
-        """What the caller may read of it: only who may read counts sees those that differ."""
+        """The part that the caller may read: only readers of the counts see the differing ones."""
         return self if request.shows_counts_to(caller) else replace(self, differences=None)
 
     def _is_of_another_file(self, handover: Handover) -> bool:
-        """Whether it is of another file, or of one with another number of records than was said; none is no number."""
+        """Whether the file or its number of records differs from the delivered one; None does not count as a number."""
         return self.sha256 != handover.sha256 or self.records not in (None, handover.records)
 
     def _other_file(self, handover: Handover) -> Iterator[Fault]:
         told = {"sha256": self.sha256, "size": self.size, "records": self.records}
         for name, number in told.items():
             if number != (delivered := getattr(handover, name)):
-                yield Fault(f"/{name}", f"The file that was delivered has {delivered}.")
+                yield Fault(f"/{name}", f"The delivered file has {delivered}.")
 
     def _less_private(self, delivered: RequiredPrivacy) -> Iterator[Fault]:
         for name, limit in delivered.at_least.items():
             if self.measured.at_least.get(name, limit) < limit * (1 - _VERDICT_TOLERANCE):
-                yield Fault(f"/privacy/{name}", f"Is below {limit:g}, which was delivered; dispute it.")
+                yield Fault(f"/privacy/{name}", f"Is below the delivered {limit:g}; dispute the delivery.")
         for name, limit in delivered.at_most.items():
             if self.measured.at_most.get(name, limit) > limit + _VERDICT_TOLERANCE * max(1.0, limit):
-                yield Fault(f"/privacy/{name}", f"Is above {limit:g}, which was delivered; dispute it.")
+                yield Fault(f"/privacy/{name}", f"Is above the delivered {limit:g}; dispute the delivery.")

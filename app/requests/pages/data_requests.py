@@ -1,4 +1,4 @@
-"""Requests for data: their list, the page of each, and what is done by its forms."""
+"""The pages of data requests: their list, the page of a request, and its forms."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,7 +36,7 @@ from app.requests.pages.views.request_commands import (
 
 router = APIRouter(route_class=PageRoute)
 
-#: How many requests a page has.
+#: Requests per page.
 PER_PAGE = 25
 
 
@@ -44,7 +44,7 @@ PER_PAGE = 25
 async def show_requests(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: Annotated[RequestFilter, Query()]
 ) -> Response:
-    """One page of requests, newest first, with the form to narrow the list."""
+    """One page of requests, newest first, with the form of filters."""
     listed = await _listed(state, viewer, form)
     items = tuple(head_answer(one, viewer.caller, state.limits.request_days) for one in listed.items)
     view = RequestList(form, items, listed.next_page_token)
@@ -68,13 +68,13 @@ async def _listed(state: State, viewer: Viewer, form: RequestFilter) -> DataRequ
         return await service.page(viewer.caller, wanted, PER_PAGE, form.page_token or None)
 
 
-#: How many configurations are proposed for an offer, the best ones.
+#: The number of the best configurations proposed for a counter-offer.
 PROPOSED = 50
 
 
 @router.get("/requests/{request_id}")
 async def show_request(request_id: str, request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """A request, for both of its sides and operators."""
+    """A request, for both sides and operators."""
     return _page(request, viewer, await _view(state, viewer, request_id), "request.html")
 
 
@@ -82,7 +82,7 @@ async def show_request(request_id: str, request: Request, viewer: ViewerDependen
 async def show_change(
     request_id: str, request: Request, viewer: ViewerDependency, state: StateDependency, changed: str = ""
 ) -> Response:
-    """The content of the page if the request has changed since, for the page to replace its own."""
+    """The new content of the page if the request has changed."""
     async with state.database.transaction() as session:
         service = services_of(state, session).data_requests(state.recent)
         known = await service.read(viewer.caller, request_id)
@@ -104,7 +104,7 @@ async def download_receipt(request_id: str, viewer: ViewerDependency, state: Sta
 async def refused_page(
     request: Request, viewer: Viewer, state: State, request_id: str, action: str, typed: Form, refusal: Refusal
 ) -> Response:
-    """The page of a request, with why one of its forms was refused, and what it said."""
+    """The page of a request with a refused form: the reason, and what was typed."""
     view = replace(await _view(state, viewer, request_id), refusal=refusal, acted=action, typed=typed)
     return refusal.on(_page(request, viewer, view, "request.html", refusal.status))
 
@@ -155,7 +155,7 @@ _MODELS: Final[Mapping[str, type[wire.Step]]] = {
     "end": wire.End,
 }
 
-#: What there are forms for.
+#: The actions that have forms.
 STEPS: Final = (*_MODELS, _ERASE)
 
 
@@ -168,7 +168,7 @@ async def change_request(
     state: StateDependency,
     form: FormDependency,
 ) -> Response:
-    """Take a step with a request, once however often the form is sent, and lead back to its page."""
+    """Take an action on a request, only once per form, and redirect to its page."""
     if action not in STEPS:
         raise NotFoundError(f"There is no step {action[:50]!r} of a request.")
     try:
@@ -193,7 +193,7 @@ async def _take(state: State, viewer: Viewer, request_id: str, action: str, form
 
 
 def _members(action: str, form: Form) -> dict[str, Any]:
-    """What the form of an action says. A limit of no requests is none."""
+    """The members of an action's form. An empty limit of requests means no limit."""
     members: dict[str, Any] = {"action": action, "reason": form.text("reason") or None}
     if action == Action.COUNTER:
         members["configuration"] = form.text("configuration")

@@ -1,4 +1,4 @@
-"""The form by which a consumer requests the masked table of an entry."""
+"""The form for requesting the masked table of an entry."""
 
 import csv
 import io
@@ -37,15 +37,15 @@ from app.requests.model.data_requests import NewDataRequest
 
 @dataclass(frozen=True, slots=True)
 class NewRequestForm:
-    """What the form shows.
+    """The content of the form.
 
     Attributes:
         head: the entry.
-        question: the fields of what is needed.
-        policy: the entry's policy, as JSON; empty if it has none.
-        purpose: what was typed.
-        contact: likewise.
-        once: the key by which this form is carried out once.
+        question: the fields of the question.
+        policy: the entry's terms as JSON; empty if there are none.
+        purpose: the typed purpose.
+        contact: the typed contact.
+        once: the key that makes the form take effect only once.
     """
 
     head: Head
@@ -59,7 +59,7 @@ class NewRequestForm:
 def new_request_form(
     head: Head, about: About, names: Sequence[str], asked: Form, key: str, faults: Sequence[Fault] = ()
 ) -> NewRequestForm:
-    """The form for an entry, filled in as far as something was typed or stands in the address."""
+    """The form for an entry, filled in from what was typed or from the address."""
     return NewRequestForm(
         head=head,
         question=question_form(about, names, asked, faults),
@@ -71,14 +71,14 @@ def new_request_form(
 
 
 def fields_of(seen: SeenAdvice) -> Form:
-    """The fields of the form that asks for what an advice was asked about."""
+    """The form fields that repeat the question of an advice."""
     advice = seen.advice
     question = parse_qs(urlsplit(question_link(advice.entry_id, request_of(advice.question))).query)
     return Form(question | {"entry": [advice.entry_id], "version": [str(advice.version)]})
 
 
 def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
-    """The request that a form makes.
+    """The request in a form.
 
     Args:
         form: the fields.
@@ -96,18 +96,18 @@ def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
 
 
 def _in_words(error: InvalidDocumentError) -> InvalidDocumentError:
-    """The same error, with what people do who leave a field empty."""
+    """The same error, with the remedy for empty fields."""
     words = {
-        "/terms": "Accept the terms: without that, nothing is requested.",
-        "/purpose": f"Say what the data is for, in at most {LONGEST_PURPOSE:,} characters.",
-        "/contact": "Say whom the provider can ask, such as a mail address.",
+        "/terms": "Accept the terms; otherwise nothing is requested.",
+        "/purpose": f"State the purpose of the data in at most {LONGEST_PURPOSE:,} characters.",
+        "/contact": "Give a contact for the provider's questions, such as a mail address.",
     }
     faults = tuple(Fault(one.pointer, words.get(one.pointer, one.detail)) for one in error.faults)
-    return InvalidDocumentError("The form is not complete.", faults)
+    return InvalidDocumentError("The form is incomplete.", faults)
 
 
 def new_request_commands(viewer: Viewer, head: Head, asked: Form, names: Sequence[str]) -> Commands:
-    """The lines that request the same. Words in capitals are to be replaced."""
+    """The commands for the same request. Replace the words in capitals."""
     members = {name: value for name, value in question_members(asked, names).items() if value}
     said = {"purpose": asked.text("purpose") or "PURPOSE", "contact": asked.text("contact") or "CONTACT"}
     options = ["--measure", str(members["measure"])] if members.get("measure") else []
@@ -125,14 +125,14 @@ def new_request_commands(viewer: Viewer, head: Head, asked: Form, names: Sequenc
 
 
 def _weight(name: str, weight: object) -> str:
-    """A weight as the option has it: a name with a comma or a quote needs quotes."""
+    """A weight as a value of the option, quoted if the name has a comma or a quote."""
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow([f"{name}={weight}"])
     return line.getvalue()
 
 
 def finding_commands(viewer: Viewer) -> Commands:
-    """The lines that find a table to request."""
+    """The commands that find a table to request."""
     return Commands((aegis("search"),), (curl(viewer, "/v1/entries"),))
 
 
@@ -148,7 +148,7 @@ async def show_new_request(request: Request, viewer: ViewerDependency, state: St
     """The form of a new request, filled in by the parameters of the address.
 
     They are `entry` and, for another version than the latest, `version`; and either `advice`, the id of the advice
-    whose question the request repeats (it says which entry and version, too), or the fields of the question as
+    whose question is repeated (it names entry and version, too), or the fields of the question as
     `/entries/{entry_id}/ask` has them: `measure`, `attributes` (repeated), `weight-NAME` for an attribute,
     `require-NAME` for a privacy criterion such as `require-k`, and `kinds=generated`. `purpose` and `contact` may be
     given, too.
@@ -165,7 +165,7 @@ async def show_new_request(request: Request, viewer: ViewerDependency, state: St
 async def request_data(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
-    """Make the request, once however often the form is sent, and lead to its page. A job finds its configuration."""
+    """Make the request, only once per form, and redirect to its page. A job finds its configuration."""
     _, index = await read_index(state, viewer.caller, form.text("entry"), form.version)
     names = read_part(index.names, NAMES)
 
@@ -191,7 +191,7 @@ async def request_data(
 async def _form_page(
     request: Request, viewer: Viewer, state: State, asked: Form, refusal: Refusal | None = None
 ) -> Response:
-    """The form, with why it was refused."""
+    """The form with the reason of its refusal."""
     head, index = await read_index(state, viewer.caller, asked.text("entry"), asked.version)
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
     answer = page(

@@ -1,4 +1,4 @@
-"""Requests for data: what consumers ask for and providers decide, and the steps that all of their services take."""
+"""Data requests of consumers, the decisions of providers, and the steps that all services share."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -46,7 +46,7 @@ from app.webhooks.store.events import EventStore
 
 
 class DataRequestSteps:
-    """Reads requests for callers, and takes their steps."""
+    """Reads requests for callers and takes their actions."""
 
     def __init__(self, requests: DataRequestStore, events: EventStore) -> None:
         self._requests = requests
@@ -61,7 +61,7 @@ class DataRequestSteps:
         return _visible(caller, request_id, await self._requests.find(request_id)).seen_by(caller)
 
     async def locked(self, caller: Caller, request_id: str) -> DataRequest:
-        """The same, locked until the transaction ends, and with all that the service knows of it.
+        """The same, locked until the transaction ends, and with every member.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
@@ -69,7 +69,7 @@ class DataRequestSteps:
         return _visible(caller, request_id, await self._requests.find(request_id, lock=True))
 
     async def begin(self, caller: Caller, request_id: str) -> None:
-        """Store the first change of a request that was just added. There is nothing before it, so it is no action."""
+        """Store the first change of a new request. It has no previous state, so it is not an action."""
         change = Change("request", State.REQUESTED, Side.CONSUMER, tenant=caller.tenant, subject=caller.subject)
         await self._requests.change(request_id, change)
         await self._events.requests_changed([request_id])
@@ -83,7 +83,7 @@ class DataRequestSteps:
         configuration: str | None = None,
         cost: Cost | None = None,
     ) -> DataRequest:
-        """Take a step with a locked request, and return the request as it is then.
+        """Take an action on a locked request; return the changed request.
 
         Raises:
             RoleNotAllowedError: the caller may not do this.
@@ -98,7 +98,7 @@ class DataRequestSteps:
 
 
 def _acting(action: Action, sides: frozenset[Side]) -> Side:
-    """The side for which somebody acts who is on several."""
+    """The side for which a caller with several sides acts."""
     able = sides_able_to(action) & sides
     return next(side for side in Side if side in able)
 
@@ -114,7 +114,7 @@ MOST_OPEN: Final = 1_000
 
 
 class DataRequestService:
-    """Requests for data, for the consumers that make them and the providers that they are made to."""
+    """Data requests, for their consumers and providers."""
 
     def __init__(
         self,
@@ -143,16 +143,16 @@ class DataRequestService:
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
     ) -> DataRequest:
-        """Ask for the masked table of the configuration that suits the caller's tenant, and for the advice which it is.
+        """Request the masked table of the best configuration for the caller's question, and the advice that finds it.
 
         Raises:
             NotFoundError: there is no such entry or version, or the caller may not see it.
             InvalidDocumentError: the accepted terms are not the entry's, or the question cannot be answered.
-            BudgetSpentError: the caller's tenant has asked enough distinct questions.
-            QuotaSpentError: it has asked enough distinct questions for a day.
-            QuotaExceededError: it has enough open requests.
+            BudgetSpentError: the caller's tenant has used up its distinct questions about the version.
+            QuotaSpentError: it has used up its distinct questions of a day.
+            QuotaExceededError: it has too many open requests.
         """
-        # What a request tells, all keys of the tenant may read; so it is asked as any of them would.
+        # All keys of the tenant may read a request, so it is asked with the rights that all of them have.
         asking = replace(caller, roles=frozenset({Role.CONSUMER}))
         head = await self._head(asking, entry_id, version)
         _refuse_other_terms(head, asked.terms)
@@ -174,14 +174,14 @@ class DataRequestService:
         return await self._steps.read(caller, request_id)
 
     async def _head(self, caller: Caller, entry_id: str, version: int | None) -> Head:
-        """The head of an entry that the caller may see, which is not deleted until the transaction ends."""
+        """The head of an entry that the caller may see, locked against deletion until the transaction ends."""
         head = await self._entries.find(caller, entry_id, version)
         if head is None or not head.is_visible_to(caller) or not await self._entries.hold(entry_id):
             raise NotFoundError(f"There is no entry {entry_id}, or you may not see it.")
         return head
 
     async def _held(self, advice_id: str) -> Advice:
-        """The advice with this id. Nobody finishes it until the transaction ends, so the request is not overlooked."""
+        """The advice with this id, locked so that it is not finished before the request is visible."""
         await self._advice_store.hold(advice_id)
         advice = await self._advice_store.find(advice_id)
         if advice is None:
@@ -201,11 +201,11 @@ class DataRequestService:
         return await self._requests.changes(request.id)
 
     async def handover(self, request: DataRequest) -> Handover | None:
-        """What was delivered for a request that the caller may see; None if nothing was."""
+        """The delivery for a request that the caller may see; None if there is none."""
         return await self._handovers.find(request.id)
 
     async def verification(self, caller: Caller, request: DataRequest) -> Verification | None:
-        """What the consumer of a request that the caller may see has found out; None if it has said nothing."""
+        """The consumer's verification for a request that the caller may see; None if there is none."""
         stored = await self._verifications.find(request.id)
         return None if stored is None else stored.seen_by(caller, request)
 
@@ -232,7 +232,7 @@ class DataRequestService:
     async def approve(
         self, caller: Caller, request_id: str, reason: str | None, limit: GrantLimit | None
     ) -> DataRequest:
-        """Approve a request, unless its consumer has been granted enough.
+        """Approve a request unless its consumer has reached the limit of grants.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
@@ -255,7 +255,7 @@ class DataRequestService:
             NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: it is not possible in the present state.
-            InvalidDocumentError: the configuration is none of those.
+            InvalidDocumentError: the configuration is not one of those.
         """
         request = await self._steps.locked(caller, request_id)
         request.after(Action.COUNTER, request.sides_of(caller))
@@ -265,9 +265,9 @@ class DataRequestService:
         return await self._steps.take(caller, request, Action.COUNTER, reason, configuration, cost)
 
     async def alternatives(self, caller: Caller, request: DataRequest, limit: int) -> list[tuple[str, Cost]]:
-        """What the caller may offer instead of what a request was advised, with what it loses; the best first.
+        """The configurations that the caller may offer instead of the advised one, with their costs, the best first.
 
-        Nothing if the caller may not offer anything now.
+        Empty if the caller may not make an offer now.
         """
         if Action.COUNTER not in request.possible_for(request.sides_of(caller)):
             return []
@@ -275,26 +275,26 @@ class DataRequestService:
         return [(row["configuration"], cost_in(row)) for row in ranking[:limit]]
 
     async def _cost(self, request: DataRequest, configuration: str) -> Cost | None:
-        """What a configuration loses, as the consumer reads it; None if its advice does not rank it."""
+        """The cost of a configuration in the consumer's view; None if the advice does not rank it."""
         return cost_of(configuration, await self._ranking(request))
 
     async def _ranking(self, request: DataRequest) -> list[Mapping[str, Any]]:
-        """The ranking of a request's advice, as the consumer reads it; empty if that is not kept any more."""
+        """The ranking of a request's advice in the consumer's view; empty if the advice has been deleted."""
         advice = None if request.advice_id is None else await self._advice_store.find(request.advice_id)
-        # A long ranking takes a while to read.
+        # Decoding a long ranking takes a while.
         result = None if advice is None else await to_thread.run_sync(shown, advice, request.view)
         return [] if result is None else result["ranking"]
 
     async def erase_contact(self, caller: Caller, request_id: str) -> DataRequest:
-        """Forget whom to ask about a request; what has been done and when stays.
+        """Delete the contact of a request; its history stays.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
-            RoleNotAllowedError: the caller is of another tenant than the one that asked.
+            RoleNotAllowedError: the caller is not of the consumer's tenant.
         """
         request = await self._steps.locked(caller, request_id)
         if Side.CONSUMER not in request.sides_of(caller):
-            raise RoleNotAllowedError("Only the tenant that has made a request, and operators, may erase its contact.")
+            raise RoleNotAllowedError("Only the tenant that made a request, and operators, may erase its contact.")
         if await self._requests.erase_contact(request.id):
             record = AuditRecord(AuditAction.ERASE_CONTACT, entry_id=request.entry_id, request_id=request.id)
             await self._audit.add(record, caller)

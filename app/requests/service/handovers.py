@@ -1,6 +1,6 @@
-"""Handovers, for the providers that deliver masked tables, and leases, by which no two programs work on one request.
+"""Deliveries of masked tables by providers, and leases, which let one program at a time work on a request.
 
-The service checks what providers say, and fetches nothing.
+The service checks what providers state, and fetches nothing.
 """
 
 from collections.abc import Mapping
@@ -29,19 +29,19 @@ class LeaseService:
         self._steps = steps
 
     async def take(self, caller: Caller, request_id: str, lease_id: str | None, length: timedelta) -> Lease:
-        """Have the fulfilment of an approved request to oneself from now on.
+        """Take or renew the lease of an approved request.
 
         Args:
             caller: the provider.
             request_id: the request.
             lease_id: of the caller's lease, to renew it; None for a new one.
-            length: how long.
+            length: the duration.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not deliver.
             ActionNotPossibleError: the request is not approved.
-            LeasedError: somebody else has it.
+            LeasedError: another program has the lease.
         """
         request = await self._steps.locked(caller, request_id)
         request.after(Action.DELIVER, request.sides_of(caller))
@@ -49,7 +49,7 @@ class LeaseService:
         return await self._leases.put(request.id, lease_id or str(uuid4()), length)
 
     async def release(self, caller: Caller, request_id: str, lease_id: str) -> None:
-        """Let others have it; nothing happens if it is not the caller's any more.
+        """End the caller's lease; do nothing if it is no longer the caller's.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
@@ -57,16 +57,16 @@ class LeaseService:
         """
         request = await self._steps.locked(caller, request_id)
         if not request.sides_of(caller) & sides_able_to(Action.DELIVER):
-            raise RoleNotAllowedError("Only the provider of a request has its lease.")
+            raise RoleNotAllowedError("Only the provider of a request can have its lease.")
         lease = await self._leases.find(request.id)
         if lease is not None and lease.id == lease_id:
             await self._leases.end(request.id)
 
     async def refuse_other(self, request_id: str, lease_id: str | None) -> None:
-        """Refuse what only the holder of a lease may do, while there is one. The request must be locked.
+        """Refuse an action without the current lease, if there is one. The request must be locked.
 
         Raises:
-            LeasedError: somebody else has it.
+            LeasedError: another program has the lease.
         """
         lease = await self._leases.find(request_id)
         if lease is not None and lease.id != lease_id:
@@ -77,10 +77,10 @@ class HandoverService:
     """Deliveries of approved requests.
 
     Args:
-        handovers: what was delivered.
-        contents: what entries vouch for.
+        handovers: the store of deliveries.
+        contents: the guarantees of entries.
         steps: changes requests.
-        leases: which program fulfils which.
+        leases: the leases of requests.
         allow_private: whether links may lead into private networks and use HTTP, as in development.
     """
 
@@ -102,21 +102,21 @@ class HandoverService:
     async def deliver(
         self, caller: Caller, request_id: str, handover: Handover, digest: str, lease_id: str | None
     ) -> DataRequest:
-        """Say where the approved table is, and what it is.
+        """Deliver the approved table.
 
         Args:
             caller: the provider.
             request_id: the request.
-            handover: what the provider says.
-            digest: of the entry's version that it has masked.
-            lease_id: of the provider's lease; None if it has none.
+            handover: the description of the file.
+            digest: the digest of the masked version of the entry.
+            lease_id: the provider's lease; None without one.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: the request is not approved.
             LeasedError: another program fulfils it.
-            InvalidDocumentError: it is not what was agreed upon, or nobody could fetch it.
+            InvalidDocumentError: it is not as agreed, or its link cannot be fetched.
         """
         request = await self._steps.locked(caller, request_id)
         request.after(Action.DELIVER, request.sides_of(caller))
@@ -127,13 +127,13 @@ class HandoverService:
         return await self._steps.take(caller, request, Action.DELIVER)
 
     async def relink(self, caller: Caller, request_id: str, link: Link) -> DataRequest:
-        """Say where the same file is now, for example since the link to it has ended.
+        """Replace the link to the same file, for example after its expiry.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: nothing was delivered, or the request has ended.
-            InvalidDocumentError: nobody could fetch it there.
+            InvalidDocumentError: the link cannot be fetched.
         """
         request = await self._steps.locked(caller, request_id)
         request.after(Action.RELINK, request.sides_of(caller))
@@ -144,7 +144,7 @@ class HandoverService:
     def _link_faults(self, link: Link) -> list[Fault]:
         faults = [Fault("/url", detail) for detail in link_faults(link.url, allow_private=self._allow_private)]
         if is_over(link, datetime.now(UTC)):
-            faults.append(Fault("/expires_at", "The link has ended already."))
+            faults.append(Fault("/expires_at", "The link has already expired."))
         return faults
 
     @staticmethod
@@ -153,7 +153,7 @@ class HandoverService:
             raise InvalidDocumentError("This cannot be delivered.", tuple(faults), code="not_as_agreed")
 
     async def _vouched(self, request: DataRequest) -> Mapping[str, float]:
-        """What the entry vouches for in the configuration that was agreed upon.
+        """The privacy that the entry guarantees for the agreed configuration.
 
         Raises:
             NotFoundError: the version has just been deleted.
@@ -162,7 +162,7 @@ class HandoverService:
         if request.version_id is None or frame is None:
             raise NotFoundError("The entry has just been deleted.")
         packed = await self._contents.configuration_table(request.version_id, frame)
-        # A million configurations take a while.
+        # Reading a million configurations takes a while.
         table = await to_thread.run_sync(unpack_configurations, packed, frame.outline)
         place = table.ids.index(request.configuration or "")
         numbers = {name: float(values[place]) for name, values in table.privacy.items()}

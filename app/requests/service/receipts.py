@@ -1,4 +1,4 @@
-"""Receipts: what has become of a data request, signed, so that either side can prove it later without the service."""
+"""Receipts: the signed outcome of a data request, which either side can prove later without the service."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,14 +19,14 @@ from app.requests.store.handovers import HandoverStore
 def receipt_claims(
     request: DataRequest, changes: Sequence[Change], file_sha256: str | None, last: Place | None, now: datetime
 ) -> dict[str, Any]:
-    """What a receipt says.
+    """The claims of a receipt.
 
     Args:
         request: the request as its reader sees it.
         changes: its history.
-        file_sha256: of the delivered file; None before there is one.
-        last: the place of its last change in the log; None if that is older than the log.
-        now: when it is signed.
+        file_sha256: of the delivered file; None before the delivery.
+        last: the place of its last change in the log; None if the log began later.
+        now: the time of the signature.
     """
     return {
         "request": request.id,
@@ -73,7 +73,7 @@ class ReceiptService:
         self._signer = signer
 
     async def make(self, caller: Caller, request_id: str) -> tuple[dict[str, Any], str]:
-        """The receipt of a request as the caller sees it, in whatever state it is, and what is signed of it.
+        """The claims and the JWS of a request's receipt, in any state, as the caller sees it.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
@@ -98,5 +98,5 @@ class ReceiptService:
         known = {key.id: key for key in await self._log.keys()}
         key = known.get(self._signer.key_id)
         if key is None or not key.may_sign(await self._log.now()):
-            raise NothingSignedError("The key of this service was replaced by another one, with which it must start.")
+            raise NothingSignedError("The key of this service was replaced; restart the service with the new one.")
         return self._signer

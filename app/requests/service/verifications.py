@@ -1,4 +1,4 @@
-"""Verifications, for the consumers of masked tables: the counts to compare a table with, and what they have found."""
+"""Verifications by consumers: the counts to compare a delivered table with, and the results."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -19,12 +19,12 @@ from app.requests.store.handovers import HandoverStore, VerificationStore
 
 @dataclass(frozen=True, slots=True)
 class PackedEvidence:
-    """A request that was delivered, and the entry's version that it is about, as stored.
+    """A delivered request and its version of the entry, as stored.
 
     Attributes:
         request: the request, as the caller sees it.
         schema: the published document without its counts and configurations, as compressed JSON.
-        configurations: the configurations, likewise.
+        configurations: the configurations as compressed JSON.
         tables: the counts.
     """
 
@@ -35,7 +35,7 @@ class PackedEvidence:
 
 
 class VerificationService:
-    """What consumers verify of deliveries."""
+    """Consumers' verifications of deliveries."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class VerificationService:
         self._steps = steps
 
     async def evidence(self, caller: Caller, request_id: str) -> PackedEvidence:
-        """What the counts of a delivered table are taken from; only those of its configuration are told.
+        """The stored counts of a delivered request's version; only those of its configuration may be disclosed.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it, or the version has been deleted.
@@ -69,7 +69,7 @@ class VerificationService:
         if request.version_id is not None:
             tables = await self._contents.count_tables(request.version_id)
             configurations = await self._contents.configurations(request.version_id)
-            # The schema is read last: if it still exists, everything read before was complete.
+            # The schema is read last: if it still exists, the earlier reads were complete.
             schema = await self._contents.schema(request.version_id)
             if schema is not None and configurations is not None:
                 return PackedEvidence(request, schema, configurations, tables)
@@ -78,20 +78,20 @@ class VerificationService:
     async def take(
         self, caller: Caller, request_id: str, action: Action, verification: Verification, reason: str | None
     ) -> DataRequest:
-        """Receive or dispute what was delivered.
+        """Receive or dispute a delivery.
 
         Args:
             caller: the consumer.
             request_id: the request.
-            action: which of the two.
-            verification: what the consumer has found out.
-            reason: why, for the history.
+            action: receive or dispute.
+            verification: the consumer's result.
+            reason: for the history.
 
         Raises:
             NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: nothing was delivered, or the request has ended.
-            InvalidDocumentError: what was found out contradicts itself, or the step, or names what was not published.
+            InvalidDocumentError: the verification contradicts itself or the action, or has unpublished names.
         """
         request = await self._steps.locked(caller, request_id)
         request.after(action, request.sides_of(caller))
@@ -103,10 +103,10 @@ class VerificationService:
         return await self._steps.take(caller, request, action, reason)
 
     async def _as_published(self, request: DataRequest, verification: Verification) -> Verification:
-        """The verification, with counts only of what is published still.
+        """The verification, without counts of names that are no longer published.
 
         Raises:
-            InvalidDocumentError: it names what never was, perhaps values of records.
+            InvalidDocumentError: it has names that never were published, perhaps values of records.
         """
         if not verification.differences:
             return verification
@@ -124,7 +124,7 @@ class VerificationService:
         schema = await self._contents.schema(request.version_id)
         if schema is None or configurations is None:
             return None
-        # Long lists of values take a while to read.
+        # Decoding long lists of values takes a while.
         return await to_thread.run_sync(_names_in, schema, configurations, request.configuration or "")
 
 

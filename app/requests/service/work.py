@@ -1,4 +1,4 @@
-"""What the service itself does with requests for data: it answers them, lets them expire, and ends them."""
+"""The service's own actions on data requests: it answers, expires and ends them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -21,7 +21,7 @@ _SERVICE = frozenset({Side.SERVICE})
 
 
 class DataRequestWork(EntryFollower):
-    """The service's side of requests. Each call belongs in a short transaction."""
+    """The service's side of requests. Every call belongs in a short transaction."""
 
     def __init__(
         self, requests: DataRequestStore, entries: EntryStore, advice: AdviceStore, events: EventStore
@@ -32,7 +32,7 @@ class DataRequestWork(EntryFollower):
         self._events = events
 
     async def settle(self) -> int:
-        """Answer some requests whose advice is finished; how many."""
+        """Answer some requests whose advice is finished; return their number."""
         answered = await self._requests.answered()
         by_advice = groupby(sorted(answered, key=_advice_of), key=_advice_of)
         for _, requests in by_advice:
@@ -47,7 +47,7 @@ class DataRequestWork(EntryFollower):
         """Answer requests for the same advice and view, which must be locked."""
         first = requests[0]
         advice = None if first.advice_id is None else await self._advice.find(first.advice_id)
-        # A long ranking takes a while to read.
+        # Decoding a long ranking takes a while.
         result = None if advice is None else await to_thread.run_sync(shown, advice, first.view)
         for request in requests:
             if not await self._sees(request):
@@ -58,7 +58,7 @@ class DataRequestWork(EntryFollower):
                 await self._offer(request, result)
 
     async def _sees(self, request: DataRequest) -> bool:
-        """Whether the consumer still sees what it asks for."""
+        """Whether the consumer still sees the requested version."""
         head = await self._entries.find(request.as_consumer, request.entry_id, request.version)
         return head is not None and head.is_visible_to(request.as_consumer)
 
@@ -69,14 +69,14 @@ class DataRequestWork(EntryFollower):
         )
 
     async def expire(self, age: timedelta) -> int:
-        """End some requests with which nobody has done anything for so long; how many."""
+        """Expire some requests without an action for `age`; return their number."""
         untouched = await self._requests.untouched(age)
         for request in untouched:
-            await self._change(request, Action.EXPIRE, f"Nobody has done anything for {age.days} days.")
+            await self._change(request, Action.EXPIRE, f"Nobody acted for {age.days} days.")
         return len(untouched)
 
     async def entry_ending(self, entry_id: str) -> None:
-        """End the open requests for an entry, since it is deleted."""
+        """End the open requests for a deleted entry."""
         ended = await self._requests.end_for(entry_id, "The entry was deleted.")
         await self._events.requests_changed(ended)
 
@@ -96,7 +96,7 @@ class DataRequestWork(EntryFollower):
         await self._events.requests_changed([request.id])
 
 
-_NOT_SEEN = Problem("not_found", "You may not see the entry any more.")
+_NOT_SEEN = Problem("not_found", "You may no longer see the entry.")
 
 
 def _advice_of(request: DataRequest) -> tuple[str, bool]:
@@ -105,5 +105,5 @@ def _advice_of(request: DataRequest) -> tuple[str, bool]:
 
 def _problem_of(advice: Advice | None) -> Problem:
     if advice is None or advice.problem is None:
-        return Problem("deleted", "The advice is not kept any more. Make a new request.")
+        return Problem("deleted", "The advice has been deleted. Make a new request.")
     return advice.problem

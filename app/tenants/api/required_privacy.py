@@ -1,4 +1,4 @@
-"""The privacy that settings, commands and questions require, by criterion, in the domain's form."""
+"""The privacy required by settings, commands and questions, as domain objects."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ _PRIVACY: TypeAdapter[dict[str, float]] = TypeAdapter(wire.Privacy)
 
 
 def required_privacy(numbers: Mapping[str, float]) -> RequiredPrivacy:
-    """Limits for the criteria of the contract: lower ones where more is better, else upper ones.
+    """Limits for the contract's criteria: minima where higher is better, maxima otherwise.
 
     Raises:
         InvalidDocumentError: there is no such criterion.
@@ -36,7 +36,7 @@ def privacy_in(text: str) -> RequiredPrivacy:
     """Limits in a text like `k=5,t=0.2`; none in an empty one.
 
     Raises:
-        InvalidDocumentError: it is no such text, or there is no such criterion.
+        InvalidDocumentError: the text is malformed, or there is no such criterion.
     """
     try:
         return required_privacy(numbers_by_name(text))
@@ -45,7 +45,7 @@ def privacy_in(text: str) -> RequiredPrivacy:
 
 
 def required_by(settings: Settings) -> RequiredPrivacy:
-    """What the settings require of every entry.
+    """The privacy that the settings require of every entry.
 
     Raises:
         InvalidDocumentError: they name a criterion that does not exist.

@@ -1,4 +1,4 @@
-"""What a tenant asks of its own entries and what it may use, for its administrators and for operators."""
+"""The policy and the quota of a tenant, for its administrators and for operators."""
 
 from dataclasses import asdict
 
@@ -23,10 +23,10 @@ _log = structlog.get_logger(__name__)
 @router.get(
     "/v1/policy",
     summary="Read a tenant's policy",
-    responses=answers(200, wire.TenantPolicy, "What the tenant asks of its entries", 422),
+    responses=answers(200, wire.TenantPolicy, "The policy", 422),
 )
 async def read_policy(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
-    """Says what a tenant asks of its entries, besides what the service asks."""
+    """Returns a tenant's policy, which adds to the service's requirements."""
     return JsonResponse(_policy(*await factory.tenant_administration().policy(caller, tenant)))
 
 
@@ -34,15 +34,15 @@ async def read_policy(caller: CallerDependency, factory: FactoryDependency, tena
     "/v1/policy",
     summary="Set a tenant's policy",
     openapi_extra=body(wire.PolicyDocument, replaces=True),
-    responses=answers(200, wire.TenantPolicy, "What the tenant asks from now on", 400, 413, 415, 422),
+    responses=answers(200, wire.TenantPolicy, "The policy from now on", 400, 413, 415, 422),
 )
 async def set_policy(
     caller: CallerDependency, document: SmallBodyDependency, factory: FactoryDependency, tenant: OwnTenant = None
 ) -> Response:
-    """Sets all of it; what the body leaves out is not asked any more. It applies at once.
+    """Replaces the whole policy: what the body omits is no longer required. It applies at once.
 
-    A sign-off is demanded of versions that are published from now on: those that others see already stay visible, and
-    those that await theirs go on waiting.
+    A sign-off is required of versions published from now on: visible versions stay visible, and those that await their
+    sign-off still need it.
     """
     asked = await validated(wire.PolicyDocument, document)
     return JsonResponse(await change_policy(factory, caller, tenant, asked))
@@ -51,7 +51,7 @@ async def set_policy(
 async def change_policy(
     services: Factory, caller: Caller, tenant: str | None, asked: wire.PolicyDocument
 ) -> wire.TenantPolicy:
-    """Set what a tenant asks of its entries, and log who did so."""
+    """Set a tenant's policy and log it."""
     policy = TenantPolicy(required_privacy(asked.require or {}), asked.sign_off)
     owner = await services.tenant_administration().set_policy(caller, tenant, policy)
     _log.info("policy set", require=str(policy.required_privacy), sign_off=policy.demands_sign_off, by=caller.subject)
@@ -66,7 +66,7 @@ def _policy(tenant: str, policy: TenantPolicy) -> wire.TenantPolicy:
     "/v1/quota", summary="Read a tenant's quota", responses=answers(200, wire.Quota, "The quota and its use", 422)
 )
 async def read_quota(caller: CallerDependency, factory: FactoryDependency, tenant: OwnTenant = None) -> Response:
-    """Says what a tenant may store and ask, and what it has stored and asked."""
+    """Returns a tenant's quota and its current usage."""
     return JsonResponse(_quota(*await factory.quotas().read(caller, tenant)))
 
 
@@ -79,14 +79,14 @@ async def read_quota(caller: CallerDependency, factory: FactoryDependency, tenan
 async def set_quota(
     caller: CallerDependency, document: SmallBodyDependency, factory: FactoryDependency, tenant: OwnTenant = None
 ) -> Response:
-    """Sets all limits of a tenant; for what the body leaves out, the service's usual limit applies. For operators."""
+    """Sets all limits of a tenant; the service's default applies to those that the body omits. For operators."""
     asked = await validated(wire.QuotaDocument, document)
     await change_quota(factory, caller, tenant, asked)
     return JsonResponse(_quota(*await factory.quotas().read(caller, tenant)))
 
 
 async def change_quota(services: Factory, caller: Caller, tenant: str | None, asked: wire.QuotaDocument) -> None:
-    """Set the limits of a tenant, and log who did so."""
+    """Set the limits of a tenant and log it."""
     quota = Quota(**asked.model_dump())
     await services.quotas().set(caller, tenant, quota)
     _log.info("quota set", quota=str(quota), by=caller.subject)

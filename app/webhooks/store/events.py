@@ -1,7 +1,7 @@
-"""The store of events: who is told of what. An event is stored with what has happened, or not at all.
+"""The store of events and their recipients. An event is stored in the transaction of its cause.
 
-A webhook is told only what the consumers of its tenant may read: nothing about versions that await their sign-off, and
-nothing about entries that the tenant does not see. Of a data request, both its tenants are told to its end.
+A webhook receives only what the consumers of its tenant may read: nothing about versions that await their sign-off, and
+nothing about entries that the tenant does not see. Both tenants of a data request receive its events to its end.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ _IN_AUDIENCE = (
 
 _SEES = f"{_IS_TOLD} AND {_IN_AUDIENCE}"
 
-#: Before a change of visibility; without one, nobody saw the version before.
+#: The same before a change of visibility; nobody saw a new version before.
 _SAW = (
     "(:before = 'all' OR (:before <> 'nobody' AND entry.tenant_id = webhook.tenant_id) "
     "OR (:before = 'tenants' AND tenant.name = ANY(:named_before))) "
@@ -82,7 +82,7 @@ _WITHDRAWN = _statement(
     f"AND (:deleted OR NOT {_IN_AUDIENCE}) {_NEW}"
 ).bindparams(bindparam("deleted", type_=Boolean))
 
-#: The versions that a webhook's tenant has asked about and may know of.
+#: The versions that a webhook's tenant has asked about and may know.
 _ASKED = (
     "CROSS JOIN LATERAL (SELECT jsonb_agg(DISTINCT older.version) AS versions FROM question "
     "JOIN advice ON advice.id = question.advice_id JOIN entry_version AS older ON older.id = advice.version_id "
@@ -124,35 +124,35 @@ _PING = text(f"{_ADD} VALUES (:webhook_id, '{PING}', '{{}}') RETURNING id").bind
 
 
 class EventStore(Store):
-    """Events for all webhooks that ask for them."""
+    """Adds events for all webhooks that subscribe to them."""
 
     async def version_shown(self, entry_id: str, version: int) -> None:
-        """A version has become visible to tenants: tell them, and those that have asked about older versions."""
+        """Notify the tenants to which a version has become visible, and those that have asked about older versions."""
         parameters = _seen_before(entry_id, None) | {"version": version}
         await self._session.execute(_PUBLISHED, parameters)
         await self._session.execute(_STALE, parameters)
 
     async def visibility_changed(self, entry_id: str, before: Seen) -> None:
-        """Who sees an entry has changed: tell who sees it now, and who saw it `before`."""
+        """Notify the tenants that see an entry after a change of visibility, and those that saw it `before`."""
         parameters = _seen_before(entry_id, before)
         for statement in (_PUBLISHED, _STALE, _CHANGED):
             await self._session.execute(statement, parameters)
         await self._session.execute(_WITHDRAWN, parameters | {"deleted": False})
 
     async def entry_deleted(self, entry_id: str, before: Seen) -> None:
-        """An entry is about to be deleted, while it still is there to be told of: tell who sees it."""
+        """Notify the tenants that see an entry of its deletion; call this before deleting it."""
         await self._session.execute(_WITHDRAWN, _seen_before(entry_id, before) | {"deleted": True})
 
     async def advice_ended(self, advice_id: str) -> None:
-        """An advice has succeeded or failed: tell the tenants that asked."""
+        """Notify the tenants that asked of the success or failure of an advice."""
         await self._session.execute(_ENDED, {"advice_id": UUID(advice_id)})
 
     async def requests_changed(self, request_ids: Sequence[str]) -> None:
-        """Requests for data are new or have changed: tell both tenants of each."""
+        """Notify both tenants of new or changed data requests."""
         await self._session.execute(_REQUEST, {"request_ids": list(map(UUID, request_ids))})
 
     async def ping(self, webhook_id: str) -> str:
-        """Send a webhook an event that says nothing, and return its id."""
+        """Send a webhook an event without data, and return its id."""
         return str((await self._session.execute(_PING, {"webhook_id": UUID(webhook_id)})).scalar_one())
 
 

@@ -1,4 +1,4 @@
-"""The stores of webhooks and of their deliveries: for those who administer them, and for workers."""
+"""The stores of webhooks and their deliveries, for administrators and for workers."""
 
 import uuid
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from app.webhooks.tables import DeliveryRow, WebhookRow
 
 
 class WebhookStore(Store):
-    """Webhooks by id or tenant, and what was sent to them."""
+    """Webhooks by id or tenant, and their deliveries."""
 
     async def count(self, tenant: str) -> int:
-        """The number of a tenant's webhooks, which cannot grow until the transaction ends."""
+        """The number of a tenant's webhooks, locked against growth until the transaction ends."""
         owner = await tenant_id(self._session, tenant)
-        # Entries refer to the tenant, so a stronger lock would wait for whoever adds one.
+        # Entries refer to the tenant, so a stronger lock would wait for their insertion.
         await self._session.execute(select(TenantRow.id).where(TenantRow.id == owner).with_for_update(key_share=True))
         counted = select(func.count()).select_from(WebhookRow).where(WebhookRow.tenant_id == owner)
         return (await self._session.execute(counted)).scalar_one()
@@ -58,13 +58,13 @@ class WebhookStore(Store):
         return [_to_webhook(*row) for row in await self._session.execute(statement)]
 
     async def enable(self, webhook_id: str) -> None:
-        """Send to the webhook again, as if it had never failed."""
+        """Enable the webhook and reset its failures."""
         await self._change(
             webhook_id, disabled_at=None, disabled_reason=None, failing_since=None, failures=0, retry_at=None
         )
 
     async def disable(self, webhook_id: str, reason: str) -> bool:
-        """Send nothing more to the webhook, and give up what waits for it; False if that was so, or it is deleted."""
+        """Disable the webhook and give up its pending events; False if it was disabled before, or is deleted."""
         disabled = await self._session.execute(
             update(WebhookRow)
             .where(WebhookRow.id == uuid.UUID(webhook_id), WebhookRow.disabled_at.is_(None))
@@ -81,17 +81,17 @@ class WebhookStore(Store):
         return True
 
     async def set_secret(self, webhook_id: str, secret: bytes, previous_until: datetime) -> None:
-        """Sign with this secret from now on, and until then with the one before, too."""
+        """Sign with this secret from now on, and also with the previous one until `previous_until`."""
         await self._change(
             webhook_id, secret=secret, previous_secret=WebhookRow.secret, previous_secret_until=previous_until
         )
 
     async def delete(self, webhook_id: str) -> None:
-        """Delete the webhook with its deliveries."""
+        """Delete the webhook and its deliveries."""
         await self._session.execute(delete(WebhookRow).where(WebhookRow.id == uuid.UUID(webhook_id)))
 
     async def deliveries(self, webhook_id: str, limit: int) -> list[Delivery]:
-        """What was last sent to the webhook, or waits for that, newest first."""
+        """The last deliveries of the webhook, sent or pending, newest first."""
         statement = (
             select(DeliveryRow)
             .where(DeliveryRow.webhook_id == uuid.UUID(webhook_id))
@@ -101,7 +101,7 @@ class WebhookStore(Store):
         return [_to_delivery(row) for row in (await self._session.execute(statement)).scalars()]
 
     async def delivery(self, delivery_id: str) -> Delivery:
-        """The delivery with this id, which has to exist."""
+        """The delivery with this id, which must exist."""
         statement = select(DeliveryRow).where(DeliveryRow.id == uuid.UUID(delivery_id))
         return _to_delivery((await self._session.execute(statement)).scalar_one())
 
@@ -143,20 +143,20 @@ def _to_delivery(row: DeliveryRow) -> Delivery:
     )
 
 
-#: A worker that has not reported an attempt for so long is taken for dead. An attempt takes a third of that at most.
+#: A worker counts as dead after this time without a report. An attempt takes at most a third of it.
 CLAIM = timedelta(seconds=30)
 
 
 class DeliveryStore(Store):
-    """Webhooks that something is due for, claimed by one worker at a time, and what becomes of the attempts.
+    """Webhooks with due events, claimed by one worker at a time, and the outcomes of attempts.
 
-    Like `WebhookStore`, it locks a webhook before its deliveries; otherwise two transactions could wait for each other.
+    Like `WebhookStore`, it locks a webhook before its deliveries, to avoid deadlocks.
     """
 
     async def claim(self) -> str | None:
-        """Claim a webhook that something is due for and return its id; None if there is none.
+        """Claim a webhook with a due event and return its id; None if there is none.
 
-        The one that has waited longest comes first. A tenant has one webhook served at a time, so that none takes all
+        The longest waiting comes first. Only one webhook of a tenant is served at a time, so that no tenant takes all
         places.
         """
         passed_over: list[int] = []
@@ -168,7 +168,7 @@ class DeliveryStore(Store):
         return None
 
     async def next_due(self, webhook_id: str) -> DueDelivery | None:
-        """What is to be sent to a webhook next; None if nothing is due, or it has been disabled or deleted."""
+        """The next delivery of a webhook; None if nothing is due, or it has been disabled or deleted."""
         previous = case((WebhookRow.previous_secret_until > func.now(), WebhookRow.previous_secret))
         statement = (
             select(DeliveryRow, WebhookRow, previous)
@@ -180,7 +180,7 @@ class DeliveryStore(Store):
         return next((_to_due(*row) for row in await self._session.execute(statement)), None)
 
     async def succeeded(self, due: DueDelivery, outcome: Outcome) -> None:
-        """Store that the receiver has taken an event. The webhook stays claimed."""
+        """Store that the receiver has accepted an event. The webhook stays claimed."""
         await self._webhook(due, outcome, failures=0, failing_since=None, retry_at=None)
         await self._attempted(due, outcome, status="delivered")
 
@@ -188,10 +188,10 @@ class DeliveryStore(Store):
         """Store a failed attempt.
 
         Args:
-            due: what was to be sent.
-            outcome: how the attempt has ended.
-            wait: how long the event waits for the next attempt; None if it is given up.
-            pause: how long nothing at all is sent to the webhook.
+            due: the delivery.
+            outcome: the outcome of the attempt.
+            wait: the time until the next attempt; None if the event is given up.
+            pause: the time in which nothing is sent to the webhook.
         """
         next_attempt = {} if wait is None else {"next_attempt_at": func.clock_timestamp() + wait}
         await self._webhook(
@@ -212,11 +212,11 @@ class DeliveryStore(Store):
         )
 
     async def _try_claim(self, webhook_id: uuid.UUID, tenant: int) -> bool:
-        """Claim a locked webhook unless another of its tenant is claimed, or is being claimed by somebody else."""
+        """Claim a locked webhook unless another of its tenant is claimed or being claimed."""
         lock = func.pg_try_advisory_xact_lock(func.hashtextextended(f"webhooks of {tenant}", 0))
         if not (await self._session.execute(select(lock))).scalar_one():
             return False
-        # In a statement of its own: one that began before it had the lock would not see claims made in between.
+        # In a separate statement: one that began before the lock would not see claims made in between.
         claimed = (
             update(WebhookRow)
             .where(WebhookRow.id == webhook_id, ~_is_served(tenant))
@@ -244,13 +244,13 @@ _IS_DUE = and_(DeliveryRow.status == "pending", DeliveryRow.next_attempt_at <= f
 
 
 def _longest_waiting(passed_over: Sequence[int]) -> Select[uuid.UUID, int]:
-    """Lock the webhook that has waited longest, of another tenant than these, and select it with its tenant."""
+    """Lock the longest waiting webhook of any other tenant than these, and select it with its tenant."""
     return (
         select(WebhookRow.id, WebhookRow.tenant_id)
         .where(
             WebhookRow.disabled_at.is_(None),
             func.coalesce(WebhookRow.retry_at <= func.now(), true()),
-            # Once it has the lock, PostgreSQL checks this row again if it has changed, but not the tenant's others.
+            # After locking, PostgreSQL checks this row again if it has changed, but not the tenant's other rows.
             func.coalesce(WebhookRow.claimed_until <= func.now(), true()),
             ~_is_served(WebhookRow.tenant_id),
             WebhookRow.tenant_id.not_in(passed_over),

@@ -87,6 +87,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"the audit key cannot be read from .*: No such file"):
         signer_of(None, tmp_path / "none")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match="no UTF-8"):
+    with pytest.raises(ValueError, match="not UTF-8"):
         signer_of(None, tmp_path / "binary")
     assert signer_of(None) is None

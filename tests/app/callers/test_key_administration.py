@@ -116,7 +116,7 @@ async def test_a_key_has_one_successor(guarded, administrator):
     path = f"/v1/keys/{old['prefix']}/successor"
     first, again = [await guarded.post(path, json={}, headers=administrator) for _ in range(2)]
     assert (first.status_code, again.status_code) == (201, 422)
-    assert f"already, by {first.json()['prefix']}" in again.json()["detail"]
+    assert f"already been replaced by {first.json()['prefix']}" in again.json()["detail"]
     await guarded.delete(f"/v1/keys/{first.json()['prefix']}", headers=administrator)
     assert (await guarded.post(path, json={}, headers=administrator)).status_code == 201
 

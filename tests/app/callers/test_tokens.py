@@ -303,7 +303,7 @@ TOO_OPEN = [
         "admin=root",
         "oidc_roles: 'admin=root' is not NAME=ROLE; roles are consumer, provider, reviewer",
     ),
-    ("OIDC_ROLES", "operator", "oidc_roles: 'operator' is no NAME=ROLE"),
+    ("OIDC_ROLES", "operator", "oidc_roles: 'operator' is not NAME=ROLE"),
 ]
 
 

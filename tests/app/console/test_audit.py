@@ -57,10 +57,10 @@ async def test_filters_that_cannot_be_read_are_refused(api, asked):
 
 async def test_the_log_is_checked_part_by_part_up_to_its_end(api, monkeypatch):
     await fill(api)
-    assert "The log is in order, but nothing is signed" in (await look(api, CHECK)).text
+    assert "The log is intact, but nothing is signed" in (await look(api, CHECK)).text
     monkeypatch.setattr("app.audit.api.routes.PART", 2)
     page = await look(api, CHECK)
-    assert "2 of 3 records checked, all in order so far" in page.text
+    assert "2 of 3 records checked, all intact so far" in page.text
     (part,) = [named["hx-post"] for _, named in page.tags if "hx-post" in named]
     for path in (part, CHECK):  # with scripts, and without
         last = await send(api, path, REACHED | {one["name"]: one["value"] for one in page.all("input")})
@@ -108,10 +108,10 @@ async def test_what_was_done_to_the_log_is_said_in_words(api, database_url, stat
     await fill(api)
     change(database_url, statement)
     text = (await look(api, CHECK)).text
-    assert "The log is not as it was written" in text
+    assert "The log was altered" in text
     assert fault in text
 
 
 async def test_nothing_done_is_nothing_to_check(api):
-    assert "There is no record yet" in (await look(api, CHECK)).text
+    assert "There are no records yet" in (await look(api, CHECK)).text
     assert "Nothing has been done yet" in (await look(api, LOG)).text

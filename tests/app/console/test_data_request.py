@@ -57,7 +57,7 @@ async def test_a_page_waits_for_the_advice_and_then_shows_it(shared_api, worker)
     head = await publish(shared_api, entry())  # of which nobody has asked anything
     request_id = await requested(shared_api, head)
     found = await look(shared_api, f"/requests/{request_id}")
-    assert "finds out which configuration suits best" in found.text
+    assert "is finding the best configuration" in found.text
     assert found.links.count(f"/requests/{request_id}") == 1  # to look again without scripts
     polled = next(named for _, named in found.tags if "hx-get" in named)
     assert polled["hx-trigger"] == "every 2s"
@@ -129,7 +129,7 @@ async def test_another_configuration_is_offered_and_accepted(shared_api, advised
     assert [one["value"] for one in found.all("option")] == ["c02"]
     assert (await act(shared_api, advised, "counter", configuration="c02", reason="k = 50")).status_code == 303
     found = await look(shared_api, f"/requests/{advised}")
-    assert "Offered instead" in found.text
+    assert "Counter-offer" in found.text
     assert forms(found) == ["accept", "withdraw", "end", "erase-contact"]
     assert (await act(shared_api, advised, "accept")).status_code == 303
     assert await state_of(shared_api, advised) == "approved"

@@ -1,4 +1,4 @@
-"""Requests for data: the list, and the form of a new one."""
+"""Data requests: the list, and the form of a new one."""
 
 import asyncio
 import re
@@ -46,7 +46,7 @@ async def test_the_list_is_what_the_api_lists_page_by_page(shared_api, head):
 )
 async def test_a_list_of_nothing_leads_back_to_all(shared_api, asked):
     found = await look(shared_api, f"/requests?{asked}")
-    assert "No request that you may see matches" in found.text
+    assert "No visible request matches" in found.text
     assert f"aegis requests list --{asked.replace('=', ' ')}" in found.text
 
 
@@ -89,8 +89,8 @@ async def test_a_form_without_its_key_makes_nothing(shared_api):
 
 WRONG = [
     ({"accept": None}, "Accept the terms"),
-    ({"purpose": " "}, "Say what the data is for"),
-    ({"contact": ""}, "Say whom the provider can ask"),
+    ({"purpose": " "}, "State the purpose of the data"),
+    ({"contact": ""}, "Give a contact for the provider"),
     ({"measure": "nonsense"}, "Unknown measure"),
     ({"require-k": "many"}, "k: give a number, such as 10"),
     ({"terms": "sha256:" + "0" * 64}, "These are not the terms of the entry"),

@@ -24,11 +24,11 @@ def key_in(answer):
 async def test_the_first_key_is_said_to_end_development_mode_with_the_next_start(api, database_url):
     form = await look(api, NEW)
     assert "ends development mode for good" in form.text
-    assert "until it is started again" in form.text
+    assert "at the next start of the service" in form.text
     answer = await send_form(api, form, KEYS, tenant="default", role="operator")
-    assert "This service still needs no key" in Html(answer.text).text
+    assert "This service still requires no key" in Html(answer.text).text
     assert (await api.get("/v1/entries")).status_code == 200  # as the page says
-    assert "needs none until it is started again" in (await look(api, NEW)).text
+    assert "requires none until its next start" in (await look(api, NEW)).text
     async with running_app(database_url) as restarted:
         assert (await restarted.get("/v1/entries")).status_code == 401
         bearer = {"Authorization": f"Bearer {key_in(answer)}"}
@@ -40,7 +40,7 @@ async def test_a_new_key_is_shown_once_and_the_same_form_creates_no_second_one(a
     answer = await send_form(api, form, KEYS, **HOSPITAL)
     text, prefix = key_in(answer), prefix_of(key_in(answer))
     assert answer.headers["cache-control"] == "no-store"
-    assert "It is not shown again" in Html(answer.text).text
+    assert "It cannot be shown again" in Html(answer.text).text
     again = await send_form(api, form, KEYS, **HOSPITAL)
     assert "no second key was created" in Html(again.text).text
     assert prefix in again.text
@@ -84,7 +84,7 @@ async def test_a_key_is_replaced_with_an_overlap_and_then_revoked_after_a_questi
     assert f"Replaces {old}; its page" in Html(answer.text).text
     page = await look(api, place)
     assert f"Replaced by {new}" in page.text
-    assert "Replace it" not in page.text
+    assert "Replace the key" not in page.text
     assert f"replaced by {new}" in (await look(api, KEYS)).text
     asked = await look(api, f"{place}/revoke")
     assert f"Revoke the key {old}?" in asked.text

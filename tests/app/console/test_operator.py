@@ -16,7 +16,7 @@ async def test_the_overview_says_whether_all_is_well_and_what_waits(api):
     assert "Workers Look at it No heartbeat in the last seconds" in text
     assert "Migrations Fine" in text
     assert "light 0" in text
-    assert "No worker was heard of" in text
+    assert "No worker has sent a heartbeat" in text
     assert "default 1" in text
 
 

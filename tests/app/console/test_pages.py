@@ -126,9 +126,9 @@ async def test_a_form_must_be_one(shared_api):
 
 async def test_programs_read_the_first_page_as_before_and_a_setting_leaves_the_console_out(database_url, shared_api):
     assert (await shared_api.get("/", headers={"Accept": "application/json"})).json()["name"] == "Aegis"
-    assert "How to begin" in (await shared_api.get("/", headers={"Accept": "*/*"})).text
+    assert "Getting started" in (await shared_api.get("/", headers={"Accept": "*/*"})).text
     async with running_app(database_url, console=False) as api:
-        assert "How to begin" in (await api.get("/", headers={"Accept": "text/html"})).text
+        assert "Getting started" in (await api.get("/", headers={"Accept": "text/html"})).text
         assert (await api.get("/glossary")).status_code == 404
 
 

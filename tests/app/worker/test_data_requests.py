@@ -59,7 +59,7 @@ async def test_open_requests_expire_after_so_many_days_without_a_change(api, wor
     assert await swept(request_days=30) == 1
     assert [await state(api, one) for one in (old, decided, fresh)] == ["expired", "declined", "advised"]
     last = (await api.get(f"/v1/requests/{old}")).json()["changes"][-1]
-    assert (last["side"], last["reason"]) == ("service", "Nobody has done anything for 30 days.")
+    assert (last["side"], last["reason"]) == ("service", "Nobody acted for 30 days.")
 
 
 async def test_the_advice_and_the_version_of_an_open_request_are_kept(api, worker, database_url, swept):

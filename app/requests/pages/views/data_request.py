@@ -1,4 +1,4 @@
-"""What the page of a data request shows."""
+"""The view of a data request."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from app.pages.forms import Form
 from app.pages.refusals import Refusal
 from app.requests.model.data_requests import Cost, Side
 
-#: By state, after how many seconds the page looks whether something has changed.
+#: Seconds between two polls of the page by state.
 POLLED: Final[Mapping[str, int]] = {"requested": 2, "approved": 10, "delivered": 10}
 
-#: Relative difference of two numbers that both sides computed from the same counts, as the service has it.
+#: Relative difference of two numbers that both sides computed from the same counts, as in the service.
 _TOLERANCE: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacyRow:
-    """A criterion of privacy: what was asked, what the provider measured, and what the consumer did."""
+    """A privacy criterion: the required value, the provider's and the consumer's."""
 
     name: str
     asked: float | None
@@ -31,7 +31,7 @@ class PrivacyRow:
 
     @property
     def is_kept(self) -> bool | None:
-        """Whether the consumer measured what was promised; None if one of the two said nothing."""
+        """Whether the consumer's value is as good as the promised one; None if either is missing."""
         if self.promised is None or self.measured is None:
             return None
         if wire.PRIVACY_CRITERIA[self.name] == "higher":
@@ -41,17 +41,17 @@ class PrivacyRow:
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
-    """What the page shows.
+    """The content of the page.
 
     Attributes:
-        request: the request as the viewer reads it by the API.
-        sides: on whose behalf the viewer can act.
+        request: the request as the API shows it to the viewer.
+        sides: the sides for which the viewer can act.
         alternatives: configurations that the viewer may offer instead, with their costs.
-        once: the key by which a form of this page is carried out once.
+        once: the key that makes a form of this page take effect only once.
         is_signed: whether the service signs receipts.
         refusal: why a form of this page was refused.
-        acted: which one.
-        typed: what it said.
+        acted: the action of the refused form.
+        typed: its fields.
     """
 
     request: wire.DataRequest
@@ -65,12 +65,12 @@ class RequestView:
 
     @property
     def changed(self) -> str:
-        """When the request last changed, by which the page finds out whether it has changed since."""
+        """The time of the last change, by which the page detects a new one."""
         return self.request.changed_at.isoformat()
 
     @property
     def polled(self) -> int | None:
-        """After how many seconds to look again; None if nobody waits for anything."""
+        """Seconds until the next poll; None if nobody waits for anything."""
         return POLLED.get(self.request.state)
 
     @property
@@ -85,7 +85,7 @@ class RequestView:
 
     @property
     def link(self) -> str | None:
-        """Where the delivered file is; None unless a browser can follow it."""
+        """The link to the delivered file; None unless a browser can follow it."""
         url = "" if self.request.delivery is None else self.request.delivery.url
         try:
             return url if urlsplit(url).scheme in ("http", "https") else None
@@ -94,7 +94,7 @@ class RequestView:
 
     @property
     def is_link_over(self) -> bool:
-        """Whether the link has ended."""
+        """Whether the link has expired."""
         delivery = self.request.delivery
         return delivery is not None and delivery.expires_at is not None and delivery.expires_at <= datetime.now(UTC)
 
@@ -120,16 +120,16 @@ class RequestView:
         ]
 
     def fields(self, action: str) -> Form:
-        """What was typed into the form of an action that was refused."""
+        """What was typed into the refused form of an action."""
         return self.typed if action == self.acted else Form({})
 
     @property
     def is_form_gone(self) -> bool:
-        """Whether the refused form is not on the page any more, since somebody else was quicker."""
+        """Whether the page no longer has the refused form, because somebody else was quicker."""
         return self.refusal is not None and self.acted not in self.request.possible
 
 
 def counted_places(difference: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Where a count differs: each attribute with its masking and its masked value."""
+    """The place of a differing count: its attributes with masking and masked value."""
     values = difference["values"] or [""] * len(difference["attributes"])
     yield from zip(difference["attributes"], difference["maskings"], values, strict=False)

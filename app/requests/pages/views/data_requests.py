@@ -1,4 +1,4 @@
-"""What the list of data requests shows."""
+"""The view of the list of data requests."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -13,7 +13,7 @@ from app.pages.viewers import Viewer
 from app.requests.model.data_requests import Action, Side, State
 from app.requests.store.data_requests import Wanted
 
-#: How a state looks: good, a warning, bad, or neither.
+#: The tone of a state: good, a warning, bad, or neither.
 TONES: Final = {
     "countered": "warn",
     "approved": "good",
@@ -24,12 +24,12 @@ TONES: Final = {
     "declined": "bad",
 }
 
-#: What moves a request on. Everything else that somebody may do ends it.
+#: The actions that move a request on. All others end it.
 _MOVES_ON: Final = frozenset({Action.APPROVE, Action.COUNTER, Action.ACCEPT, Action.DELIVER, Action.RECEIVE})
 
 
 class RequestFilter(BaseModel):
-    """The fields that narrow the list; empty ones ask for nothing."""
+    """The filters of the list; empty ones are ignored."""
 
     state: State | Literal[""] = ""
     side: Literal["", "consumer", "provider"] = ""
@@ -38,12 +38,12 @@ class RequestFilter(BaseModel):
 
     @property
     def asked(self) -> dict[str, str]:
-        """The fields that ask for something, as parameters of the API."""
+        """The filters that are set, as parameters of the API."""
         named = {"state": self.state, "side": self.side, "entry": self.entry.strip()}
         return {name: str(text) for name, text in named.items() if text}
 
     def wanted(self) -> Wanted | None:
-        """The same for the catalogue; None if no request can be like that, since the entry's id is none."""
+        """The filters for the store; None if nothing can match, since the entry's id is not an id."""
         try:
             entry = UUID(self.entry.strip()) if self.entry.strip() else None
         except ValueError:
@@ -51,7 +51,7 @@ class RequestFilter(BaseModel):
         return Wanted(State(self.state) if self.state else None, entry, Side(self.side) if self.side else None)
 
     def link(self, page_token: str | None = None) -> str:
-        """The address of a page of this list; of the first one without a token."""
+        """The address of a page of this list, by default the first."""
         asked = self.asked | ({} if page_token is None else {"page_token": page_token})
         return f"/requests?{urlencode(asked)}" if asked else "/requests"
 
@@ -61,9 +61,9 @@ class RequestList:
     """A page of the list.
 
     Attributes:
-        form: the fields that narrow it.
-        items: the requests, as the API lists them.
-        next_page_token: of the next page; None on the last one.
+        form: the filters.
+        items: the requests as in the API's listing.
+        next_page_token: None on the last page.
     """
 
     form: RequestFilter
@@ -72,12 +72,12 @@ class RequestList:
 
     @property
     def states(self) -> list[tuple[str, str]]:
-        """All states with their words, to choose from."""
+        """The options of the state filter."""
         return [("", "Any"), *((state.value, state.value) for state in State)]
 
     @property
     def sides(self) -> list[tuple[str, str]]:
-        """Both sides likewise."""
+        """The options of the side filter."""
         return [("", "Both"), ("consumer", "We ask"), ("provider", "We are asked")]
 
 
@@ -87,11 +87,11 @@ def tone_of(state: str) -> str:
 
 
 def waits_for_reader(request: wire.DataRequestHead) -> bool:
-    """Whether the reader can move a request on."""
+    """Whether the request waits for an action of its reader."""
     return not _MOVES_ON.isdisjoint(request.possible)
 
 
 def list_commands(viewer: Viewer, form: RequestFilter) -> Commands:
-    """The lines that list the same."""
+    """The commands for the same list."""
     options = [word for name, text in form.asked.items() for word in (f"--{name}", text)]
     return Commands((aegis("requests", "list", *options),), (curl(viewer, "/v1/requests", form.asked),))

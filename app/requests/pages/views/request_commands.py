@@ -1,4 +1,4 @@
-"""The lines that do with a data request what its page does. Words in capitals are to be replaced."""
+"""The commands that do with a data request what its page does. Replace the words in capitals."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
@@ -7,12 +7,12 @@ from aegis_sdk import wire
 from app.pages.commands import Commands, aegis, curl
 from app.pages.viewers import Viewer
 
-#: Where `aegis release` writes the plan of what it searched.
+#: The plan that `aegis release` writes after its search.
 _PLAN: Final = "release/configurations.yaml"
 
 _WHY: Final = ("--why", "REASON")
 
-#: What the API gets with an action.
+#: The body of an action in the API.
 _BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
     "approve": {"reason": "REASON"},
     "decline": {"reason": "REASON"},
@@ -24,7 +24,7 @@ _BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def request_commands(viewer: Viewer, request: wire.DataRequest, *, may_erase: bool, is_signed: bool) -> Commands:
-    """The lines for what the viewer may do now, besides reading the request."""
+    """The commands for reading the request and for the actions that the viewer may take now."""
     place = f"/v1/requests/{request.id}"
     receipt = (aegis("audit", request.id, "--output", "receipt.jws"),) if is_signed else ()
     erasure = (curl(viewer, f"{place}/contact", method="DELETE"),) if may_erase else ()
@@ -47,13 +47,13 @@ def _aegis(request: wire.DataRequest) -> Iterator[str]:
 
 
 def receive_line(request: wire.DataRequest) -> str:
-    """The line that downloads a delivery and verifies it."""
+    """The command that downloads a delivery and verifies it."""
     is_parquet = request.delivery is not None and request.delivery.media_type.endswith("parquet")
     return aegis("receive", request.id, "--output", f"received.{'parquet' if is_parquet else 'csv'}")
 
 
 def fulfil_line(request: wire.DataRequest) -> str:
-    """The line that masks the provider's table as agreed upon, puts it into its storage and delivers it."""
+    """The command that masks the provider's table as agreed, uploads it and delivers it."""
     return aegis("requests", "fulfil", request.id, "TABLE.csv", "--plan", _PLAN, "--to", "FOLDER", "--link", "URL")
 
 
@@ -69,14 +69,14 @@ _FILES: Final[Mapping[str, Callable[[wire.DataRequest], str]]] = {
 
 
 def check_lines(viewer: Viewer, request: wire.DataRequest) -> tuple[str, ...]:
-    """The lines that check a downloaded receipt, with the delivered file if there is one."""
+    """The commands that check a downloaded receipt, with the delivered file if there is one."""
     file = () if request.delivery is None else ("--file", "FILE")
     keys = f"{curl(viewer, '/.well-known/aegis-keys.json')} > keys.json"
     return keys, aegis("audit", "--check", receipt_name(request.id), "--keys", "keys.json", *file)
 
 
 def receipt_name(request_id: str) -> str:
-    """The name of the file in which a receipt is downloaded."""
+    """The file name of a downloaded receipt."""
     return f"receipt-{request_id}.json"
 
 
@@ -89,7 +89,7 @@ def _curl(viewer: Viewer, request: wire.DataRequest, place: str) -> Iterator[str
 
 
 def deliver_line(viewer: Viewer, request: wire.DataRequest) -> str:
-    """The call that says where a table is that was masked otherwise; its numbers are to be replaced, too."""
+    """The call that delivers a table that was masked by other means; replace its numbers, too."""
     body = {
         "action": "deliver",
         "url": "https://STORE.EXAMPLE/FILE.csv",

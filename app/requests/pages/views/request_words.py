@@ -1,4 +1,4 @@
-"""What is said in words of a data request: its question, its state, and what was done."""
+"""The wording of data requests: question, state and history."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -8,21 +8,21 @@ from markupsafe import Markup
 from aegis_sdk import wire
 from app.pages.words import bound
 
-#: So many attributes or weights are named, and the others counted.
+#: The most attributes or weights that are named; the others are counted.
 _NAMED: Final = 30
 
 _STATES: Final[Mapping[str, str]] = {
-    "requested": "The service finds out which configuration suits best. This page shows it as soon as it is known.",
+    "requested": "The service is finding the best configuration. This page shows it as soon as it is known.",
     "advised": "{provider} decides next: it approves, offers another configuration, or declines.",
     "countered": "{provider} offers another configuration. {consumer} accepts it, or withdraws.",
-    "approved": "{provider} has agreed, and delivers next. This page shows the delivery as soon as it is there.",
-    "delivered": "The table is there. {consumer} downloads it next, and verifies that it is what was agreed upon.",
-    "received": "{consumer} has the table, and found it to be what was agreed upon.",
-    "disputed": "{consumer} says that the table is not what was agreed upon.",
+    "approved": "{provider} has approved and delivers next. This page shows the delivery as soon as it arrives.",
+    "delivered": "The table is delivered. {consumer} downloads it next, and verifies that it is as agreed.",
+    "received": "{consumer} has the table and has verified that it is as agreed.",
+    "disputed": "{consumer} says that the table is not as agreed.",
     "failed": "There is no advice, so nothing can be offered.",
     "declined": "{provider} has declined.",
-    "withdrawn": "{consumer} has taken the request back.",
-    "expired": "Nobody did anything with the request for too long.",
+    "withdrawn": "{consumer} has withdrawn the request.",
+    "expired": "Nobody acted on the request for too long.",
     "ended": "The request was ended.",
 }
 
@@ -55,30 +55,30 @@ _RULES: Final[Mapping[str, str]] = {
 
 
 def state_sentence(request: wire.DataRequestHead) -> Markup:
-    """What a state means, and who does what next."""
+    """The meaning of a state, and the next step."""
     sides = {"provider": request.entry.tenant, "consumer": request.consumer}
     named = {side: Markup("<bdi>{}</bdi>").format(name) for side, name in sides.items()}
     return Markup(_STATES.get(request.state, "")).format(**named)  # noqa: S704 -- words of this module
 
 
 def done(action: str) -> str:
-    """What a change has done."""
+    """An action in words."""
     return _DONE.get(action, action)
 
 
 def rule(name: str) -> str:
-    """How a delivered count may differ from the published one."""
+    """The admissible difference of a delivered count, in words."""
     return _RULES.get(name, name)
 
 
 def attribute_names(question: Mapping[str, Any]) -> tuple[Sequence[str], int]:
-    """The attributes that a question selects, as far as they are named, and how many more there are."""
+    """The first attributes that a question selects, and the number of the others."""
     names = question.get("attributes") or []
     return names[:_NAMED], max(len(names) - _NAMED, 0)
 
 
 def weight_texts(question: Mapping[str, Any]) -> tuple[list[tuple[str, float]], int]:
-    """The weights of a question likewise."""
+    """The first weights of a question, and the number of the others."""
     weights = list((question.get("weights") or {}).items())
     return weights[:_NAMED], max(len(weights) - _NAMED, 0)
 

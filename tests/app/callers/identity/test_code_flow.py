@@ -163,10 +163,10 @@ async def test_an_id_token_must_be_for_this_client_and_this_sign_in(issuer, clai
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"id_token": None}, "no JWT"),
-        ({"id_token": 1}, "no JWT"),
-        ({"access_token": None}, "no JWT"),
-        ({"access_token": "opaque"}, "no JWT"),
+        ({"id_token": None}, "not a JWT"),
+        ({"id_token": 1}, "not a JWT"),
+        ({"access_token": None}, "not a JWT"),
+        ({"access_token": "opaque"}, "not a JWT"),
     ],
     ids=["no ID token", "a number", "no access token", "an opaque access token"],
 )
@@ -262,7 +262,7 @@ UNWORKABLE = [
     ({"CONSOLE_ORIGIN": "http://aegis.example.org"}, "is not one origin with https"),
     ({"CONSOLE_ORIGIN": "https://a.example,https://b.example"}, "is not one origin with https"),
     ({"CONSOLE_ORIGIN": ""}, "is not one origin with https"),
-    ({"CONSOLE_ORIGIN": "https://aegis.example.org/"}, "is no origin"),
+    ({"CONSOLE_ORIGIN": "https://aegis.example.org/"}, "is not an origin"),
     ({"CONSOLE_SESSION_HOURS": "0"}, "greater than or equal to 1"),
     ({"OIDC_CLIENT_ID": ""}, "at least 1 character"),
 ]
