@@ -1,4 +1,4 @@
-"""Run all benchmarks, one after the other, so that each has the machine to itself."""
+"""Run all speed benchmarks one after the other, so that each has the machine to itself."""
 
 from argparse import ArgumentParser
 

@@ -1,4 +1,4 @@
-"""Measuring and printing the time and memory that a benchmark takes."""
+"""Measures and prints the time and memory of benchmarks."""
 
 import multiprocessing
 import os
@@ -40,7 +40,7 @@ def timed(work: Callable[[], T]) -> tuple[float, T]:
 
 
 def in_own_process(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-    """Run `work` in a process that has done nothing else, so that its memory is its own, and return its result."""
+    """Run `work` in a fresh process, for its own memory, and return its result."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *arguments, **named).result()
 
@@ -59,9 +59,9 @@ def peak_memory() -> float:
 
 @contextmanager
 def repeated(work: Callable[[], object], seconds: float) -> Iterator[None]:
-    """Do something at once and again every so many seconds during the block, in a thread, and once more at its end.
+    """Call `work` every `seconds` during the block in a thread, first at once, and a last time at the end.
 
-    Whatever it raises is raised when the block ends: what was noted until then would pass for everything.
+    Its exception is raised when the block ends; otherwise incomplete results would pass for complete ones.
     """
     over = threading.Event()
 
@@ -81,20 +81,20 @@ def repeated(work: Callable[[], object], seconds: float) -> Iterator[None]:
 
 
 def core_seconds(*roots: psutil.Process) -> float:
-    """The core seconds that processes have used with all that they have ever started.
+    """The core seconds of processes and all their descendants, also ended ones.
 
-    A parent inherits the times of those that have ended (Linux), so the sum does not shrink when a process ends.
+    A parent inherits the times of ended children (Linux), so the sum does not shrink when a process ends.
     """
     return sum(_own_and_inherited(one) for root in roots for one in family(root))
 
 
 def core_seconds_of_children(process: psutil.Process) -> float:
-    """The core seconds that all have used which a process has ever started."""
+    """The core seconds of all descendants of a process, also ended ones."""
     return core_seconds(process) - float(sum(process.cpu_times()[:2]))
 
 
 def family(root: psutil.Process) -> list[psutil.Process]:
-    """A process and all below it; none if it has ended."""
+    """A process and its descendants; none if it has ended."""
     try:
         return [root, *root.children(recursive=True)]
     except psutil.NoSuchProcess:
@@ -109,7 +109,7 @@ def _own_and_inherited(process: psutil.Process) -> float:
 
 
 def percentile(seconds: Sequence[float], percent: float) -> float:
-    """Return the percentile of durations, in milliseconds."""
+    """Return the percentile of durations (in seconds) in milliseconds."""
     return float(np.percentile(seconds, percent)) * MILLISECONDS
 
 

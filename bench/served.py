@@ -1,4 +1,4 @@
-"""The service as an operator starts it, by `aegis-server serve`: one start for all that try it from outside."""
+"""The service as an operator starts it, by `aegis-server serve`, for all external experiments."""
 
 import os
 import re
@@ -18,10 +18,10 @@ from app.platform.process.bound import bound_command
 
 SERVER: Final = (sys.executable, "-m", "app.cli")
 
-#: Seconds for the service to say where it listens (a machine that is very busy needs minutes), and to stop.
+#: Seconds for the service to print its address (a busy machine needs minutes), and to stop.
 START_SECONDS, STOP_SECONDS = 300.0, 60.0
 
-#: So much of the log is shown if something fails: its directory is often gone by then.
+#: The number of characters of the log shown after a failure, since its directory is often deleted then.
 _SHOWN = 3_000
 
 
@@ -32,7 +32,7 @@ class Served:
     Attributes:
         url: its address.
         process: its supervisor.
-        log: what its processes write there.
+        log: the file of its processes' log.
     """
 
     url: str
@@ -42,13 +42,13 @@ class Served:
 
 @contextmanager
 def served(directory: Path, *arguments: str, server: Sequence[str] = (), **settings: str) -> Iterator[Served]:
-    """Run the service on a free port of this machine during the block, and end it, by force if need be.
+    """Run the service on a free loopback port during the block, and stop it, by force if necessary.
 
     It also ends if this process is killed (Linux); start it from the main thread, which it is bound to.
 
     Args:
-        directory: for its log and for what it prints.
-        arguments: further ones of `aegis-server serve`.
+        directory: for its log and its output.
+        arguments: additional ones of `aegis-server serve`.
         server: the command in place of `aegis-server`.
         settings: environment variables.
 
@@ -58,7 +58,7 @@ def served(directory: Path, *arguments: str, server: Sequence[str] = (), **setti
         subprocess.TimeoutExpired: it did not stop in time, and was killed.
     """
     log, output = directory / "service.log", directory / "output.txt"
-    # What it prints goes into a file: nobody has to read on, as from a pipe, which would fill and hold it up.
+    # Its output goes to a file, since an unread pipe would fill and block it.
     with log.open("wb") as errors, output.open("wb") as printed:
         started = subprocess.Popen(
             bound_command([*(server or SERVER), "serve", *arguments], on_parent_death=signal.SIGTERM),
@@ -78,7 +78,7 @@ def served(directory: Path, *arguments: str, server: Sequence[str] = (), **setti
 
 
 def first_key(directory: Path, **settings: str) -> str:
-    """Make the database and the first key, an operator's, before the service starts with the same settings."""
+    """Create the database and the first key, an operator's, before the service starts with the same settings."""
     file = directory / "first-key"
     command = [*SERVER, "migrate", "--first-key-file", str(file)]
     subprocess.run(command, env=environment(**settings), check=True, stdout=subprocess.DEVNULL)
@@ -86,21 +86,21 @@ def first_key(directory: Path, **settings: str) -> str:
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """The environment of this process with these settings of the service, and none of its own."""
+    """The environment of this process with these settings of the service and no others."""
     return {name: text for name, text in os.environ.items() if not name.startswith("AEGIS_")} | settings
 
 
 def open_to_the_database(directory: Path) -> Path:
-    """The same directory: started by root, PostgreSQL runs as another user, who needs to pass through."""
+    """Make a directory passable for PostgreSQL's user (not root), and return it."""
     directory.chmod(0o711)
     return directory
 
 
 def _address(started: subprocess.Popen[bytes], output: Path) -> str:
-    """Where it listens, once it says so."""
+    """The printed address of the service."""
     until = time.monotonic() + START_SECONDS
     while started.poll() is None:
-        # The blank after it says that the whole of it has arrived.
+        # The following blank shows that the address is complete.
         if address := re.search(r"listens on (http://\S+)\s", output.read_text(encoding="utf-8")):
             return address[1]
         if time.monotonic() > until:

@@ -11,8 +11,8 @@ from bench.chaos.run import disturb
 
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m bench.chaos", description=about)
-    options.add_argument("--faults", type=int, default=1000, help="how many faults (default: 1000)")
-    options.add_argument("--seed", type=int, default=1, help="draws the faults (default: 1)")
+    options.add_argument("--faults", type=int, default=1000, help="number of faults (default: 1000)")
+    options.add_argument("--seed", type=int, default=1, help="seed of the faults (default: 1)")
     options.add_argument("--keep", type=Path, help="directory for the logs (default: a temporary one)")
     given = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="aegis-chaos-") as temporary:

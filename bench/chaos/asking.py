@@ -1,4 +1,4 @@
-"""A service that is asked what has become of something, with patience for it as a whole and for each thing."""
+"""A client that asks a service for outcomes, with one deadline for everything and one per item."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import httpx
 
-#: Seconds for one attempt, and those in which a service that runs undisturbed answers at all.
+#: Seconds for one attempt, and those in which an undisturbed service responds at all.
 _ATTEMPT_SECONDS = 60.0
 _ANSWER_SECONDS = 180.0
 
@@ -15,15 +15,15 @@ _PAUSE = 0.2
 
 
 class SilentServiceError(Exception):
-    """A service does not answer, so nothing more can be judged by what it says."""
+    """A service does not respond, so it cannot be judged any further."""
 
 
 class Service:
     """A service.
 
     Args:
-        url: where it is.
-        patience: seconds from now in which all that it has accepted must end.
+        url: its address.
+        patience: seconds from now in which everything it has accepted must end.
     """
 
     def __init__(self, url: str, patience: float) -> None:
@@ -39,18 +39,18 @@ class Service:
         self._api.close()
 
     def get(self, path: str, **params: str | int) -> httpx.Response:
-        """What it answers, though it may have to be asked again.
+        """The response to a GET, repeated if necessary.
 
         Raises:
-            SilentServiceError: it does not answer.
+            SilentServiceError: the service does not respond.
         """
         return self._answer(lambda: self._api.get(path, params=params))
 
     def post(self, path: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> httpx.Response:
-        """What it answers to something that is sent once, however often it has to be sent.
+        """The response to a POST with an idempotency key, repeated if necessary.
 
         Raises:
-            SilentServiceError: it does not answer.
+            SilentServiceError: the service does not respond.
         """
         once = {"Idempotency-Key": uuid4().hex} | (headers or {})
         return self._answer(lambda: self._api.post(path, json=body, headers=once))
@@ -58,14 +58,14 @@ class Service:
     def ended(
         self, path: str, is_over: Callable[[dict[str, Any]], bool], patience: float | None = None
     ) -> dict[str, Any] | None:
-        """What has become of something; None if it is not there, or does not end.
+        """The final state of something; None if it does not exist or does not end.
 
-        Everything is looked at, also after the deadline: only waiting has an end.
+        Everything is requested at least once, also after the deadline, which only limits waiting.
 
         Args:
-            path: where it is.
-            is_over: whether it has ended.
-            patience: seconds for this alone, instead of those for everything.
+            path: its path.
+            is_over: whether its state is final.
+            patience: seconds for this item alone, in place of the common deadline.
         """
         deadline = self._deadline if patience is None else time.monotonic() + patience
         while (answer := self.get(path)).is_success:

@@ -1,4 +1,4 @@
-"""What the audit log has of all that was acknowledged: each of it once."""
+"""The check that the audit log has every acknowledged action exactly once."""
 
 import json
 import subprocess
@@ -11,12 +11,12 @@ from bench.chaos.asking import Service
 from bench.chaos.damage import Damage, Verdict
 from bench.chaos.load import Notes
 
-#: Seconds in which a log is written, or checked.
+#: The timeout in seconds for exporting or verifying a log.
 _SECONDS = 600.0
 
 
 def check_log(service: Service, data_dir: Path, notes: Notes, verdict: Verdict) -> None:
-    """Check the chain of the audit log, and count what was acknowledged in it."""
+    """Verify the audit log and count the acknowledged actions in it."""
     log, keys = data_dir.with_name("audit.jsonl"), data_dir.with_name("audit-keys.json")
     keys.write_bytes(service.get("/.well-known/aegis-keys.json").content)
     for words in (("export", "--data-dir", data_dir, "--output", log), ("verify", log, "--keys", keys)):
@@ -32,7 +32,7 @@ def check_log(service: Service, data_dir: Path, notes: Notes, verdict: Verdict) 
 
 
 def _recorded(log: Path) -> Counter[tuple[str, str]]:
-    """How often a log has an action with an entry, or with a request."""
+    """The number of records by action and entry or request."""
     recorded: Counter[tuple[str, str]] = Counter()
     with log.open(encoding="utf-8") as lines:
         for line in lines:
@@ -43,7 +43,7 @@ def _recorded(log: Path) -> Counter[tuple[str, str]]:
 
 
 def _acknowledged(notes: Notes) -> Iterator[tuple[str, str]]:
-    """The records that there must be: the action, and what it is about."""
+    """The required records: the action, and the id of its entry or request."""
     for entry in notes.entries:
         yield "entry.publish", entry
     for purpose, ids in notes.requests.items():

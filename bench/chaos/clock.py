@@ -1,4 +1,4 @@
-"""Clocks that can be stepped, for some processes: a few lines of C, which are loaded before the C library."""
+"""Clocks that can be stepped for some processes, by a few lines of C that are preloaded before the C library."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-#: The variables that load a clock into a process and tell it where the clock is.
+#: The environment variables that preload a clock and name its file.
 VARIABLES = ("LD_PRELOAD", "AHEAD_FILE")
 
 _SOURCE = Path(__file__).with_suffix(".c")
@@ -16,10 +16,10 @@ _PROBE = "import sys, time; sys.exit(time.time() < float(sys.argv[1]) + 1800)"
 
 
 class Clock:
-    """A clock that some processes go by.
+    """A clock for some processes.
 
     Attributes:
-        environment: what these processes need in their environment.
+        environment: the environment variables of these processes.
         is_own: whether the clock can be stepped; it cannot without a C compiler, or if a process does not follow it.
     """
 
@@ -32,7 +32,7 @@ class Clock:
             self.environment = {}
 
     def step(self, seconds: int) -> None:
-        """Show so many seconds more than this machine does, or less; 0 mends the clock."""
+        """Set the difference to this machine's clock in seconds; 0 ends the fault."""
         with self._file.open("r+b" if self._file.exists() else "wb") as mapped:
             mapped.write(struct.pack("=q", seconds))
 
@@ -45,7 +45,7 @@ class Clock:
 
 
 def _library(directory: Path) -> Path:
-    """The library, compiled into a directory; it is not there if that fails."""
+    """The path of the compiled library, which does not exist if compiling fails."""
     library, compiler = directory / "clock.so", shutil.which("cc")
     if compiler is not None and not library.exists():
         command = [compiler, "-O2", "-shared", "-fPIC", "-o", str(library), str(_SOURCE)]

@@ -1,4 +1,4 @@
-"""What can have gone wrong."""
+"""The kinds of damage."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Damage:
-    """What became of something that was acknowledged.
+    """Damage to something acknowledged.
 
     Attributes:
         id: of the entry, advice or request.
-        words: what it is now.
+        words: its present state.
     """
 
     id: str
@@ -20,14 +20,14 @@ class Damage:
 
 @dataclass
 class Verdict:
-    """What went wrong: nothing, if all lists are empty.
+    """The damage found; none if all lists are empty.
 
     Attributes:
-        lost: what is not there any more, or does not end.
-        doubled: what was done twice.
-        different: what is not as it was sent, or as an undisturbed service answers.
-        broken: what is wrong with the chain of the audit log.
-        unjudged: what could not be judged, and why.
+        lost: no longer exists, or does not end.
+        doubled: done twice.
+        different: differs from what was sent, or from the answer of an undisturbed service.
+        broken: faults in the chain of the audit log.
+        unjudged: could not be judged, with the reason.
     """
 
     lost: list[Damage] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Verdict:
 
     @contextmanager
     def judging(self, what: str) -> Iterator[None]:
-        """Judge something in the block; if it fails, note that, and go on with what is next."""
+        """Judge something in the block; record a failure and continue."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - whatever it is, a run of an hour must end with a report

@@ -1,4 +1,4 @@
-"""A small disk of its own for the database, which can be filled."""
+"""A small separate disk for the database, which can be filled."""
 
 import contextlib
 import subprocess
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Megabytes of the disk: enough for the database of a thousand faults.
+#: The size of the disk in megabytes: enough for the database of a thousand faults.
 _SIZE = 1024
 _FILLER = "filler"
 
@@ -17,8 +17,8 @@ class Disk:
     """A disk.
 
     Attributes:
-        place: where it is mounted.
-        is_own: whether it is a disk of its own; without root, it is not, and it is never filled.
+        place: its mount point.
+        is_own: whether it is a separate disk; without root it is not, and is never filled.
     """
 
     place: Path
@@ -27,7 +27,7 @@ class Disk:
     def fill(self) -> None:
         """Leave no byte."""
         with contextlib.suppress(OSError), (self.place / _FILLER).open("wb", buffering=0) as filler:
-            for size in (1 << 20, 1 << 12, 1):  # whole megabytes first, and then what is left
+            for size in (1 << 20, 1 << 12, 1):  # whole megabytes first, then the rest
                 with contextlib.suppress(OSError):
                     while filler.write(bytes(size)) == size:
                         pass

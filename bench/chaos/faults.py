@@ -1,4 +1,4 @@
-"""The faults, each with what makes it and what ends it."""
+"""The faults, each with its beginning and its end."""
 
 import signal
 import time
@@ -13,17 +13,17 @@ from bench.chaos.stage import Stage
 
 _API, _WORKER, _POSTMASTER = r"app\.cli api", r"app\.cli worker", r"/bin/postgres -D"
 
-#: How often the database ends while its disk is full.
+#: The number of times that the database ends while its disk is full.
 _ENDS_WHILE_FULL = 0.3
 
-#: Seconds that a clock is wrong by, at most.
+#: The largest step of a clock in seconds.
 _MOST_STEPPED = 7200
 
-#: What a process of PostgreSQL that serves a connection is called.
+#: The title of a PostgreSQL process that serves a connection.
 _BACKEND = r"postgres: aegis aegis"
 
 
-#: Of a statement, since a database that was disturbed a moment ago may not answer.
+#: The timeout of a statement, since a recently disturbed database may not respond.
 _LIMIT = "-c statement_timeout=5000"
 
 
@@ -32,9 +32,9 @@ class Fault:
     """A kind of fault.
 
     Attributes:
-        name: what it is called in the table.
-        make: does it; False if there was nothing to hit.
-        weight: how often it is drawn, compared with others.
+        name: its name in the table.
+        make: makes the fault; False if there was nothing to hit.
+        weight: its relative frequency.
     """
 
     name: str

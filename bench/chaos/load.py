@@ -1,4 +1,4 @@
-"""A steady mix of publishing, questions and requests, with notes of what the service has acknowledged."""
+"""A steady mix of publications, questions and data requests, and a record of what the service acknowledged."""
 
 import threading
 import time
@@ -19,16 +19,16 @@ _ACCEPTED = {"accept_small_counts": "true"}
 #: Seconds until the service must have acknowledged something of each kind.
 PATIENCE = 120.0
 
-#: Codes of refusals that tell a client to send the same again.
+#: Codes of refusals that ask the client to send the same request again.
 _LATER = {"in_flight", "rate_exceeded"}
 
 #: Seconds between two steps of a client.
 _PAUSE = 0.15
 
-#: What requests for data begin with that were sent here.
+#: The beginning of the purpose of all data requests of this run.
 PURPOSE = "A study "
 
-#: The row of what was acknowledged before the first fault.
+#: The row for everything acknowledged before the first fault.
 BEFORE = "(before the first)"
 
 #: Seconds in which a client ends.
@@ -43,13 +43,13 @@ class Notes:
     """What was acknowledged.
 
     Attributes:
-        entries: by id, the documents that were published, with the digest that was answered.
-        advice: by entry and measure, the ids that were answered.
-        requests: by purpose, the ids that were answered.
-        about: by purpose, the entry and the measure that were sent.
-        withdrawn: by purpose, whether it was acknowledged that the request is withdrawn.
-        fault: the last one that has hit something.
-        after: by id, the fault that was the last one when this was acknowledged.
+        entries: published documents by id, with the digest in the response.
+        advice: the ids in the responses, by entry and measure.
+        requests: the ids in the responses, by purpose.
+        about: entry and measure of the request, by purpose.
+        withdrawn: whether the withdrawal was acknowledged, by purpose.
+        fault: the last fault that hit something.
+        after: the last fault before the acknowledgement, by id.
     """
 
     entries: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Notes:
             self.after.setdefault(request, self.fault)
 
     def to_withdraw(self) -> tuple[str, str] | None:
-        """Choose the oldest open request, if enough others are open: its purpose and its id."""
+        """The purpose and id of the oldest open request, if enough others are open."""
         with self._lock:
             if len(self.requests) - len(self.withdrawn) <= _OPEN:
                 return None
@@ -112,12 +112,12 @@ class Notes:
 
 
 class Client(threading.Thread):
-    """Somebody who publishes, asks and requests until told to stop, and repeats what was not acknowledged.
+    """A client that publishes, asks and requests until it must stop, and repeats what was not acknowledged.
 
     Attributes:
-        over: tells it to stop.
-        refused: what was refused, and should not have been.
-        failed: what went wrong in the client itself, or in an answer.
+        over: set to stop the client.
+        refused: unjustified refusals.
+        failed: errors in the client itself or in a response.
     """
 
     def __init__(self, urls: tuple[str, ...], notes: Notes, seed: int) -> None:
@@ -175,7 +175,7 @@ class Client(threading.Thread):
         self._withdraw()
 
     def _withdraw(self) -> None:
-        """Withdraw one; whoever gets no answer leaves it at that."""
+        """Withdraw a request, once, even without a response."""
         oldest = self._notes.to_withdraw()
         if oldest is None:
             return
@@ -222,7 +222,7 @@ def _code(answer: httpx.Response) -> str | None:
 
 
 def made_up(rng: Random) -> dict[str, Any]:
-    """An entry that no other one equals: the example with its counts times a number of its own."""
+    """A unique entry: the example with its counts times a random number."""
     factor = rng.randrange(100, 1_000_000)
     entry = deepcopy(dict(EXAMPLE_ENTRY)) | {"name": f"entry-{uuid4().hex}"}
     entry["records"] *= factor

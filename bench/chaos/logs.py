@@ -1,4 +1,4 @@
-"""The errors that the logs of a service have, by what happened."""
+"""The errors in the logs of a service, by kind."""
 
 import json
 import re
@@ -8,26 +8,26 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-#: What comes of a database that is away, or whose disk is full: nothing else can be done than to say so.
+#: The expected errors while the database is unreachable or its disk is full.
 _EXPECTED = re.compile(r"ConnectorException|OperationalError|InterfaceError|DiskFull|Shutdown|CannotConnectNow")
 
-#: What a process that ended by itself is said to be; the others were killed on purpose.
+#: The log line of a process that ended by itself; the others were killed on purpose.
 _ENDED = re.compile(r" ended \((?!SIGKILL)")
 
 #: The lines of a traceback that name an error.
 _ERROR = re.compile(r"^(?:Fatal Python error|[A-Za-z_]\w*(?:\.\w+)+|\w+(?:Error|Exception))\b(?::|$).*")
 
-#: What is different each time: numbers, addresses, names of temporary files.
+#: The variable parts: numbers, addresses, names of temporary files.
 _VARYING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8}-[0-9a-f-]{27}|aegis-chaos-\w+|\d+(?:\.\d+)?")
 
 _LONGEST = 160
 
-#: A line, with the record that it is, if it is one.
+#: A line with its JSON record, if it is one.
 _Line = tuple[dict[str, Any] | None, str]
 
 
 def errors_in(log: Path) -> Counter[str]:
-    """How often what has gone wrong, by a log; lines that are not JSON are taken together, as tracebacks are."""
+    """The number of errors in a log by kind; consecutive lines that are not JSON count as one, like a traceback."""
     happened: Counter[str] = Counter()
     with log.open(encoding="utf-8", errors="replace") as lines:
         for is_record, group in groupby(map(_record, lines), key=lambda pair: pair[0] is not None):
@@ -37,12 +37,12 @@ def errors_in(log: Path) -> Counter[str]:
 
 
 def is_expected(error: str) -> bool:
-    """Whether an error is no more than that the database was away or full."""
+    """Whether an error only says that the database was unreachable or full."""
     return bool(_EXPECTED.search(error))
 
 
 def is_defect(error: str) -> bool:
-    """Whether the service has answered with its own failure (500), which no fault excuses."""
+    """Whether the service responded with a failure of its own (500), which no fault excuses."""
     return "unexpected error" in error
 
 
@@ -63,7 +63,7 @@ def _events(pairs: list[_Line]) -> Iterator[str]:
 
 
 def _errors(block: list[_Line]) -> Iterator[str]:
-    """The errors of each traceback of a block; all of it by its first line if there is none."""
+    """The errors of the tracebacks in a block, or the first line of a block without one."""
     text = "\n".join(line for _, line in block if line)
     for part in re.split(r"\n(?=Traceback \(|Fatal Python error)", text):
         names = [line for line in part.splitlines() if _ERROR.match(line)]

@@ -1,4 +1,4 @@
-"""A network that can be slow, cut, or broken: a proxy between the service and the socket of PostgreSQL."""
+"""A network that can be slow, cut or broken: a proxy between the service and PostgreSQL's socket."""
 
 import asyncio
 import contextlib
@@ -13,10 +13,10 @@ _END_SECONDS = 10.0
 
 
 class Proxy:
-    """Passes connections on from one socket to another, in a thread of its own.
+    """Forwards connections from one socket to another, in its own thread.
 
     Attributes:
-        delay: seconds that each part of a conversation takes, in each direction.
+        delay: seconds that every part of a conversation takes in either direction.
     """
 
     def __init__(self, front: Path, back: Path) -> None:
@@ -30,7 +30,7 @@ class Proxy:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     def __enter__(self) -> Self:
-        """Begin to pass connections on."""
+        """Begin to forward connections."""
         self._thread.start()
         starting = asyncio.start_unix_server(self._meet, self._front)
         self._server = asyncio.run_coroutine_threadsafe(starting, self._loop).result()
@@ -53,7 +53,7 @@ class Proxy:
             await asyncio.wait(others, timeout=_END_SECONDS)
 
     def cut(self) -> None:
-        """Let nothing arrive any more, without a word to either side."""
+        """Let nothing arrive any more, without closing the connections."""
         self._loop.call_soon_threadsafe(self._passes.clear)
 
     def join(self) -> None:
@@ -85,5 +85,5 @@ class Proxy:
                 await self._passes.wait()
                 writer.write(part)
                 await writer.drain()
-        await self._passes.wait()  # the end of a conversation is a word, too
+        await self._passes.wait()  # the end of a conversation is withheld, too
         writer.close()

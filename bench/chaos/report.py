@@ -1,4 +1,4 @@
-"""What a run prints."""
+"""The printed report of a run."""
 
 import math
 import statistics
@@ -12,19 +12,19 @@ from bench.chaos.run import Run
 from bench.chaos.stage import NOTICED_SECONDS
 from bench.measuring import heading, table
 
-#: The row of damage to what was never acknowledged.
+#: The row for damage to what was never acknowledged.
 _NEVER = "(not acknowledged)"
 
-#: How many lines there are at most about what went wrong.
+#: The most lines about damage.
 _LINES = 50
 
 _COLUMNS = ("fault", "count", "acknowledged", "lost", "doubled", "different", "median", "worst")
 
 
 def show(done: Run) -> None:
-    """Print what was done and what became of it.
+    """Print the faults and their results.
 
-    What was acknowledged counts in the row of the last fault before that.
+    An acknowledgement counts in the row of the last fault before it.
     """
     heading("Faults, what became of what was acknowledged after them, and seconds until both replicas worked again")
     counts = [Counter(done.notes.after.values()), *(_by_fault(done.notes, damages) for damages in _damages(done))]

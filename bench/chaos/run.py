@@ -1,4 +1,4 @@
-"""One run: faults under load, and what became of all that was acknowledged."""
+"""One run: faults under load, and the judgement of all acknowledged actions."""
 
 import math
 import signal
@@ -19,23 +19,23 @@ from bench.chaos.logs import errors_in, is_defect
 from bench.chaos.stage import Stage, stage
 from bench.chaos.verdict import judge
 
-#: How many publish, ask and request at the same time.
+#: The number of concurrent clients.
 _CLIENTS = 6
 
 
 @dataclass
 class Run:
-    """What was done, and what became of it.
+    """The faults of a run and their results.
 
     Attributes:
-        recovered: by fault, the seconds until both replicas worked again, each time.
+        recovered: the seconds until both replicas worked again, by fault, once per time.
         notes: what was acknowledged.
-        verdict: what became of that.
-        refused: what was refused, and should not have been.
-        failed: what went wrong in the experiment itself, so that it says less than it should.
+        verdict: the damage to it.
+        refused: unjustified refusals.
+        failed: failures of the experiment itself, which make it incomplete.
         left: processes that outlived their service.
-        logged: by log, how often it has which error.
-        is_stopped: whether to make no further faults, and judge what was acknowledged until now.
+        logged: the number of errors by log and kind.
+        is_stopped: whether to make no more faults, and to judge what was acknowledged so far.
     """
 
     recovered: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -59,7 +59,7 @@ class Run:
 
     @contextmanager
     def trying(self, what: str) -> Iterator[None]:
-        """Do something in the block; if it fails, note that, and go on: a run of an hour must end with a report."""
+        """Do something in the block; record a failure and continue, so that a run of an hour ends with a report."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - for the same reason
@@ -67,11 +67,11 @@ class Run:
 
 
 def disturb(directory: Path, faults: int, rng: Random) -> Run:
-    """Disturb a service under load, and judge what became of what it has acknowledged; never raise.
+    """Disturb a service under load, and judge everything it has acknowledged; never raise.
 
     Args:
         directory: for data and logs.
-        faults: how many.
+        faults: the number of faults.
         rng: draws them.
     """
     done = Run()
@@ -103,7 +103,7 @@ def _stopping(done: Run) -> Iterator[None]:
 
 
 def put_under_load(running: Stage, faults: int, rng: Random, done: Run) -> None:
-    """Make faults while clients publish, ask and request; afterwards, the service works again."""
+    """Make faults while clients publish, ask and request; return when the service works again."""
     urls = tuple(one.url for one in running.replicas)
     clients = [Client(urls, done.notes, rng.randrange(2**32)) for _ in range(_CLIENTS)]
     for client in clients:

@@ -1,7 +1,7 @@
-"""`aegis-server` whose embedded PostgreSQL goes by the clock of its group, too: `python -m bench.chaos.serve serve`.
+"""`aegis-server` whose embedded PostgreSQL also uses the stepped clock: `python -m bench.chaos.serve serve`.
 
-PostgreSQL gets hardly anything of the environment, and what loads a library into it least of all. That is right for
-the service, so what the clock needs is added here and not there.
+The service passes hardly any environment variables to PostgreSQL, and none that preload a library. That is right for
+the service, so the clock's variables are added here.
 """
 
 from app.cli.commands import main

@@ -1,7 +1,7 @@
-"""What the faults hit: two replicas of the service, with two workers each, on one database.
+"""The target of the faults: two replicas of the service, with two workers each, on one database.
 
-The first replica has the embedded database and reaches it directly; the second one reaches it by a proxy. Each replica
-goes by a clock of its own, as on a machine of its own, and the database by the first one's.
+The first replica has the embedded database and reaches it directly; the second one uses a proxy. Each replica has its
+own clock, as on separate machines, and the database has the first one's.
 """
 
 import re
@@ -25,36 +25,36 @@ from bench.chaos.disk import Disk, disk
 from bench.chaos.proxy import Proxy
 from bench.served import Served, served
 
-#: Seconds for whatever a replica needs to start, or to come back.
+#: Seconds in which a replica must start or recover.
 PATIENCE = 180.0
 
-#: Seconds after which a fault shows at the latest.
+#: Seconds after which a fault has shown.
 NOTICED_SECONDS = 0.3
 
-#: Seconds in which all processes end once they were told to.
+#: Seconds in which all processes must stop.
 _END_SECONDS = 30.0
 
-#: Seconds of the step by which a database shows what clock it goes by; too few for anything else to notice.
+#: The clock step in seconds that shows whether a database uses a clock; too small to affect anything else.
 _PROBED = 20
 
 _SOCKET = ".s.PGSQL.5432"
 
-#: `aegis-server`, with a database that goes by the clock of its replica.
+#: `aegis-server` with a database that uses the clock of its replica.
 _SERVER = (sys.executable, "-m", "bench.chaos.serve")
 
 
 @dataclass
 class Stage:
-    """Everything that runs.
+    """All running parts.
 
     Attributes:
-        replicas: the two.
-        proxy: what the second one reaches the database by.
-        disk: what the database is on.
-        clocks: what the replicas go by.
-        data_dir: where its files are there.
-        owner_url: the database, for its owner.
-        left: once everything was stopped, the processes that are still there.
+        replicas: the two replicas.
+        proxy: the second one's way to the database.
+        disk: the disk of the database.
+        clocks: the clocks of the replicas.
+        data_dir: the directory of the database's files.
+        owner_url: the database's URL for its owner.
+        left: the processes that still exist after the stop.
     """
 
     replicas: tuple[Served, Served]
@@ -76,15 +76,15 @@ class Stage:
         return running
 
     def named(self, words: str) -> list[psutil.Process]:
-        """The processes whose command line has these words."""
+        """The processes whose command line contains these words."""
         return [one for one in self.processes() if re.search(words, _command(one))]
 
     def children_of(self, words: str) -> list[psutil.Process]:
-        """The processes that those with these words have started."""
+        """The child processes of those."""
         return [child for one in self.named(words) for child in _children(one)]
 
     def recovered(self) -> float:
-        """Wait until both replicas work; in how many seconds they did."""
+        """Wait until both replicas work; return the seconds."""
         start = time.monotonic()
         time.sleep(NOTICED_SECONDS)
         while not all(_is_ready(replica.url) for replica in self.replicas):
@@ -94,7 +94,7 @@ class Stage:
         return time.monotonic() - start
 
     def mend(self) -> None:
-        """End what faults may have left behind that did not come to their own end."""
+        """Undo interrupted faults."""
         self.proxy.delay = 0.0
         self.proxy.join()
         self.disk.clear()
@@ -133,11 +133,11 @@ def _stage(directory: Path, own: Disk, place: Path) -> Iterator[Stage]:
                 finally:
                     both.mend()
     finally:
-        left += _left(place)  # before the disk is gone, which tells whose processes these are
+        left += _left(place)  # before the disk is unmounted, by which they are recognised
 
 
 def _second(directory: Path, place: Path, data_dir: Path, owner: str, clock: Clock) -> AbstractContextManager[Served]:
-    """The replica that reaches the database by the proxy in a place."""
+    """The replica that reaches the database through the proxy in `place`."""
     return _served(
         directory,
         AEGIS_DATABASE_URL=f"postgresql://aegis@/aegis?host={quote(str(place), safe='')}&port=5432",
@@ -153,7 +153,7 @@ def _served(directory: Path, **settings: str) -> AbstractContextManager[Served]:
 
 
 def _is_ready(url: str) -> bool:
-    """Whether a replica answers and its database has workers."""
+    """Whether a replica responds and its database has workers."""
     try:
         return httpx.get(f"{url}/readyz", params={"require": "workers"}, timeout=5).status_code == 200
     except httpx.HTTPError:
@@ -175,7 +175,7 @@ def _socket(owner_url: str) -> Path:
 
 
 def _is_followed(clock: Clock, url: str) -> bool:
-    """Whether the database goes by a clock: whether it shows a step."""
+    """Whether the database uses a clock, so that it shows a step."""
     clock.step(_PROBED)
     try:
         with psycopg.connect(url) as connection:
@@ -200,7 +200,7 @@ def _children(process: psutil.Process) -> list[psutil.Process]:
 
 
 def _left(place: Path) -> list[str]:
-    """The processes that belong to a place, orphans included, and are still there after some seconds."""
+    """The processes of `place`, orphans included, that still exist after some seconds."""
     deadline = time.monotonic() + _END_SECONDS
     while left := [one for one in psutil.process_iter() if _belongs(one, str(place))]:
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""The same questions to a service that nothing has disturbed, and what it answers otherwise."""
+"""The same questions to an undisturbed service, and the differences of its answers."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from bench.chaos.load import Notes
 #: An entry and a measure.
 Question = tuple[str, str]
 
-#: About how many entries it is asked about at the same time.
+#: The number of entries that are asked about concurrently.
 _AT_ONCE = 8
 
-#: After so many things that could not be compared, the others are left.
+#: The most failed comparisons, after which the others are skipped.
 _MOST_UNJUDGED = 20
 
-#: Seconds in which it answers a question.
+#: Seconds in which it must answer a question.
 _ANSWER_SECONDS = 60.0
 
-#: What two answers to the same question do not have in common: ids and times.
+#: The members in which two answers to the same question differ: ids and times.
 _OWN = {"id", "entry", "created_at", "elapsed_ms"}
 
 
@@ -37,11 +37,11 @@ def compare(
     """Compare whole answers, and the configurations of requests.
 
     Args:
-        url: of the undisturbed service.
-        notes: has the entries.
-        answers: by question.
-        requests: by purpose.
-        verdict: what is different is added to it.
+        url: the undisturbed service.
+        notes: the published entries.
+        answers: the answers by question.
+        requests: the requests by purpose.
+        verdict: receives the differences.
     """
     asked: dict[str, set[str]] = defaultdict(set)
     for entry, measure in chain(answers, (notes.about[purpose] for purpose in requests)):
@@ -59,7 +59,7 @@ def compare(
 
 
 def _results(part: Future[dict[str, dict[str, Any]]], verdict: Verdict) -> dict[str, dict[str, Any]]:
-    """What there is to compare with; where there is nothing, that is noted, and not too often."""
+    """The answers to compare with; a missing one is recorded, up to a limit."""
     try:
         return part.result()
     except Exception as error:
@@ -70,7 +70,7 @@ def _results(part: Future[dict[str, dict[str, Any]]], verdict: Verdict) -> dict[
 
 
 def _ask(service: Service, document: dict[str, Any], measures: set[str]) -> dict[str, dict[str, Any]]:
-    """What it answers about an entry by measure, under another name because names are taken once."""
+    """Its answers about an entry by measure, published under a new name, since names are unique."""
     again = document | {"name": f"again-{uuid4().hex}"}
     published = service.post("/v1/entries?accept_small_counts=true", again)
     if not published.is_success:

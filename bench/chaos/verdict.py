@@ -1,4 +1,4 @@
-"""What has become of everything that was acknowledged."""
+"""The judgement of everything acknowledged."""
 
 from collections import defaultdict
 from contextlib import AbstractContextManager
@@ -11,23 +11,23 @@ from bench.chaos.damage import Damage, Verdict
 from bench.chaos.load import PURPOSE, Notes
 from bench.chaos.undisturbed import Question, compare
 
-#: Seconds in which all that was accepted must end once the faults are over.
+#: Seconds after the faults in which everything accepted must end.
 PATIENCE = 300.0
 _FINAL = {"succeeded", "failed"}
 
-#: How a request may end: that nobody withdrew, that somebody tried to, and of which that was acknowledged.
+#: The final states of a request: not withdrawn, withdrawn without acknowledgement, and with one.
 _ENDS = {None: {"advised"}, False: {"advised", "withdrawn"}, True: {"withdrawn"}}
 
 
 def judge(url: str, notes: Notes, data_dir: Path, undisturbed: AbstractContextManager[str], verdict: Verdict) -> None:
-    """Judge everything that was noted.
+    """Judge everything in the notes.
 
     Args:
         url: the service.
         notes: what it has acknowledged.
-        data_dir: of its database.
-        undisturbed: has the address of a service that nothing disturbs.
-        verdict: what went wrong is added to it.
+        data_dir: the directory of its database.
+        undisturbed: yields the address of an undisturbed service.
+        verdict: receives the damage.
     """
     answers: dict[Question, dict[str, Any]] = {}
     requests: dict[str, dict[str, Any]] = {}
@@ -56,7 +56,7 @@ def _entries(service: Service, notes: Notes, verdict: Verdict) -> None:
 
 
 def has(answered: Any, sent: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Whether an answer has all that was sent; it may also have defaults that were left out."""
+    """Whether a response contains everything that was sent; it may also contain defaults."""
     if isinstance(sent, dict):
         return isinstance(answered, dict) and all(
             name in answered and has(answered[name], part) for name, part in sent.items()
@@ -82,7 +82,7 @@ def _advice(service: Service, notes: Notes, verdict: Verdict, answers: dict[Ques
 
 
 def _doubled(service: Service, notes: Notes, verdict: Verdict) -> None:
-    """Look for requests that are there twice, whether or not they were acknowledged."""
+    """Find duplicate requests, acknowledged or not."""
     purposes = _ids_by_purpose(service)
     for purpose, ids in notes.requests.items():
         purposes[purpose] |= ids

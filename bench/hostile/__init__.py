@@ -1,4 +1,4 @@
-"""Hostile input by experiment: the whole service, while it is sent mutated documents of providers and of operators.
+"""Hostile input by experiment: mutated documents of providers and operators against the whole service.
 
 `make fuzz`, or `python -m bench.hostile --cases 100000 --seed 1`
 """

@@ -22,10 +22,10 @@ MEMORY = 600.0
 
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m bench.hostile", description=about)
-    options.add_argument("--cases", type=int, default=100_000, help="how many requests (default: 100000)")
+    options.add_argument("--cases", type=int, default=100_000, help="number of requests (default: 100000)")
     options.add_argument("--first", type=int, default=0, help="number of the first one (default: 0)")
-    options.add_argument("--seed", type=int, default=1, help="draws the requests (default: 1)")
-    options.add_argument("--clients", type=int, default=4, help="how many connections send them (default: 4)")
+    options.add_argument("--seed", type=int, default=1, help="seed of the requests (default: 1)")
+    options.add_argument("--clients", type=int, default=4, help="number of connections (default: 4)")
     options.add_argument("--wrong", type=Path, default=Path(".aegis/hostile"), help="directory for failing requests")
     options.add_argument("--again", type=Path, help="send this failing request again instead")
     given = options.parse_args()
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def again(service: Service, file: Path) -> int:
-    """Send a failing request again, and print what is answered."""
+    """Send a failing request again and print the response."""
     with closing(Sender(service.url, prepared(service.url, service.operator))) as sender:
         answer = sender.send(from_json(file.read_text(encoding="utf-8")))
     print(answer.status, f"{answer.seconds:.2f} s", answer.body.decode("utf-8", "replace"))
@@ -45,7 +45,7 @@ def again(service: Service, file: Path) -> int:
 
 
 def attack(service: Service, numbers: range, seed: int, clients: int, place: Path) -> int:
-    """Send the requests of these numbers, and print what became of the service; 0 if nothing is wrong."""
+    """Send the requests with these numbers and print the report; return 0 if nothing is wrong."""
     ids, start = prepared(service.url, service.operator), time.monotonic()
     before, members = service.look(), service.members()
     tallies = send_all(service.url, ids, seed, _noted(numbers), clients)
@@ -64,7 +64,7 @@ def attack(service: Service, numbers: range, seed: int, clients: int, place: Pat
 
 
 def _judged(service: Service, wrong: int, crashed: list[str]) -> bool:
-    """Print what is wrong, if anything is; whether nothing is."""
+    """Print the faults; return whether there are none."""
     errors = service.errors()
     for error in errors[:20]:
         print(f"  {error[:500]}")
@@ -75,7 +75,7 @@ def _judged(service: Service, wrong: int, crashed: list[str]) -> bool:
 
 
 def _wrong(sender: Sender, tallies: dict[str, Tally]) -> list[tuple[Case, Answer]]:
-    """What was answered as no input may be, or late twice."""
+    """The inadmissible responses, and those that were late twice."""
     with closing(sender):
         again = [(one, sender.send(one)) for tally in tallies.values() for one, _ in tally.late]
     failed = [failure for tally in tallies.values() for failure in tally.failed]
@@ -117,12 +117,12 @@ def _show_memory(before: Sizes, after: Sizes, ever: Sizes) -> None:
 
 
 def _most(sizes: Sizes, kind: str, place: int) -> float:
-    """The most of what stands in a place of the sizes of a kind of process."""
+    """The largest value in one column of the sizes of a kind of process."""
     return max((float(size[place]) for size in sizes.values() if size[0] == kind), default=0.0)
 
 
 def _keep(wrong: list[tuple[Case, Answer]], place: Path) -> None:
-    """Write what was answered wrongly to files, so that it can be sent again."""
+    """Write failing requests to files, so that they can be sent again."""
     place.mkdir(parents=True, exist_ok=True)
     for number, (one, answer) in enumerate(wrong[:100]):
         file = place / f"{number:03}.json"

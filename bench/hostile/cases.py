@@ -1,4 +1,4 @@
-"""The requests of an experiment, each of which follows from a seed and a number."""
+"""The requests of an experiment, each determined by a seed and a number."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ from bench.hostile.mutations import MUTATIONS
 
 Target = tuple[str, str, tuple[Any, ...]]
 
-#: What is sent where: method, path and documents; the more often it stands here, the more often it is drawn.
+#: The operations: method, path and documents. Repeated ones are drawn more often.
 _OF_PROVIDERS: tuple[Target, ...] = (
     *[("POST", "/v1/entries?accept_small_counts=true", tuple(entries()))] * 6,
     *[("PUT", "/v1/entries/{entry}?accept_small_counts=true", tuple(entries()))] * 2,
@@ -39,7 +39,7 @@ _OF_PROVIDERS: tuple[Target, ...] = (
     *[("POST", "/v1/requests/{request}/actions", ACTIONS)] * 3,
 )
 
-#: These name another tenant, key and webhook than those that are needed here: none can lock out who sends them.
+#: These affect other tenants, keys and webhooks than those of the senders, so that no request locks a sender out.
 _OF_OPERATORS: tuple[Target, ...] = (
     ("POST", "/v1/keys", (KEY,)),
     ("POST", "/v1/keys/{key}/successor", (SUCCESSOR,)),
@@ -52,7 +52,7 @@ _OF_OPERATORS: tuple[Target, ...] = (
 
 _TARGETS = (*(("provider", one) for one in _OF_PROVIDERS), *(("operator", one) for one in _OF_OPERATORS))
 
-#: So many names do entries and tenants have, so that most of those that are valid are found to exist.
+#: The number of names of entries and tenants, so small that most valid requests meet an existing one.
 _NAMES = 50
 
 
@@ -62,10 +62,8 @@ class Case:
 
     Attributes:
         kind: the kind of mutation.
-        caller: the role of who sends it.
-        method: its method.
-        path: its path, with names in braces for the ids of what the service has.
-        headers: its headers.
+        caller: the role of its sender.
+        path: with names in braces for the ids of existing resources.
         content: its body.
     """
 
@@ -79,12 +77,12 @@ class Case:
 
 @cache
 def _known() -> Mapping[str, Any]:
-    """A value for each name of a member that some document has."""
+    """A value for every member name of any document."""
     return dict(members([*entries(), *(one for _, (_, _, documents) in _TARGETS for one in documents)]))
 
 
 def case(seed: int, number: int) -> Case:
-    """The request of this number."""
+    """The request with this number."""
     rng = Random(f"{seed}:{number}")
     caller, (method, path, documents) = rng.choice(_TARGETS)
     document = deepcopy(rng.choice(documents))
@@ -99,7 +97,7 @@ def case(seed: int, number: int) -> Case:
 
 
 def prepared(url: str, operator: str) -> dict[str, str]:
-    """The ids of what the requests are about, which is made for this, and the keys of who sends them, by role."""
+    """Create the resources of the requests; return their ids by name and the senders' keys by role."""
     with httpx.Client(base_url=url, timeout=300) as api:
         provider = _posted(api, "/v1/keys", operator, tenant="health", role="provider")["key"]
         entry = entries()[0] | {"name": "health-survey"}
@@ -119,12 +117,12 @@ def _posted(api: httpx.Client, path: str, key: str, **document: Any) -> dict[str
 
 
 def to_json(one: Case, answer: str) -> str:
-    """A case as text, so that it can be sent again, with what was answered."""
+    """A case as JSON for sending it again, with the response."""
     return json.dumps(vars(one) | {"content": one.content.decode("latin-1"), "answer": answer})
 
 
 def from_json(text: str) -> Case:
-    """The case in such a text."""
+    """The case in such JSON."""
     read = json.loads(text)
     del read["answer"]
     return Case(**read | {"content": read["content"].encode("latin-1")})

@@ -1,4 +1,4 @@
-"""Valid documents of each kind, from which mutated ones are made."""
+"""Valid documents of every kind, the basis of mutated ones."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -72,7 +72,7 @@ _VERDICT: dict[str, Any] = {
     ],
 }
 
-#: Those of a delivery, which have the most members.
+#: The documents of a delivery, which have the most members.
 ACTIONS: tuple[dict[str, Any], ...] = (
     {"action": "deliver"} | _DELIVERY,
     {"action": "receive"} | _VERDICT,
@@ -83,7 +83,7 @@ KEY: dict[str, Any] = {"tenant": "insurer", "role": "provider", "expires_days": 
 SUCCESSOR: dict[str, Any] = {"overlap_hours": 24, "expires_days": 30}
 QUOTA: dict[str, Any] = {"entries": 5_000, "versions": 10_000, "bytes": 10**9, "advice": 50_000, "jobs": 4}
 POLICY: dict[str, Any] = {"require": {"k": 10}, "sign_off": True}
-#: No event happens to the tenants whose webhooks these are, and nobody has a name below `.example`: nothing is sent.
+#: The tenants of these webhooks have no events, and names below `.example` do not resolve, so nothing is sent.
 WEBHOOK: dict[str, Any] = {
     "tenant": "insurer",
     "url": "https://hooks.insurer.example/aegis",

@@ -1,4 +1,4 @@
-"""What is done to a valid document: each kind of mutation makes a hostile body of it."""
+"""The mutations that turn a valid document into a hostile body."""
 
 import gzip
 import json
@@ -12,17 +12,16 @@ from typing import Any
 
 from bench.hostile.values import NUMBERS, PLACE, TEXTS, any_value, large_object, long_list, nested
 
-#: The most bytes that come out of a bomb; the service accepts 64 MiB.
+#: The most inflated bytes of a bomb; the service accepts 64 MiB.
 _BOMB = 200 * 2**20
 
 
 @dataclass
 class Body:
-    """What is sent.
+    """A request body.
 
     Attributes:
-        content: the bytes.
-        headers: those that say what they are.
+        headers: the headers that describe it.
     """
 
     content: bytes
@@ -43,7 +42,7 @@ def _body(text: str) -> Body:
 
 
 def _owners(value: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 -- JSON
-    """Every place in a document: what holds it, and by which name or number."""
+    """Every place in a document: its container, and its name or index there."""
     for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
         yield value, key
         yield from _owners(value[key])
@@ -109,7 +108,7 @@ def _repeated(rng: Random, document: Document, _: Mapping[str, Any]) -> str:
 
 
 def _counts(rng: Random, document: Document, _: Mapping[str, Any]) -> str:
-    """Numbers that are numbers, but do not agree any more."""
+    """Valid numbers that contradict each other."""
     for owner, key in list(_owners(document)):
         if type(owner[key]) is int and rng.random() < 0.1:
             owner[key] = rng.choice((owner[key] + rng.choice((-1, 1)), owner[key] * 10 ** rng.randrange(16)))
@@ -125,7 +124,7 @@ def _long(rng: Random, document: Document, _: Mapping[str, Any]) -> str:
 
 
 def _grown(rng: Random, document: Document, _: Mapping[str, Any]) -> str:
-    """A list of the document, many times as long."""
+    """A list of the document, many times longer."""
     lists = [owner[key] for owner, key in _owners(document) if isinstance(owner[key], list) and owner[key]]
     if lists:
         grown = rng.choice(lists)
@@ -136,7 +135,7 @@ def _grown(rng: Random, document: Document, _: Mapping[str, Any]) -> str:
 def _several(rng: Random, document: Document, known: Mapping[str, Any]) -> str:
     for _ in range(rng.randrange(2, 6)):
         change = rng.choice((_wrong_type, _missing, _extra, _swapped, _counts))
-        change(rng, document, known)  # each changes the document itself
+        change(rng, document, known)  # every change modifies the document itself
         if not document:
             break
     return _text(document)
@@ -170,7 +169,7 @@ def _encoded(rng: Random, document: Document, _: Mapping[str, Any]) -> Body:
 
 
 def _compressed(rng: Random, document: Document, _: Mapping[str, Any]) -> Body:
-    """Compressed rightly, wrongly, twice, in part or in many parts; or a bomb."""
+    """Valid gzip, invalid, doubled, truncated or in many members; or a bomb."""
     content = _text(document).encode()
     whole = gzip.compress(content)
     parts = gzip.compress(b"") * 3_000 + whole
@@ -181,14 +180,14 @@ def _compressed(rng: Random, document: Document, _: Mapping[str, Any]) -> Body:
 
 @cache
 def _bomb() -> bytes:
-    """Blanks that never were in memory together. The checksum, at the end, is wrong."""
+    """Compressed spaces that never were in memory together, with a wrong checksum at the end."""
     deflater = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     piece = deflater.compress(b" " * 2**20) + deflater.flush(zlib.Z_FULL_FLUSH)
     return b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + piece * (_BOMB // 2**20) + deflater.flush() + bytes(8)
 
 
 def _noise(rng: Random, _document: Document, _known: Mapping[str, Any]) -> Body:
-    """Nothing that was JSON."""
+    """Bytes that are not JSON."""
     return Body(rng.choice((b"", b"\x00", b"null", b"[]", b'"', b"{", b"0", rng.randbytes(rng.randrange(1, 5_000)))))
 
 

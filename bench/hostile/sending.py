@@ -1,4 +1,4 @@
-"""Sends the requests by several connections, and counts what is answered."""
+"""Sends the requests on several connections and counts the responses."""
 
 import http.client
 import threading
@@ -12,19 +12,19 @@ from urllib.parse import urlsplit
 
 from bench.hostile.cases import Case, case
 
-#: Seconds after which an answer is late, and those after which it is no longer waited for.
+#: Seconds after which a response is late, and the timeout.
 LATE, PATIENCE = 5.0, 60.0
 
-#: What a client meets that sends by a connection which the service has just closed, since it was idle for too long.
+#: The errors on a connection that the service has just closed as idle.
 _CLOSED = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
-#: What stands in the only refusal that blames no input: the service has too much to do.
+#: A text of the only refusal that does not blame the input: overload.
 _OVERLOADED = b'"code":"overloaded"'
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was answered: the status (0 if there was none), the body and the seconds that it took."""
+    """A response: its status (0 without a response), its body and its duration in seconds."""
 
     status: int
     body: bytes
@@ -32,25 +32,25 @@ class Answer:
 
     @property
     def is_failure(self) -> bool:
-        """Whether no input may be answered like this. Each has a valid key, unless an earlier one has ended it."""
+        """Whether no input may cause this response. All senders have valid keys unless a request ended one."""
         return self.status in {0, 401} or (self.status >= 500 and _OVERLOADED not in self.body)
 
     @property
     def is_late(self) -> bool:
-        """Whether it took longer than any may take."""
+        """Whether it exceeded the limit."""
         return self.seconds > LATE
 
 
 @dataclass
 class Tally:
-    """The answers to one kind of mutation.
+    """The responses to one kind of mutation.
 
     Attributes:
-        answers: how many there were of each class of statuses, such as 4.
-        slowest: the most seconds that one took.
-        failed: the requests that were answered as no input may be, with the answers.
-        late: those that were answered late. They are sent again when nothing else is: what else the machine does can
-            make any answer late, but hardly the same one twice.
+        answers: their number by class of status, such as 4.
+        slowest: the longest duration in seconds.
+        failed: the requests with inadmissible responses.
+        late: the requests with late responses. They are sent again without other load: other work on the machine can
+            delay any response, but hardly the same one twice.
     """
 
     answers: Counter[int] = field(default_factory=Counter)
@@ -69,11 +69,11 @@ class Tally:
 
 
 class Sender:
-    """A connection of its own to a service, opened again if it breaks.
+    """A separate connection to a service, reopened if it breaks.
 
     Args:
         url: the service.
-        ids: by name, the ids that stand in paths; and by role, the keys of callers.
+        ids: the ids in paths by name, and the callers' keys by role.
     """
 
     def __init__(self, url: str, ids: dict[str, str]) -> None:
@@ -85,9 +85,9 @@ class Sender:
     def send(self, one: Case) -> Answer:
         """Send a request.
 
-        It is sent again only if a connection is closed that has answered before, as idle ones may be, or if nobody
-        listens: the service has crashed and starts again, which is reported in its own way. Any other end without an
-        answer may be a crash or a hang, which a second try would hide. All tries together count as waiting.
+        It is sent again only if a connection that has already been used is closed, as idle ones may be, or if nobody
+        listens: the service has crashed and restarts, which is reported separately. Any other end without a response may
+        be a crash or a hang, which a second try would hide. The duration covers all tries.
         """
         start = time.perf_counter()
         try:
@@ -130,9 +130,9 @@ class Sender:
 
 
 def send_all(url: str, ids: dict[str, str], seed: int, numbers: Iterator[int], clients: int) -> dict[str, Tally]:
-    """Send the requests of these numbers by so many connections; what was answered, by kind of mutation.
+    """Send the requests with these numbers on `clients` connections; return the responses by kind of mutation.
 
-    What is raised by one of them ends the others, and is raised here.
+    An exception on one connection ends the others and is raised here.
     """
     tallies: dict[str, Tally] = {}
     lock, over = threading.Lock(), threading.Event()

@@ -1,4 +1,4 @@
-"""The service that is sent hostile input, with keys: its processes, their memory, and its log."""
+"""The service under hostile input, with keys: its processes, their memory, and its log."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from bench.measuring import MEGABYTE, family, repeated
 from bench.served import first_key, open_to_the_database, served
 
 Sizes = dict[psutil.Process, tuple[str, float, float]]
-"""Of each process: its kind, the memory in use and its peak so far, in MB."""
+"""By process: its kind, its memory in use and its peak so far in MB."""
 
 
 @dataclass
@@ -24,9 +24,9 @@ class Service:
     Attributes:
         url: its address.
         process: its supervisor.
-        log: where its log is written to.
+        log: the file of its log.
         operator: the key of an operator.
-        seen: all processes that there ever were, as they were when they were last looked at.
+        seen: the last reading of every process that ever existed.
     """
 
     url: str
@@ -36,18 +36,18 @@ class Service:
     seen: Sizes = field(default_factory=dict)
 
     def look(self) -> Sizes:
-        """Look at all processes that there are, and remember them: their peaks are gone when they have ended."""
+        """Read the memory of all processes, and store it, since ended processes lose their peaks."""
         now = {one: size for one in family(self.process) if (size := _size(one)) is not None}
-        self.seen = self.seen | now  # a new one: another thread may be going through the old one
+        self.seen = self.seen | now  # a new dictionary, since another thread may be iterating over the old one
         return now
 
     def members(self) -> dict[int, str]:
-        """The processes that the supervisor keeps running, by id: one that crashed has come back under another."""
+        """The supervisor's processes by id, which changes after a crash."""
         kinds = {one.pid: _kind_or_none(one) for one in self.process.children()}
         return {process_id: kind for process_id, kind in kinds.items() if kind is not None}
 
     def errors(self) -> list[str]:
-        """The errors in the log, and what is no line of it at all, such as a traceback or the end of an interpreter."""
+        """The errors in the log, and text that is not a log line, such as a traceback or an interpreter's crash."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
         errors = []
         for level, alike in groupby(filter(str.strip, lines), _level):
@@ -59,7 +59,7 @@ class Service:
 
 
 def _level(line: str) -> str | None:
-    """The level of a line of the log; None if it is none."""
+    """The level of a log line; None if it is not one."""
     try:
         return str(json.loads(line)["level"])
     except (ValueError, TypeError, KeyError):
@@ -99,7 +99,7 @@ def _megabytes(status: str, name: str) -> float:
 
 @contextmanager
 def serving(directory: Path) -> Iterator[Service]:
-    """Run the service with a database of its own and one worker during the block, and look at it each second."""
+    """Run the service with its own database and one worker during the block, and read its memory every second."""
     data = open_to_the_database(directory) / "data"
     settings = {"AEGIS_DATA_DIR": str(data), "AEGIS_WORKERS": "1", "AEGIS_LOG_LEVEL": "WARNING"}
     operator = first_key(directory, **settings)

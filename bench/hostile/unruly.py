@@ -1,6 +1,6 @@
-"""Clients that hold connections: how long a service holds each, and how many keep everybody else out.
+"""Clients that occupy connections: how long a service allows that, and how many lock everyone else out.
 
-`python -m bench.hostile.unruly http://127.0.0.1:8000` asks a service that is running, or a proxy in front of it.
+`python -m bench.hostile.unruly http://127.0.0.1:8000` tests a running service, or a proxy in front of it.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from bench.measuring import heading, table
 
-#: Seconds for which each client is watched, and connections that are opened to keep others out.
+#: Seconds for which a client is observed, and the number of connections that try to lock others out.
 PATIENCE, MANY = 90.0, 1_000
 
 _HOST = b"Host: 127.0.0.1\r\n"
@@ -22,7 +22,7 @@ _GET = b"GET /openapi.json HTTP/1.1\r\n" + _HOST
 _POST = b"POST /v1/entries HTTP/1.1\r\n" + _HOST + b"Content-Type: application/json\r\n"
 _HEADER = b"X: " + b"a" * 1_000 + b"\r\n"
 
-#: By kind of client: what it sends at first, and then ten times in a second until the connection ends.
+#: By kind of client: what it sends first, and then ten times per second until the connection ends.
 SENDERS = {
     "says nothing": (b"", b""),
     "sends headers slowly": (_GET + b"X: ", b"a"),
@@ -60,7 +60,7 @@ def _sending(where: tuple[str, int], first: bytes, then: bytes) -> Callable[[], 
 
 
 def _held(where: tuple[str, int], first: bytes, then: bytes) -> str:
-    """For how long a connection is held, and the status of its last answer."""
+    """How long a connection lasts, and the status of its last response."""
     start, received = time.monotonic(), b""
     with _connected(where) as connection, suppress(ConnectionError):
         connection.sendall(first)
@@ -76,7 +76,7 @@ def _held(where: tuple[str, int], first: bytes, then: bytes) -> str:
 
 
 def _deaf(where: tuple[str, int]) -> str:
-    """For how long a client is served that reads nothing: what it sends afterwards is an error."""
+    """How long a client that reads nothing is connected; after that, sending fails."""
     start = time.monotonic()
     with socket.socket() as connection, suppress(ConnectionError):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -104,7 +104,7 @@ def _words(seconds: float, received: bytes) -> str:
 
 
 def _others(where: tuple[str, int], first: bytes) -> str:
-    """What five clients are answered, one after the other, while many hold connections."""
+    """The responses to five successive clients while many connections are occupied."""
     answers = []
     with ExitStack() as held:
         for _ in range(MANY):

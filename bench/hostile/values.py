@@ -1,12 +1,12 @@
-"""Values that programs trip over: as JSON values, and as text that stands for one."""
+"""Values that programs trip over: as JSON values, and as text in their place."""
 
 from random import Random
 from typing import Any
 
-#: A text that no document has: where it stands, another text is put that need not be JSON.
+#: A text that no document contains; it is replaced by another text, which need not be JSON.
 PLACE = "@@place@@"
 
-#: Numbers at the edges of what programs represent, and texts that are no numbers of JSON.
+#: Numbers at the limits of representations, and texts that are not JSON numbers.
 NUMBERS = (
     *("NaN", "Infinity", "-Infinity", "1e400", "-1e400", "1e308", "1e-400", "5e-324", "-0.0", "-0", "0", "-1"),
     *("2147483648", "4294967296", "9007199254740991", "9007199254740992", "9007199254740993"),

@@ -1,4 +1,4 @@
-"""Many clients of one service: what they are answered, how soon, and what the service's processes hold in memory.
+"""Many clients of one service: their responses and response times, and the memory of the service's processes.
 
 `make load`, or `python -m bench.load --minutes 5 --clients 200`; `--rates` looks for the rate at which overload begins
 """

@@ -14,27 +14,27 @@ from bench.load.clients import Tally, arriving, many
 from bench.load.stage import TENANTS, Stage, Waited, stage
 from bench.measuring import heading, percentile, repeated, run, table, verdict
 
-#: The most requests that may be refused since the service has enough to do.
+#: The largest share of requests that may be refused because of overload.
 MOST_REFUSED = 0.02
-#: Requests in a second, and for how many seconds each rate is kept.
+#: Requests per second, and the seconds for which a rate lasts.
 RATES, STEP = (10, 20, 30, 40, 60, 80, 120, 160), 20.0
 
 
 @dataclass
 class Memory:
-    """The megabytes of each kind of process, and after how many minutes."""
+    """The memory in megabytes by kind of process and minute."""
 
     minutes: list[float] = field(default_factory=list)
     sizes: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, minute: float, sizes: dict[str, float]) -> None:
-        """Note the sizes after so many minutes. What is missing has ended, and what is new was nothing before."""
+        """Add the sizes after so many minutes. A missing process has ended; a new one had no memory before."""
         for name in {**self.sizes, **sizes}:
             self.sizes.setdefault(name, [0.0] * len(self.minutes)).append(sizes.get(name, 0.0))
         self.minutes.append(minute)
 
     def slope(self, name: str) -> float:
-        """The megabytes that are added in a minute, over the second half; NaN if that is too short."""
+        """The growth in megabytes per minute over the second half; NaN if that is too short."""
         half = len(self.minutes) // 2
         if len(self.minutes) - half < 3:
             return float("nan")
@@ -55,8 +55,8 @@ def watched(running: Stage) -> Iterator[tuple[Memory, Waited]]:
 
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m bench.load", description=about)
-    options.add_argument("--minutes", type=float, default=5, help="how long (default: 5)")
-    options.add_argument("--clients", type=int, default=200, help="how many clients (default: 200)")
+    options.add_argument("--minutes", type=float, default=5, help="duration (default: 5)")
+    options.add_argument("--clients", type=int, default=200, help="number of clients (default: 200)")
     options.add_argument("--pause", type=float, default=5, help="seconds between two requests of one (default: 5)")
     options.add_argument("--workers", type=int, default=2, help="how many workers (default: 2)")
     options.add_argument("--entries", type=int, default=10_000, help="how many entries there are (default: 10000)")

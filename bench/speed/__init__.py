@@ -1,1 +1,1 @@
-"""How fast Aegis is, and how time and memory grow with the amount of work."""
+"""Benchmarks: the speed of Aegis, and the growth of time and memory with the amount of work."""

@@ -97,8 +97,8 @@ async def test_a_consumer_finds_asks_requests_and_receives_a_table(visit, guarde
         await taken.type(asking.get_by_label("Purpose", exact=True), "A study of local care")
         await taken.type(asking.get_by_label("Contact", exact=True), "data@lab.example")
         await taken.click(asking.get_by_label("We accept these terms"))
-        await press(asking, taken, "Request", "What is asked")
-        await asking.get_by_text("advised", exact=True).wait_for()  # the page tells it by itself
+        await press(asking, taken, "Request", "Request details")
+        await asking.get_by_text("advised", exact=True).wait_for()  # the page updates itself
     with journey(request, "a provider, from signing in to an approved request") as taken:
         await sign_in(giving, taken, guarded, "clinic", "provider")
         await taken.click(giving.get_by_role("link", name=f"{people['NAME']}, version 1"))
