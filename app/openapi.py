@@ -84,11 +84,6 @@ def _require_discriminators(schemas: dict[str, Any]) -> None:
             schema["required"] = sorted({discriminator["propertyName"], *schema.get("required", ())})
 
 
-def _webhooks() -> dict[str, Any]:
-    """The webhook events by type (OpenAPI 3.1, section 4.8.1)."""
-    return {type_: {"post": _sent(type_, when, model)} for type_, (when, model) in EVENTS.items()}
-
-
 def _sent(type_: str, when: str, model: type[BaseModel]) -> dict[str, Any]:
     """An event as an operation of its receiver."""
     return {
@@ -153,4 +148,6 @@ def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
     schemas.update(definitions["$defs"])
     _require_discriminators(schemas)
     document["components"]["schemas"] = dict(sorted(schemas.items()))
-    return document | {"webhooks": _webhooks()}
+    # OpenAPI 3.1, section 4.8.1
+    webhooks = {type_: {"post": _sent(type_, when, model)} for type_, (when, model) in EVENTS.items()}
+    return document | {"webhooks": webhooks}

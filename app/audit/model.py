@@ -208,17 +208,17 @@ def _record_in(line: bytes) -> dict[str, Any] | None:
     except orjson.JSONDecodeError:
         return None
     is_one = isinstance(record, dict) and isinstance(record.get("hash"), str) and "previous" in record
-    if not is_one or not all(map(_is_plain, record.values())) or not _is_number(record.get("sequence")):
+    if (
+        not is_one
+        or not all(isinstance(value, str) or _is_number(value) for value in record.values())
+        or not _is_number(record.get("sequence"))
+    ):
         return None
     return record if _written(record) == line.rstrip(b"\n") else None
 
 
 def _is_number(value: object) -> bool:
     return type(value) is int and 0 < value < _LARGEST
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str) or _is_number(value)
 
 
 def _written(record: Mapping[str, Any]) -> bytes:

@@ -58,20 +58,17 @@ def criteria_fields(policy: TenantPolicy, typed: Typed | None) -> tuple[NumberFi
 
 def limit_fields(own: Quota, usual: Quota, used: Usage, typed: Typed | None) -> tuple[NumberField, ...]:
     """A field for each limit."""
+    defaults = {name: f"the default {count(limit)}" for name, limit in usual.numbers.items()}
     return tuple(
         NumberField(
             name,
             str(wire.QuotaDocument.model_fields[name].description),
             str(own.numbers.get(name, "")) if typed is None else typed.form.text(name),
-            f"{count(getattr(used, name))} used; empty: {_limit(usual.numbers.get(name))}",
+            f"{count(getattr(used, name))} used; empty: {defaults.get(name, 'no limit')}",
             "" if typed is None else typed.faults.get(name, ""),
         )
         for name in LIMITS
     )
-
-
-def _limit(limit: int | None) -> str:
-    return "no limit" if limit is None else f"the usual {count(limit)}"
 
 
 def policy_in(form: Form) -> wire.PolicyDocument:

@@ -123,7 +123,7 @@ class Once:
             try:
                 async with self._services() as services:
                     await services.idempotency().hold(claim)
-            except Exception as error:  # noqa: BLE001 -- whoever is silent for too long finds out at the commit
+            except Exception as error:  # noqa: BLE001 -- a claim that expires is noticed at the commit
                 _log.warning("an idempotency key was not renewed", error=type(error).__name__)
 
     async def _claim(self, key: str, body: bytes) -> Claim | bytes:
@@ -140,7 +140,7 @@ class Once:
         try:
             async with self._services() as services:
                 await services.idempotency().release(claim)
-        except Exception as error:  # noqa: BLE001 -- the request's own error is the one to be told; the claim lapses
+        except Exception as error:  # noqa: BLE001 -- the request's own error matters; the claim expires
             _log.warning("an idempotency key stays claimed", error=type(error).__name__)
 
     @asynccontextmanager

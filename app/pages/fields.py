@@ -79,8 +79,8 @@ def in_forms_words(error: ValidationError) -> InvalidDocumentError:
     lines = error.errors(include_url=False, include_input=False)
     wanted = (_WANTED[line["type"]].format(**line.get("ctx", {})) if line["type"] in _WANTED else "" for line in lines)
     faults = zip(invalid_document(error).faults, wanted, strict=False)  # the first ones of many
-    told = tuple(Fault(fault.pointer, words or fault.detail) for fault, words in faults)
-    return InvalidDocumentError("Correct what is marked.", told)
+    worded = tuple(Fault(fault.pointer, words or fault.detail) for fault, words in faults)
+    return InvalidDocumentError("Correct what is marked.", worded)
 
 
 def number(text: str) -> object:

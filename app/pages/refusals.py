@@ -37,10 +37,10 @@ class Refusal:
     @property
     def by_field(self) -> dict[str, str]:
         """The first fault of every field, by the first name in its pointer."""
-        told: dict[str, str] = {}
+        first: dict[str, str] = {}
         for fault in self.faults:
-            told.setdefault(fault.pointer.strip("/").partition("/")[0], fault.detail)
-        return told
+            first.setdefault(fault.pointer.strip("/").partition("/")[0], fault.detail)
+        return first
 
     def on(self, answer: Response) -> Response:
         """The response with `Retry-After` if there is a time to wait."""

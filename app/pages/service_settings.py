@@ -31,7 +31,7 @@ def _of_entries(state: State) -> tuple[Setting, ...]:
     policy, admission = state.policy, state.admission
     return (
         _setting("small_counts", admission.small_counts.rule.value),
-        _setting("min_cell", _number(policy.min_cell)),
+        _setting("min_cell", "not set" if policy.min_cell is None else count(policy.min_cell)),
         _setting("require_noise", _yes(policy.require_noise)),
         _setting("max_epsilon", "not set" if policy.max_epsilon is None else f"{policy.max_epsilon:g}"),
         _setting("require_privacy", ", ".join(words for _, words in admission.required.in_words()) or "nothing"),
@@ -55,10 +55,6 @@ def _of_tenants(state: State) -> tuple[Setting, ...]:
 
 def _setting(name: str, value: str) -> Setting:
     return Setting(f"AEGIS_{name.upper()}", value, str(Settings.model_fields[name].description).replace("`", ""))
-
-
-def _number(value: int | None) -> str:
-    return "not set" if value is None else count(value)
 
 
 def _yes(value: bool) -> str:  # noqa: FBT001 -- what is said

@@ -55,9 +55,9 @@ class Unrepeated(logging.Filter):
 
 def _content(record: logging.LogRecord) -> str:
     """The content of a line without its time."""
-    told: Any = record.msg
-    if isinstance(told, dict):  # structlog's
-        return repr(sorted((name, str(value)) for name, value in told.items() if name != "timestamp"))
+    event: Any = record.msg
+    if isinstance(event, dict):  # structlog's
+        return repr(sorted((name, str(value)) for name, value in event.items() if name != "timestamp"))
     return f"{record.getMessage()} {_error(record)}"
 
 
@@ -74,9 +74,9 @@ def _error(record: logging.LogRecord) -> str:
 
 
 def _add(record: logging.LogRecord, left_out: int) -> None:
-    told: Any = record.msg
-    if isinstance(told, dict):
-        told["left_out"] = left_out
+    event: Any = record.msg
+    if isinstance(event, dict):
+        event["left_out"] = left_out
     else:
         record.msg, record.args = f"{record.getMessage()} (left out {left_out} times)", ()
 

@@ -1,1 +1,1 @@
-"""Webhooks: where tenants are told of events."""
+"""Webhooks: tenants' addresses for events."""

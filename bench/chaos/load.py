@@ -134,7 +134,7 @@ class Client(threading.Thread):
             while not self.over.is_set():
                 try:
                     self._step()
-                except Exception as error:  # noqa: BLE001 - a client that ends is no load any more, and nobody sees it
+                except Exception as error:  # noqa: BLE001 - a client must not end unnoticed
                     self.failed.append(f"client: {error!r}")
                 time.sleep(_PAUSE)
 

@@ -211,8 +211,8 @@ def _left(place: Path) -> list[str]:
 
 def _belongs(process: psutil.Process, place: str) -> bool:
     """Whether the arguments of a process, its environment or its directory name a place."""
-    told: list[str] = []
+    texts: list[str] = []
     for look in (process.cmdline, lambda: process.environ().values(), lambda: [process.cwd()]):
         with suppress(psutil.Error):
-            told += look()
-    return any(place in text for text in told)
+            texts += look()
+    return any(place in text for text in texts)

@@ -86,8 +86,8 @@ class Sender:
         """Send a request.
 
         It is sent again only if a connection that has already been used is closed, as idle ones may be, or if nobody
-        listens: the service has crashed and restarts, which is reported separately. Any other end without a response may
-        be a crash or a hang, which a second try would hide. The duration covers all tries.
+        listens: the service has crashed and restarts, which is reported separately. Any other end without a response
+        may be a crash or a hang, which a second try would hide. The duration covers all tries.
         """
         start = time.perf_counter()
         try:

@@ -77,7 +77,7 @@ def _row(what: str, command: Sequence[str], script: str, *arguments: Path) -> li
     theirs = [sys.executable, "-c", script, *map(str, arguments)]
     costs = [(_cost(ours), _cost(theirs)) for _ in range(TIMES)]
     ratio = median(own / other for (own, _), (other, _) in costs)
-    seconds = [median(each[side][0] for each in costs) for side in (0, 1)]
+    seconds = [median(pair[side][0] for pair in costs) for side in (0, 1)]
     peak = max(memory for (_, memory), _ in costs)
     return [what, f"{seconds[0]:.2f}", f"{peak:.0f}", f"{seconds[1]:.2f}", f"{ratio:.2f}"]
 

@@ -46,7 +46,9 @@ def main(kills: int = 0) -> None:
         killer.start()
         begun = time.monotonic()
         with ThreadPoolExecutor(CONSUMERS) as consumers:
-            ended = [each for done in consumers.map(partial(_consumer, market, entries), tenants) for each in done]
+            ended = [
+                request for done in consumers.map(partial(_consumer, market, entries), tenants) for request in done
+            ]
         seconds = time.monotonic() - begun
         killer.join()
         _report(market, ended, seconds, kills, _left(market, ended))
@@ -148,28 +150,30 @@ def _persistently(work: partial[DataRequest]) -> DataRequest:
 
 
 def _left(market: Marketplace, ended: list[DataRequest]) -> int:
-    """How many files are in the storage that nobody was told of, once agents have had time to remove them."""
-    told = {each.delivery.sha256 for each in ended if each.delivery is not None}
+    """How many files are in the storage of no delivery, once agents have had time to remove them."""
+    delivered = {request.delivery.sha256 for request in ended if request.delivery is not None}
     until = time.monotonic() + TIDYING
-    while (left := sum(not any(one in name for one in told) for name in market.shared())) and time.monotonic() < until:
+    while (
+        left := sum(not any(one in name for one in delivered) for name in market.shared())
+    ) and time.monotonic() < until:
         time.sleep(1)
     return left
 
 
 def _report(market: Marketplace, ended: list[DataRequest], seconds: float, kills: int, left: int) -> None:
-    lost = CONSUMERS * EACH - len({each.id for each in ended if each.state == "received"})
-    doubled = sum(sum(change.action == "deliver" for change in each.changes) > 1 for each in ended)
+    lost = CONSUMERS * EACH - len({request.id for request in ended if request.state == "received"})
+    doubled = sum(sum(change.action == "deliver" for change in request.changes) > 1 for request in ended)
     again = sum(market.uploads.values()) - len(ended)
     print(
         f"{len(ended)} requests, {CONSUMERS * LARGE} of them for 20 MB, were delivered and checked in {seconds:.0f} s;"
     )
     print(f"killed: {dict(market.killed) or 'nothing'}.")
-    print(f"lost: {lost}; delivered twice: {doubled}; files left that nobody was told of: {left};")
+    print(f"lost: {lost}; delivered twice: {doubled}; files of no delivery left: {left};")
     print(f"uploads begun anew: {again}")
     waits = {
-        "from the request to its advice": [_between(each, "request", "advise") for each in ended],
-        "from the advice to its approval": [_between(each, "advise", "approve") for each in ended],
-        "from the approval to the delivery": [_between(each, "approve", "deliver") for each in ended],
+        "from the request to its advice": [_between(request, "request", "advise") for request in ended],
+        "from the advice to its approval": [_between(request, "advise", "approve") for request in ended],
+        "from the approval to the delivery": [_between(request, "approve", "deliver") for request in ended],
     }
     table(["by the service's clock", "p50, ms", "p99, ms"], [_row(name, times) for name, times in waits.items()])
     calls = _calls(market)
@@ -200,8 +204,8 @@ def _calls(market: Marketplace) -> dict[str, list[float]]:
     for process in market.processes["api"]:
         for line in process.log.read_text(encoding="utf-8", errors="replace").splitlines():
             if '"event": "request"' in line and "/requests" in line:
-                told = json.loads(line)
-                calls[f"{told['method']} {told['route']}"].append(told["ms"] / 1e3)
+                record = json.loads(line)
+                calls[f"{record['method']} {record['route']}"].append(record["ms"] / 1e3)
     return dict(sorted(calls.items()))
 
 

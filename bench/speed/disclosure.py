@@ -58,7 +58,7 @@ def main() -> None:
         table(columns, [_row(name, evidence_of(case)) for name, case in CASES.items()])
         heading("The attributes of the example")
         of_example = ("attribute", "cells", "method", "s", "smallest count", "smallest determined", *_FOLLOWS)
-        table(of_example, [_example_row(one) for one in _example()])
+        table(of_example, [_example_row(one) for one in advisor_evidence(entry_in(example.entry("health")))])
 
 
 _FOLLOWS = ("exact", f"within {WITHIN}")
@@ -102,10 +102,6 @@ def _row(name: str, evidence: AttributeEvidence) -> tuple[str, ...]:
         f"{_cold(evidence, bounds) * MILLISECONDS:.1f}" if programs else "",
         *_shares(bounds),
     )
-
-
-def _example() -> list[AttributeEvidence]:
-    return list(advisor_evidence(entry_in(example.entry("health"))))
 
 
 def _example_row(evidence: AttributeEvidence) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ def print_times(trained: Mapping[str, Sequence[Trained]], question: float) -> No
     rows = [
         [name, f"{median(each):.2f} s", f"{max(each):.2f} s", f"{sum(each):.1f} s"] for name, each in seconds.items()
     ]
-    total = sum(sum(each) for each in seconds.values())
+    total = sum(sum(model) for model in seconds.values())
     ratio = total * MILLISECONDS / question
     table(["model", "median", "longest", "all configurations"], rows)
     print(

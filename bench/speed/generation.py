@@ -53,7 +53,7 @@ def main() -> None:
         doublings = log2(sizes[-1] / sizes[0])
         growth = [(last / first) ** (1 / doublings) for first, last in zip(figures[0], figures[-1], strict=True)]
         rows = [[f"{size:,}", *map(_shown, row)] for size, row in zip(sizes, figures, strict=True)]
-        table([name, *_COLUMNS], [*rows, ["each doubling: times", *(f"{each:.2f}" for each in growth)]])
+        table([name, *_COLUMNS], [*rows, ["each doubling: times", *(f"{factor:.2f}" for factor in growth)]])
 
 
 _COLUMNS: Final = ("cart, s", "MB", "mbi, s", "MB", "epsilon 1, s", "MB", "wgan-gp, s", "ms", "MB")
@@ -64,7 +64,7 @@ def _figures(shape: Shape) -> tuple[float, ...]:
     """Return the figures of a row; the base is in each table, but measured once."""
     private = Knobs(epsilon=1.0)
     one_step = (("cart", Knobs()), ("mbi", Knobs()), ("mbi", private))
-    figures = [in_own_process(one_model, shape, *each) for each in one_step]
+    figures = [in_own_process(one_model, shape, *method) for method in one_step]
     return (*(number for row in figures for number in row), *in_own_process(networks, shape))
 
 
@@ -105,9 +105,9 @@ def made_up_task(shape: Shape, knobs: Knobs) -> Task:
         values = np.where(rng.random(shape.records) < FOLLOWING, values, rng.integers(shape.values, size=shape.records))
         columns.append(values)
     columns.append(values % LABELS)
-    made = [Column.of(f"a{at}", pa.array([f"v{each}" for each in column])) for at, column in enumerate(columns)]
-    levels = [levels_of(each) for each in made]
-    codes = np.stack([each.encode(column) for each, column in zip(levels, made, strict=True)], axis=1)
+    made = [Column.of(f"a{at}", pa.array([f"v{code}" for code in column])) for at, column in enumerate(columns)]
+    levels = [levels_of(column) for column in made]
+    codes = np.stack([level.encode(column) for level, column in zip(levels, made, strict=True)], axis=1)
     ones = np.ones(len(levels))
     return Task(levels, codes, ones.astype(bool), ones, ones, knobs)
 

@@ -84,7 +84,7 @@ class Marketplace:
     def stop(self) -> None:
         """End all processes."""
         self.ended.set()
-        for process in (each for every in self.processes.values() for each in every):
+        for process in (process for kind in self.processes.values() for process in kind):
             process.kill()
 
     def start(self, kind: str, number: int, command: list[str], **settings: str) -> None:

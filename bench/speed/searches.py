@@ -1,4 +1,4 @@
-"""Listings and searches of a catalogue of 10^5 entries, by whoever asks and by how much is found.
+"""Listings and searches of a catalogue of 10^5 entries, by caller and number of matches.
 
 `core` are the milliseconds of a core that one takes in the API and in PostgreSQL, which other load hardly changes.
 

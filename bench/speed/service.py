@@ -104,7 +104,7 @@ def probing(url: str, path: str) -> Iterator[list[float]]:
 
 
 def _probe(url: str, path: str, pipe: Connection) -> None:
-    """Probe until told to stop, then report."""
+    """Probe until the pipe says stop, then report."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc)
     _get(connection, path)
     pipe.send("ready")

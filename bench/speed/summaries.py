@@ -64,10 +64,10 @@ def print_growth(what: str, sizes: list[tuple[Path, int, int]], tables: Tables) 
     rows, taken = [], []
     for path, size, attributes in sizes:
         costs = [[_cost(work) for work in _works(path, attributes, tables.folder)] for _ in range(TIMES)]
-        seconds = [median(each[place][0] for each in costs) for place in range(3)]
+        seconds = [median(run[place][0] for run in costs) for place in range(3)]
         taken.append(seconds[0])
-        peak = max(each[0][1] for each in costs)
-        cells = (f"{each:.2f}" for each in (*seconds, seconds[0] / seconds[1], seconds[0] / seconds[2]))
+        peak = max(run[0][1] for run in costs)
+        cells = (f"{number:.2f}" for number in (*seconds, seconds[0] / seconds[1], seconds[0] / seconds[2]))
         rows.append([f"{size:,}", *cells, f"{peak:.0f}"])
     table([what, "summarize, s", "queries, s", "sets, s", "ratio", "ratio", "peak MB"], rows)
     print(

@@ -25,13 +25,16 @@ TIMES = 5
 
 
 def main() -> None:
-    bodies = {name: _body(shape) for name, shape in (("large", LARGE), ("small", SMALL))}
+    bodies = {
+        name: orjson.dumps(made_up_entries.entry(shape, "name-of-the-entry"))
+        for name, shape in (("large", LARGE), ("small", SMALL))
+    }
     sizes = ", ".join(f"{name}: {len(body) / MEGABYTE:.2f} MB" for name, body in bodies.items())
     heading(f"Entries that are uploaded at the same time ({sizes}); seconds, medians of {TIMES}")
     with running_service(workers=0) as service, Client(service.url, timeout=600) as client:
         _uploaded(service, client, [bodies["large"]] * 2)  # the first ones meet cold processes, and are not counted
         rows = [
-            _row(service, client, name, [bodies[each] for each in each_of])
+            _row(service, client, name, [bodies[size] for size in each_of])
             for name, each_of in (
                 ("a large one", ["large"]),
                 ("two large ones", ["large"] * 2),
@@ -66,10 +69,6 @@ def _published(client: Client, body: bytes) -> tuple[float, float]:
     start = time.perf_counter()
     client.publish(body, accept_small_counts=True)
     return start, time.perf_counter()
-
-
-def _body(shape: made_up_entries.Shape) -> bytes:
-    return orjson.dumps(made_up_entries.entry(shape, "name-of-the-entry"))
 
 
 if __name__ == "__main__":

@@ -73,5 +73,5 @@ async def visit(browser: Browser) -> AsyncIterator[NewVisit]:
             return begun[-1]
 
         yield begin
-        for each in begun:
-            each.watch.check()
+        for opened in begun:
+            opened.watch.check()

@@ -104,7 +104,7 @@ async def show_to_no_name(page: Page, _: World) -> None:
 
 
 async def request_in_vain(page: Page, _: World) -> None:
-    """Send the form of a request with a limit that is no number."""
+    """Send the form of a request with a limit that is not a number."""
     await page.get_by_label("Purpose", exact=True).fill("A study")
     await page.get_by_label("Contact", exact=True).fill("data@lab.example")
     await page.get_by_label("We accept these terms").check()

@@ -41,5 +41,5 @@ class RunningService:
 async def all_keys(database_url: str) -> dict[tuple[str, str], str]:
     """Create a key of each role for each tenant, and one of the operator."""
     whose = [OPERATOR, *((tenant, role) for tenant in TENANTS for role in ROLES)]
-    made = {each: await create_key(database_url, *each) for each in whose}
-    return {each: header["Authorization"].removeprefix("Bearer ") for each, header in made.items()}
+    made = {holder: await create_key(database_url, *holder) for holder in whose}
+    return {holder: header["Authorization"].removeprefix("Bearer ") for holder, header in made.items()}

@@ -21,5 +21,5 @@ def summary(reports: Mapping[str, Sequence[pytest.TestReport]]) -> Iterator[str]
     reasons = [report.longrepr[2] for report in reports.get("skipped", ()) if isinstance(report.longrepr, tuple)]
     if missed := sum(MISSING in reason for reason in reasons):
         yield f"{missed} browser tests were skipped, because {MISSING}"
-    told = (each for report in reports.get("passed", ()) for each in report.user_properties)
-    yield from sorted(f"journey of {line}" for name, line in told if name == JOURNEY)
+    properties = (one for report in reports.get("passed", ()) for one in report.user_properties)
+    yield from sorted(f"journey of {line}" for name, line in properties if name == JOURNEY)

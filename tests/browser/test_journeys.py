@@ -72,7 +72,9 @@ def terminal(aegis, guarded, monkeypatch, tmp_path):
         monkeypatch.setenv("AEGIS_API_KEY", guarded.keys[tenant, role])
         command, *arguments = shlex.split(line)
         assert command == "aegis"
-        code, out, err = await to_thread.run_sync(partial(aegis, *(words.get(each, each) for each in arguments)))
+        code, out, err = await to_thread.run_sync(
+            partial(aegis, *(words.get(argument, argument) for argument in arguments))
+        )
         assert (code, err) == (0, ""), out
         return out
 

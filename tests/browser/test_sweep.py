@@ -22,7 +22,7 @@ from tests.browser.world import HOSTILE, survey, world_of
 from tests.in_thread import own_database, serving
 from tests.service import ACCEPTED
 
-#: What is no page of its own: parts of pages, files, and steps on the way to one.
+#: Routes that are not pages: parts of pages, files, and steps to a page.
 NO_PAGES = {
     "/advice/{advice_id}/progress",
     "/requests/{request_id}/now",
@@ -46,13 +46,13 @@ def route_of(path):
 
 
 def test_every_page_has_a_main_state():
-    main = {route_of(each.path) for each in STATES if each.is_main}
+    main = {route_of(state.path) for state in STATES if state.is_main}
     assert {route.path for route in ROUTES} == main | NO_PAGES
     assert main.isdisjoint(NO_PAGES)
 
 
 def test_states_have_different_names():
-    assert [name for name, times in Counter(each.name for each in STATES + NOTHING).items() if times > 1] == []
+    assert [name for name, times in Counter(state.name for state in STATES + NOTHING).items() if times > 1] == []
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ class Watch:
         self.faults.append(f"script: {error.error}")
 
     def _request(self, request: Request) -> None:
-        if not request.url.startswith(tuple(f"{each}/" for each in (self.origin, *self.others))):
+        if not request.url.startswith(tuple(f"{origin}/" for origin in (self.origin, *self.others))):
             self.faults.append(f"request to another place: {request.url[:200]}")
 
     def _failure(self, request: Request) -> None:

@@ -89,7 +89,7 @@ class World:
             return client.requests.create(head["id"], **_ASKED, **about, wait=60).id
 
     async def sign_in(self, page: Page, who: str) -> None:
-        """Give the browser the cookie of whoever signs in with a key."""
+        """Give the browser the cookie of somebody who signed in with a key."""
         if who not in self._cookies:
             form = {"key": self.keys[who], "next": "/"}
             async with httpx.AsyncClient(base_url=self.service.url, timeout=60) as client:
@@ -115,7 +115,7 @@ def world_of(service: RunningService) -> World:
 
 
 def survey(**changes: Any) -> dict[str, Any]:
-    """An entry of two attributes whose configurations vouch for k."""
+    """An entry of two attributes whose configurations guarantee k."""
     entry = two_attributes(**{"name": "survey", "title": "Self-rated health"} | changes)
     for configuration, privacy in zip(entry["configurations"], _PRIVACY, strict=True):
         configuration["privacy"] = dict(privacy)
@@ -125,9 +125,9 @@ def survey(**changes: Any) -> dict[str, Any]:
 def _requests(world: World, head: Mapping[str, Any]) -> None:
     for state, steps in _STEPS.items():
         request = world.request(head, HOSTILE if state == "disputed" else "A study of local care")
-        for who, action, told in steps:
+        for who, action, members in steps:
             digest = {"entry_digest": head["digest"], "configuration": "c0"} if action == "deliver" else {}
-            world.call(who, "POST", f"/v1/requests/{request}/actions", json={"action": action} | told | digest)
+            world.call(who, "POST", f"/v1/requests/{request}/actions", json={"action": action} | members | digest)
         world.ids[state] = request
 
 

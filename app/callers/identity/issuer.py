@@ -198,6 +198,6 @@ def fetching(issuer: str, jwks_url: str | None) -> Fetch:
 
 def keys_in(document: Mapping[str, Any]) -> dict[str, Jwk]:
     """The asymmetric signing keys of a JWK Set (RFC 7517) by their ids."""
-    listed = [each for each in document["keys"][:_MOST_KEYS] if isinstance(each, dict)]
-    signing = [each for each in listed if each.get("use", "sig") == "sig" and each.get("kty") in {"RSA", "EC", "OKP"}]
-    return {each["kid"]: each for each in signing if isinstance(each.get("kid"), str)}
+    listed = [key for key in document["keys"][:_MOST_KEYS] if isinstance(key, dict)]
+    signing = [key for key in listed if key.get("use", "sig") == "sig" and key.get("kty") in {"RSA", "EC", "OKP"}]
+    return {key["kid"]: key for key in signing if isinstance(key.get("kid"), str)}

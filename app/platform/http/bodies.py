@@ -111,7 +111,7 @@ async def read_body(
     async for piece in pieces:
         take(len(piece))
         read.append(piece)
-    if not any(read) and not may_be_empty and any(each.endswith("json") for each in types):
+    if not any(read) and not may_be_empty and any(media_type.endswith("json") for media_type in types):
         raise MalformedRequestError("The body is not JSON: it is empty.")
     return b"".join(read)
 

@@ -194,7 +194,7 @@ def _pair(pair: ApprovedPair) -> wire.EvidencePair:
         attributes=list(pair.attributes),
         maskings=list(pair.maskings),
         joint=pair.joint.tolist(),
-        counted_with=None if places is None else [each.tolist() for each in places],
+        counted_with=None if places is None else [place.tolist() for place in places],
         off_by=pair.inexact.off_by,
         noise=_noise(pair.inexact),
     )

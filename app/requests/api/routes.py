@@ -198,7 +198,7 @@ def _verification(asked: wire.DeliveryVerdict) -> Verification:
         measured=required_privacy(asked.privacy),
         cells_compared=asked.cells_compared,
         cells_differing=asked.cells_differing,
-        differences=tuple(each.model_dump() for each in asked.differences),
+        differences=tuple(difference.model_dump() for difference in asked.differences),
     )
 
 

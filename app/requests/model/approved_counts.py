@@ -68,9 +68,9 @@ class PublishedNames:
     def of(cls, entry: EntryContent, configuration: ConfigurationContent) -> Self:
         """The names of a configuration of an entry, which may lack its counts."""
         chosen = configuration.maskings
-        shared = [each for each in entry.attributes if chosen.get(each.name, DROP) != DROP]
-        maskings = {each.name: chosen[each.name] for each in shared}
-        values = {each.name: _parts(_domain(each, chosen[each.name])) for each in shared}
+        shared = [attribute for attribute in entry.attributes if chosen.get(attribute.name, DROP) != DROP]
+        maskings = {attribute.name: chosen[attribute.name] for attribute in shared}
+        values = {attribute.name: _parts(_domain(attribute, chosen[attribute.name])) for attribute in shared}
         return cls(_parts(entry.label.domain), maskings, values)
 
     def faults(self, differences: Iterable[Mapping[str, Any]]) -> Iterator[Fault]:
@@ -177,8 +177,8 @@ class ApprovedCounts:
         """The counts of a configuration of an entry."""
         if configuration.is_generated:
             return cls(configuration, replace(entry.label, histogram=configuration.histogram), Inexact(), (), ())
-        evidence = [declared(each) for each in evidence_of(entry)]
-        chosen = [configuration.maskings.get(each.name, DROP) for each in evidence]
+        evidence = [declared(attribute) for attribute in evidence_of(entry)]
+        chosen = [configuration.maskings.get(attribute.name, DROP) for attribute in evidence]
         shared = [place for place, masking in enumerate(chosen) if masking != DROP]
         tables = tuple(_table(entry.attributes[n], evidence[n], chosen[n]) for n in shared)
         pairs = tuple(_pairs(evidence, chosen, pairs_of(entry).values()))
@@ -207,7 +207,7 @@ def configuration_in(listed: ConfigurationsContent, wanted: str) -> Configuratio
 def _table(attribute: AttributeContent, evidence: AttributeEvidence, choice: str) -> ApprovedTable:
     """The counts of an attribute under a configuration's masking."""
     about = attribute if choice == IDENTITY else attribute.masking(choice)
-    own = next((each for each in evidence.maskings if each.id == choice and each.joint is not None), None)
+    own = next((masking for masking in evidence.maskings if masking.id == choice and masking.joint is not None), None)
     if own is not None or (evidence.joint is not None and choice == IDENTITY):
         joint = evidence.joint if own is None else own.joint
         inexact = Inexact() if own is None else Inexact.of(own.perturbation)
@@ -225,7 +225,9 @@ def _counted(evidence: AttributeEvidence) -> Iterator[Masking]:
     """The masked and the unmasked counts of all records, from which coarser counts can be summed."""
     if evidence.joint is not None:
         yield Masking(IDENTITY, evidence.values, np.arange(evidence.values), evidence.joint, deterministic=True)
-    yield from (each for each in evidence.maskings if each.joint is not None and each.perturbation.is_complete)
+    yield from (
+        masking for masking in evidence.maskings if masking.joint is not None and masking.perturbation.is_complete
+    )
 
 
 def _most_in_one(outer: Counts) -> int:
@@ -243,7 +245,7 @@ def _pairs(
     for both in combinations([place for place, masking in enumerate(chosen) if masking != DROP], 2):
         tables = sorted(by_attributes.get(both, ()), key=lambda pair: not _is_own(pair, chosen))
         folded = (_folded(evidence, pair, chosen) for pair in tables)
-        if (known := next((each for each in folded if each is not None), None)) is not None:
+        if (known := next((pair for pair in folded if pair is not None), None)) is not None:
             yield known
 
 

@@ -150,8 +150,8 @@ class Verification:
         return self.sha256 != handover.sha256 or self.records not in (None, handover.records)
 
     def _other_file(self, handover: Handover) -> Iterator[Fault]:
-        told = {"sha256": self.sha256, "size": self.size, "records": self.records}
-        for name, number in told.items():
+        stated = {"sha256": self.sha256, "size": self.size, "records": self.records}
+        for name, number in stated.items():
             if number != (delivered := getattr(handover, name)):
                 yield Fault(f"/{name}", f"The delivered file has {delivered}.")
 

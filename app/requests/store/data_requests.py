@@ -62,7 +62,7 @@ async def record_change(
 
     From the first delivery on, each record has the digest of the file, whatever the change is.
     """
-    told = {
+    columns = {
         DataRequestRow.id: "request_id",
         DataRequestRow.entry_id: "entry_id",
         DataRequestRow.version: "version",
@@ -77,12 +77,12 @@ async def record_change(
         _text(change.subject): "subject",
     }
     changed = (
-        select(*told)
+        select(*columns)
         .outerjoin(HandoverRow, HandoverRow.request_id == DataRequestRow.id)
         .where(DataRequestRow.id == any_(literal(list(request_ids), ARRAY(Uuid))))
         .order_by(DataRequestRow.id)
     )
-    added = insert(AuditRecordRow).from_select([*told.values()], changed)
+    added = insert(AuditRecordRow).from_select([*columns.values()], changed)
     rows = await session.execute(added.returning(AuditRecordRow.request_id, AuditRecordRow.at))
     return {row.request_id: row.at for row in rows}
 
@@ -141,7 +141,7 @@ class GrantStore:
         self._session = session
 
     async def count(self, request: DataRequest, time: timedelta) -> int:
-        """How many requests of its consumer the provider of a request has granted lately.
+        """How many requests of its consumer the provider of a request has granted within `time`.
 
         Others that count them wait until this transaction ends.
         """
@@ -319,9 +319,9 @@ class DataRequestStore:
         Every change of a request comes through here, so that the log has all of them.
         """
         at = await record_change(self._session, ids, change)
-        told = {name: value for name, value in asdict(change).items() if name != "at"}
+        values = {name: value for name, value in asdict(change).items() if name != "at"}
         await self._session.execute(
-            insert(DataRequestChangeRow), [{"request_id": one, "at": at[one]} | told for one in ids]
+            insert(DataRequestChangeRow), [{"request_id": one, "at": at[one]} | values for one in ids]
         )
         # Only an approved request is fulfilled, so whatever happens to it ends its lease.
         await self._session.execute(delete(LeaseRow).where(LeaseRow.request_id == any_(literal(ids, ARRAY(Uuid)))))

@@ -28,7 +28,7 @@ class LeaseStore:
         return next((Lease(str(one), expires_at) for one, expires_at in rows), None)
 
     async def put(self, request_id: str, lease_id: str, length: timedelta) -> Lease:
-        """Give a request's lease to whoever knows its id, from now on."""
+        """Store a lease of a request, from now on."""
         values = {"id": uuid.UUID(lease_id), "expires_at": func.clock_timestamp() + length}
         row = postgresql.insert(LeaseRow).values(request_id=uuid.UUID(request_id), **values)
         stored = await self._session.execute(
