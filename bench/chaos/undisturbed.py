@@ -97,7 +97,7 @@ def _other_answers(answers: dict[Question, dict[str, Any]], same: dict[Question,
 def _other_configurations(
     notes: Notes, requests: dict[str, dict[str, Any]], same: dict[Question, dict[str, Any]]
 ) -> Iterator[Damage]:
-    """Requests that were withdrawn before they were answered have none."""
+    """The differing configurations; requests that were withdrawn before the answer have none."""
     for purpose, request in requests.items():
         if (answer := same.get(notes.about[purpose])) is None:
             continue

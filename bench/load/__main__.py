@@ -43,7 +43,7 @@ class Memory:
 
 @contextmanager
 def watched(running: Stage) -> Iterator[tuple[Memory, Waited]]:
-    """Note the memory in each minute of the block, and every five seconds what was waited for a core."""
+    """Record the memory every minute of the block, and the waiting time for a core every five seconds."""
     memory, waited, start = Memory(), Waited(running), time.monotonic()
 
     def note() -> None:
@@ -58,8 +58,8 @@ def main() -> int:
     options.add_argument("--minutes", type=float, default=5, help="duration (default: 5)")
     options.add_argument("--clients", type=int, default=200, help="number of clients (default: 200)")
     options.add_argument("--pause", type=float, default=5, help="seconds between two requests of one (default: 5)")
-    options.add_argument("--workers", type=int, default=2, help="how many workers (default: 2)")
-    options.add_argument("--entries", type=int, default=10_000, help="how many entries there are (default: 10000)")
+    options.add_argument("--workers", type=int, default=2, help="number of workers (default: 2)")
+    options.add_argument("--entries", type=int, default=10_000, help="number of other entries (default: 10000)")
     options.add_argument("--rates", action="store_true", help="also look for the rate at which overload begins")
     given = options.parse_args()
     outcomes: list[bool] = []
@@ -78,7 +78,7 @@ def _loaded(given: argparse.Namespace) -> bool:
             tally, seconds = asyncio.run(many(running, given.clients, given.minutes * 60, given.pause))
             service, own = running.core_seconds() - before, _own_seconds() - own
         _show_answers(tally)
-        print(f"{tally.succeeded / seconds:.1f} requests in a second succeeded;", end=" ")
+        print(f"{tally.succeeded / seconds:.1f} successful requests per second;", end=" ")
         print(f"of a core: the service {service / seconds:.0%}, the clients {own / seconds:.0%};", end=" ")
         print(f"the service's processes waited {waited.seconds / seconds:.0%} for one")
         _show_memory(memory)
@@ -91,7 +91,7 @@ def _loaded(given: argparse.Namespace) -> bool:
 
 
 def _own_seconds() -> float:
-    """The core seconds of this process, which is all clients."""
+    """The core seconds of this process, which runs all clients."""
     return float(sum(psutil.Process().cpu_times()[:2]))
 
 
@@ -111,12 +111,12 @@ def _show_answers(tally: Tally) -> None:
 
 
 def _middle_and_late(seconds: list[float]) -> list[str]:
-    """The median and the tail of what succeeded, in milliseconds."""
+    """The median and the tail of successful requests in milliseconds."""
     return [f"{percentile(seconds, percent):.0f}" if seconds else "-" for percent in (50, 99)]
 
 
 def _show_memory(memory: Memory) -> None:
-    heading("Memory by minute, in MB, and what is added in a minute of the second half")
+    heading("Memory by minute in MB, and its growth per minute in the second half")
     step = max(1, (len(memory.minutes) - 1) // 6)
     shown = list(range(0, len(memory.minutes), step))
     columns = ["process", *(f"{memory.minutes[place]:.1f}" for place in shown), "a minute"]
@@ -128,8 +128,8 @@ def _show_memory(memory: Memory) -> None:
 
 
 def _show_rates(running: Stage) -> None:
-    """Raise the rate until the service refuses, or does not keep up."""
-    heading(f"Requests that arrive at a rate, for {STEP:g} s each")
+    """Raise the rate until the service refuses requests or falls behind."""
+    heading(f"Requests at a fixed rate, {STEP:g} s per rate")
     rows = []
     for place, rate in enumerate(RATES):
         tally, seconds = asyncio.run(arriving(running, rate, STEP, 1_000 * (place + 1)))

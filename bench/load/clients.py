@@ -1,4 +1,4 @@
-"""The clients, each with a pause between two requests, and what they are answered."""
+"""The clients, with a pause between two requests, and the responses that they receive."""
 
 import asyncio
 import time
@@ -18,21 +18,21 @@ WORDS: Final = ("half", "percent", "word1", "word1 half", "former", "nowhere")
 #: Seconds after which a client gives up.
 PATIENCE: Final = 100.0
 
-#: The document that clients publish; each puts another name into it.
+#: The document that clients publish under different names.
 _NAME: Final = "name-of-the-entry"
 _DOCUMENT: Final = orjson.dumps(made_up_entries.entry(SHAPE, _NAME))
 _JSON: Final = {"Content-Type": "application/json"}
-#: Answers of a service that has enough to do, and says so.
+#: The responses of an overloaded service.
 _REFUSALS: Final = frozenset({"503 overloaded", "429"})
 
 
 @dataclass
 class Tally:
-    """What was answered, by kind of request.
+    """The responses by kind of request.
 
     Attributes:
-        answers: how often what was answered.
-        seconds: how long what succeeded took. Refusals are quick, so they would make a service that is overloaded look
+        answers: the number of every response.
+        seconds: the durations of successful requests. Refusals are quick, so they would make an overloaded service look
             faster.
     """
 
@@ -47,26 +47,26 @@ class Tally:
 
     @property
     def count(self) -> int:
-        """How many answers there were."""
+        """The number of responses."""
         return sum(map(Counter.total, self.answers.values()))
 
     @property
     def succeeded(self) -> int:
-        """How many requests were answered as they should be."""
+        """The number of successful requests."""
         return sum(map(len, self.seconds.values()))
 
     def refusals(self, kind: str) -> int:
-        """How many requests of a kind were refused since the service had enough to do."""
+        """The number of requests of a kind that were refused because of overload."""
         return sum(self.answers[kind][one] for one in _REFUSALS)
 
     @property
     def refused(self) -> float:
-        """The share of requests that were refused since the service had enough to do."""
+        """The share of requests that were refused because of overload."""
         return sum(map(self.refusals, self.answers)) / max(self.count, 1)
 
     @property
     def faults(self) -> Counter[str]:
-        """What should not have been answered: server errors of other kinds, refusals of valid requests, no answers."""
+        """The unjustified responses: other server errors, refusals of valid requests, and missing responses."""
         every = sum(self.answers.values(), Counter[str]())
         return Counter({one: n for one, n in every.items() if one[0] != "2" and one not in _REFUSALS})
 
@@ -82,7 +82,7 @@ class Client:
         self._latest = self._own.entry
 
     async def run(self, until: float, pause: float) -> None:
-        """Send one request after the other until then; the pauses between them are drawn."""
+        """Send one request after the other until `until`, with random pauses."""
         due = time.perf_counter() + self._chance.uniform(0, pause)
         while due < until:
             await asyncio.sleep(due - time.perf_counter())
@@ -90,7 +90,7 @@ class Client:
             due = time.perf_counter() + self._chance.expovariate(1 / pause)
 
     async def send(self, due: float) -> None:
-        """Send one request, and note what is answered, and how long after it was due."""
+        """Send one request; record the response and its delay since `due`."""
         kinds: tuple[tuple[str, Callable[[], Awaitable[httpx.Response]], float], ...] = (
             ("list", self._list, 25),
             ("search", self._search, 25),
@@ -122,7 +122,7 @@ class Client:
         )
 
     async def _ask(self) -> httpx.Response:
-        """Ask something new, in one of five times about what was published last, which has to be prepared first."""
+        """Ask a new question, one time in five about the latest entry, which must first be prepared."""
         entry = self._latest if self._chance.random() < 0.2 else self._own.entry
         weights = {"attribute-0": self._chance.random(), "attribute-1": 1}
         return await self._post(f"/v1/entries/{entry}/advice", {"measure": "g3", "weights": weights})
@@ -144,7 +144,7 @@ class Client:
 
 
 def _said(answer: httpx.Response) -> str:
-    """The status, with the code where that tells errors apart."""
+    """The status, with the code where it distinguishes errors."""
     status = str(answer.status_code)
     return status if answer.is_success or status == "429" else f"{status} {answer.json().get('code')}"
 
@@ -155,13 +155,13 @@ def clients(http: httpx.AsyncClient, stage: Stage, tally: Tally, number: int, fi
 
 
 def connected(stage: Stage) -> httpx.AsyncClient:
-    """Connections to the service, one for each request that is under way."""
+    """Connections to the service, one per open request."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=10)
     return httpx.AsyncClient(base_url=stage.url, timeout=PATIENCE, limits=limits)
 
 
 async def many(stage: Stage, number: int, seconds: float, pause: float) -> tuple[Tally, float]:
-    """So many clients at the same time; and the seconds that were asked for, or more until all are answered."""
+    """Run `number` clients concurrently; return the responses and the seconds until the last one."""
     tally = Tally()
     async with connected(stage) as http:
         start = time.perf_counter()
@@ -171,10 +171,10 @@ async def many(stage: Stage, number: int, seconds: float, pause: float) -> tuple
 
 
 async def arriving(stage: Stage, rate: float, seconds: float, first: int) -> tuple[Tally, float]:
-    """Requests that arrive at a rate, whatever becomes of those before; and the seconds until all are answered.
+    """Send requests at a rate, regardless of earlier ones; return the responses and the seconds until the last one.
 
-    When each is due is drawn in advance. If this process is too busy to send one in time, the next one is due no later,
-    and the delay counts as a part of the answer's time: else it would lower the rate and hide delays.
+    Their times are drawn in advance. If this process is too busy to send one in time, the next one is due no later, and
+    the delay counts as response time; otherwise it would lower the rate and hide delays.
     """
     tally, chance = Tally(), Random(first)
     async with connected(stage) as http:

@@ -1,6 +1,6 @@
 """The service under load, as an operator starts it: with keys, a filled catalogue, and entries that can be asked about.
 
-The clients are people and programs of twenty providers. All of them see the entries that can be asked about.
+The clients belong to twenty providers. All of them see the entries that can be asked about.
 """
 
 import tempfile
@@ -25,7 +25,7 @@ SHAPE = made_up_entries.Shape(attributes=8, values=40, labels=3, groups=(4, 8, 1
 
 @dataclass(frozen=True)
 class Tenant:
-    """A provider: its key, and the id of its entry, about which everybody has asked by each of the measures."""
+    """A provider: its key, and the id of its entry, about which questions by every measure have been asked."""
 
     key: str
     entry: str
@@ -40,7 +40,7 @@ class Stage:
     tenants: tuple[Tenant, ...]
 
     def processes(self) -> dict[str, list[psutil.Process]]:
-        """The processes by what they do. All of PostgreSQL are one, as are the children of a process."""
+        """The processes by kind. PostgreSQL is one kind, and so are the children of a process."""
         kinds = {"supervisor": [self.supervisor]}
         workers = 0
         for process in self.supervisor.children():
@@ -57,18 +57,18 @@ class Stage:
         return kinds
 
     def memory(self) -> dict[str, float]:
-        """The megabytes of each, with its share of what several have in common (PSS)."""
+        """The memory of every kind in megabytes, with its share of shared memory (PSS)."""
         return {name: sum(map(_pss, every)) / 1e6 for name, every in self.processes().items()}
 
     def core_seconds(self) -> float:
-        """The core seconds that all have used, those that have ended included."""
+        """The core seconds of all processes, also ended ones."""
         return core_seconds(self.supervisor)
 
 
 class Waited:
-    """The seconds for which the main threads of all processes could have worked, but had no core (Linux).
+    """The seconds in which the main threads of all processes were ready to run but had no core (Linux).
 
-    Nothing keeps those of a process that has ended, so what each waited more is added up, as often as `look` is called.
+    They are lost when a process ends, so every call of `look` adds the increase.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -76,7 +76,7 @@ class Waited:
         self.seconds = 0.0
 
     def look(self) -> None:
-        """Add what was waited since the last time."""
+        """Add the waiting time since the last call."""
         now = _waited_seconds(self._stage.supervisor)
         self.seconds += sum(seconds - self._last.get(process, 0.0) for process, seconds in now.items())
         self._last = now
@@ -84,7 +84,7 @@ class Waited:
 
 @contextmanager
 def stage(workers: int, entries: int) -> Iterator[Stage]:
-    """Run the service during the block, with so many entries besides those that are asked about."""
+    """Run the service during the block, with `entries` more entries than those that are asked about."""
     with tempfile.TemporaryDirectory(prefix="aegis-load-") as name:
         place = open_to_the_database(Path(name))
         settings = {"AEGIS_DATA_DIR": str(place / "data"), "AEGIS_WORKERS": str(workers)}
@@ -96,7 +96,7 @@ def stage(workers: int, entries: int) -> Iterator[Stage]:
 
 
 def _tenants(url: str, operator: str) -> tuple[Tenant, ...]:
-    """Create keys, and publish an entry for each, which is asked about once."""
+    """Create keys, publish an entry with each, and ask one question about it."""
     with httpx.Client(base_url=url, headers=bearer(operator), timeout=60) as client:
         asked = [{"tenant": f"provider-{number}", "role": "provider"} for number in range(TENANTS)]
         keys = [client.post("/v1/keys", json=one).raise_for_status().json()["key"] for one in asked]
@@ -125,7 +125,7 @@ def bearer(key: str) -> dict[str, str]:
 
 
 def _kind(process: psutil.Process) -> str | None:
-    """What a child of the supervisor does; None if it has just ended."""
+    """The kind of a child of the supervisor; None if it has just ended."""
     try:
         command = " ".join(process.cmdline())
     except psutil.Error:

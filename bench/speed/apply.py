@@ -14,7 +14,7 @@ import duckdb
 from aegis_provider import Plan, apply, load_plan
 from bench.measuring import MEGABYTE, heading, in_own_process, run, seconds_and_peak, table, verdict
 
-#: Sizes, and how often each is measured; the best time counts, since other work on the machine disturbs it least.
+#: Sizes and their repetitions. The best time counts, since other work on the machine disturbs it least.
 RECORDS = {1_000_000: 3, 3_000_000: 3, 10_000_000: 1}
 SMALLEST = min(RECORDS)
 ATTRIBUTES = 10
@@ -110,7 +110,7 @@ def plan_for(folder: Path, mode: str) -> Plan:
 
 
 def _join(source: Path, output: Path) -> None:
-    """Write the same file as `apply`, by SQL alone: number the records, join the masked texts, and sort."""
+    """Write the same file as `apply` in SQL: number the records, join the masked texts, and sort."""
     with _quiet(memory_limit=MEMORY, temp_directory=str(source.parent / "spill")) as connection:
         names = [f"a{n}" for n in range(ATTRIBUTES)]
         connection.execute(f"CREATE VIEW t AS SELECT * FROM read_csv('{source}', all_varchar = true)")
@@ -127,7 +127,7 @@ def _join(source: Path, output: Path) -> None:
 
 
 def _quiet(**settings: str) -> duckdb.DuckDBPyConnection:
-    """Open DuckDB without the progress bar that it shows in a process it takes for interactive."""
+    """Open DuckDB without a progress bar."""
     connection = duckdb.connect(config={**settings})
     connection.execute("SET enable_progress_bar = false")
     return connection

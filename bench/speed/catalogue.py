@@ -27,20 +27,20 @@ from tests.copied_catalogue import fill
 
 CONSUMER = "lab"
 SHAPE = made_up_entries.Shape(attributes=20, values=20, labels=3, groups=(4, 8))
-#: What was asked about each entry. Those who do not read its counts get coarse answers, without weights.
+#: The stored questions about every entry. Callers who may not read its counts get coarse answers, without weights.
 QUESTIONS = [{"measure": one} for one in made_up_entries.MEASURES] + [
     {"measure": "g3", "attributes": [f"attribute-{number}" for number in range(most)]} for most in (3, 6, 9)
 ]
 SEVERAL = {"query": "half", "label": "label8", "require": "k=10"}
 TIMES, WARM = 200, 20
 TARGET = 50.0
-#: Seconds that a request may take; the first ones meet cold processes.
+#: The timeout of a request in seconds, since the first ones meet cold processes.
 PATIENCE = 300.0
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of request: its name, and what sends one."""
+    """A kind of request: its name, and a function that sends one."""
 
     name: str
     send: Callable[[httpx.Client], httpx.Response]
@@ -48,7 +48,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Taken:
-    """What requests of one kind took: the seconds of each, and the core seconds of all."""
+    """The seconds of every request of a kind, and the core seconds of all."""
 
     seconds: list[float]
     core: float
@@ -81,18 +81,18 @@ def _measured(entries: int) -> dict[str, Taken]:
 
 
 def _answer(market: Marketplace) -> None:
-    """Publish an entry, and have the questions about it answered."""
+    """Publish an entry, and wait for the answers to the questions about it."""
     connected = partial(Client, market.url, timeout=PATIENCE)
     with connected(market.keys[PROVIDER]) as provider, connected(market.keys[CONSUMER]) as consumer:
         head = provider.publish(made_up_entries.entry(SHAPE, "copied"), accept_small_counts=True)
         provider.set_visibility(head.id, "all")
         for question in QUESTIONS:
             consumer.advise(head.id, **question, limit=5)
-    market.processes["worker"][0].kill()  # what it computes while idle is not to be counted
+    market.processes["worker"][0].kill()  # its idle work must not count
 
 
 def _kinds(market: Marketplace) -> Iterator[Kind]:
-    """The requests. What they are about is drawn before they are timed, and again the same in each run."""
+    """The kinds of requests. Their random subjects are drawn before the measurement, and are the same in every run."""
     with psycopg.connect(market.environment["AEGIS_OWNER_DATABASE_URL"]) as connection:
         yield from _listings(connection)
         yield from _stored_advice(connection, random.Random(24))
@@ -149,7 +149,7 @@ def _taken(client: httpx.Client, kind: Kind) -> Taken:
 
 
 def _check(kind: Kind, answer: httpx.Response) -> None:
-    """An answer that is not there yet, or a refusal, would be timed as an answer."""
+    """Refuse a pending answer or a refusal, which must not be timed as an answer."""
     if answer.status_code != httpx.codes.OK:
         raise RuntimeError(f"{kind.name}: {answer.status_code} {answer.text}")
 

@@ -1,4 +1,4 @@
-"""Pages of the console, large and small: what the service takes for each, and what a browser downloads.
+"""Pages of the console, large and small: the time of the service, and the downloads of a browser.
 
 `python -m bench.speed.console --entries 100000`
 """
@@ -25,10 +25,10 @@ from bench.speed.market import PROVIDER, Marketplace, key, marketplace
 
 TIMES, WARM = 20, 5
 OPERATOR = "operations"
-#: Milliseconds of the service for a page, for one that lists 10^5 entries, and kB of a browser's downloads.
+#: The targets: milliseconds for a page, for one that lists 10^5 entries, and kB of a browser's downloads.
 PAGE, CATALOGUE = 30.0, 60.0
 SCRIPTS, STYLE = 20.0, 12.0
-#: Seconds until the log has the line of an answer that has arrived.
+#: Seconds until the log has the line of a received response.
 PATIENCE = 10.0
 KILOBYTE = 1e3
 STATIC = Path(static.__file__).parents[1] / "static"
@@ -36,7 +36,7 @@ STATIC = Path(static.__file__).parents[1] / "static"
 
 @dataclass(frozen=True)
 class Page:
-    """A page, who looks at it, and how many milliseconds it may take."""
+    """A page, its viewer, and its target in milliseconds."""
 
     viewer: str
     name: str
@@ -46,14 +46,14 @@ class Page:
 
 @dataclass(frozen=True)
 class Measured:
-    """What the service has needed for a page.
+    """The cost of a page.
 
     Attributes:
         first: milliseconds of the first time.
-        p50: the median afterwards, once the page was shown some times.
-        p99: the slowest but one in a hundred.
+        p50: the median of later times, after some unmeasured ones.
+        p99: the 99th percentile.
         core: milliseconds of a core on average, of the API with its children, and of the database.
-        size: bytes that are sent, compressed by gzip.
+        size: the bytes sent, compressed with gzip.
     """
 
     first: float
@@ -77,7 +77,7 @@ def main(many: Many) -> None:
 
 
 def _browser(market: Marketplace, own_key: str | None) -> httpx.Client:
-    """A browser that is signed in, unless it has no key."""
+    """A browser, signed in if it has a key."""
     headers = {"Accept": "text/html", "Accept-Encoding": "gzip", "Origin": market.url}
     browser = httpx.Client(base_url=market.url, headers=headers, timeout=120)
     if own_key is not None and browser.post("/sign-in", data={"key": own_key, "next": "/"}).status_code != 303:
@@ -143,7 +143,7 @@ def _operator_pages() -> Iterator[Page]:
 
 
 def _measure(market: Marketplace, browser: httpx.Client, path: str) -> Measured:
-    """Look at a page, some times before those that count."""
+    """Measure a page after some unmeasured views."""
     api = market.processes["api"][0]
     if api.running is None:
         raise RuntimeError("the API does not run")
@@ -158,7 +158,7 @@ def _measure(market: Marketplace, browser: httpx.Client, path: str) -> Measured:
 
 
 def _looked(log: Path, browser: httpx.Client, path: str, times: int) -> tuple[list[float], int]:
-    """The milliseconds of each answer by the access log, and the bytes of the last one as they were sent."""
+    """The milliseconds of every response by the access log, and the bytes sent of the last one."""
     start, size = log.stat().st_size, 0
     for _ in range(times):
         answer = browser.get(path).raise_for_status()
@@ -166,7 +166,7 @@ def _looked(log: Path, browser: httpx.Client, path: str, times: int) -> tuple[li
             raise RuntimeError(f"{path} answered {answer.status_code}")
         size = answer.num_bytes_downloaded
     until = time.monotonic() + PATIENCE
-    while len(logged := _logged(log, start)) < times:  # a line may come after the answer
+    while len(logged := _logged(log, start)) < times:  # a line may appear after the response
         if time.monotonic() > until:
             raise TimeoutError(f"{log} has {len(logged)} of {times} lines")
         time.sleep(0.01)
@@ -181,7 +181,7 @@ def _logged(log: Path, start: int) -> list[float]:
 
 
 def _database(market: Marketplace) -> psutil.Process:
-    """The database's first process, whose children are its connections."""
+    """The database's main process, whose children are its connections."""
     with psycopg.connect(market.environment["AEGIS_OWNER_DATABASE_URL"]) as connection:
         parent = psutil.Process(connection.info.backend_pid).parent()
     if parent is None:
@@ -190,13 +190,13 @@ def _database(market: Marketplace) -> psutil.Process:
 
 
 def _core_seconds(process: psutil.Process) -> float:
-    """What a process and its children have computed, all threads together, to the nanosecond (Linux)."""
+    """The core seconds of a process and its children, all threads together, to the nanosecond (Linux)."""
     threads = [Path(f"/proc/{one.pid}/task").glob("*/schedstat") for one in (process, *process.children())]
     return sum(map(_thread_seconds, chain.from_iterable(threads)))
 
 
 def _thread_seconds(schedstat: Path) -> float:
-    """What a thread has computed; nothing if it has just ended."""
+    """The core seconds of a thread; 0 if it has just ended."""
     try:
         return int(schedstat.read_text(encoding="ascii").split()[0]) / 1e9
     except OSError:
@@ -221,12 +221,12 @@ def _report(pages: list[Page], measured: list[Measured]) -> None:
     slow = sum(one.p50 > page.target for page, one in zip(pages, measured, strict=True))
     print(verdict(met=not slow, target="each page"), f"missed by {slow} of {len(pages)} pages")
     busy = sum(sum(one.core) > page.target for page, one in zip(pages, measured, strict=True))
-    print("of a core: milliseconds that the service with its children, and the database, compute for a page")
-    print(f"both together are more than the target for {busy} of them; what else a page takes is waiting")
+    print("of a core: milliseconds of a core in the service with its children, and in the database, per page")
+    print(f"both together exceed the target for {busy} of them; the rest of a page's time is waiting")
 
 
 def _report_downloads() -> None:
-    """What a browser loads besides a page, once, compressed as small as it gets."""
+    """The files that a browser loads once besides a page, with the best compression."""
     sizes = {name: len(gzip.compress((STATIC / name).read_bytes(), 9)) / KILOBYTE for name in static.TYPES}
     scripts = sum(size for name, size in sizes.items() if name.endswith(".js"))
     style = sum(size for name, size in sizes.items() if name.endswith(".css"))

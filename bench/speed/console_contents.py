@@ -1,4 +1,4 @@
-"""What pages of the console show in benchmarks: entries, answers, requests and records, small and many."""
+"""The contents of the console's pages in benchmarks: entries, answers, requests and records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from tests.copied_catalogue import FILLED
 from tests.made_up_entries import Shape
 
 CONSUMER = "lab"
-#: The most rows that an answer ranks.
+#: The most rows of an answer.
 MOST_ROWS = 10_000
-#: What is asked, of few attributes: to reconstruct 10^4 takes minutes.
+#: The question, about few attributes, since reconstructing 10^4 takes minutes.
 MEASURE, ASKED = "mutual_information", [f"attribute-{number}" for number in range(12)]
-#: Seconds to wait for the service, also on a machine that is busy.
+#: Seconds to wait for the service, also on a busy machine.
 PATIENCE = 1_800.0
 
-#: The first one is what the 10^5 entries of the catalogue are copies of.
+#: The 10^5 entries of the catalogue are copies of the first one.
 SHAPES = {
     "usual": Shape(attributes=12, values=40, groups=(3, 6), configurations=200),
     "10^4 attributes": Shape(attributes=10_000, values=12, labels=2, groups=(2, 4), configurations=100),
@@ -35,7 +35,7 @@ INSERT INTO {table} SELECT (jsonb_populate_record(one, jsonb_build_object({chang
 FROM {table} AS one, generate_series(1, {number}) AS n WHERE id = (SELECT id FROM {table} WHERE {which} LIMIT 1)
 """
 
-# Each request is made by the consumer and to the provider, so both list all of them.
+# All requests are from one consumer to one provider, so both list all of them.
 _REQUESTS = _COPIED.format(
     table="data_request",
     changes="'id', gen_random_uuid(), 'created_at', now() - n * interval '1 minute', 'changed_at', now(), "
@@ -71,7 +71,7 @@ _FILLED = (*FILLED[:-1], _REQUESTS, _ADVICE, _QUESTIONS, _KEYS, _RECORDS, FILLED
 
 @dataclass(frozen=True)
 class Many:
-    """How many there are of what pages list."""
+    """The numbers of listed things."""
 
     entries: int = 100_000
     requests: int = 10_000
@@ -82,13 +82,12 @@ class Many:
 
 @dataclass(frozen=True)
 class Contents:
-    """What there is to see.
+    """The contents to show.
 
     Attributes:
-        entries: the id of each entry, by the name of its shape.
-        answers: ids of answers, by who has asked and the name of the shape; those on 10^5 configurations have 10,000
-            rows.
-        requests: an id of a request in each state.
+        entries: the ids of entries by the name of their shape.
+        answers: the ids of answers by caller and name of the shape; those on 10^5 configurations have 10,000 rows.
+        requests: the id of a request by state.
     """
 
     entries: Mapping[str, str]
@@ -97,7 +96,7 @@ class Contents:
 
 
 def made(market: Marketplace, many: Many) -> Contents:
-    """Publish entries, ask about them, request, and fill the database; the worker has then nothing more to do."""
+    """Publish entries, ask, request, and fill the database; return when the worker is idle."""
     provider, consumer = (Client(market.url, market.keys[one], timeout=PATIENCE) for one in (PROVIDER, CONSUMER))
     with provider, consumer:
         heads = {name: _published(provider, name) for name in SHAPES}
@@ -120,7 +119,7 @@ def _published(provider: Client, name: str) -> Head:
     chance = np.random.default_rng(17)
     maskings = document["configuration_table"]["maskings"]
     shared = sum(np.array(column) != "drop" for column in maskings.values())
-    # The more a configuration shares, the smaller its classes are.
+    # A configuration that shares more has smaller classes.
     numbers = np.maximum(2, chance.integers(2, 100, shape.configurations) - 2 * shared)
     document["configuration_table"]["privacy"] = {"k": numbers.tolist()}
     head = provider.publish(document, accept_small_counts=True)
@@ -128,7 +127,7 @@ def _published(provider: Client, name: str) -> Head:
 
 
 def _requested(provider: Client, consumer: Client, head: Head) -> dict[str, str]:
-    """Requests for a table, each in another state."""
+    """Requests for a table, one in every state."""
     how: dict[str, Any] = {"purpose": "a study of care", "contact": "me@lab.example", "terms": head.terms}
     made = {
         state: consumer.requests.create(head.id, MEASURE, **how, wait=PATIENCE)

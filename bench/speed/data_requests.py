@@ -1,6 +1,6 @@
 """Data requests under load: consumers ask, agents approve and deliver, and processes are killed meanwhile.
 
-`python -m bench.speed.data_requests --kills 100` kills agents, workers and the API in turn, which are started again.
+`python -m bench.speed.data_requests --kills 100` kills and restarts agents, workers and the API in turn.
 """
 
 import argparse
@@ -26,14 +26,14 @@ from bench.measuring import heading, percentile, run, table, verdict
 from bench.speed.market import PROVIDER, Marketplace, marketplace
 
 CONSUMERS, AGENTS, WORKERS = 20, 5, 2
-#: Requests of each consumer, and how many of them are for the large table.
+#: Requests per consumer, and the number of those for the large table.
 EACH, LARGE = 10, 1
 #: Records of the tables: 200 KB and 20 MB as CSV.
 RECORDS = {"small": 7_000, "large": 700_000}
 ATTRIBUTES = 8
 #: Seconds until another agent takes over.
 LEASE = 10
-#: Seconds after which a consumer gives up, and those in which agents tidy up at the end.
+#: Seconds after which a consumer gives up, and in which agents clean up at the end.
 PATIENCE, TIDYING = 1_800.0, 90.0
 
 
@@ -55,7 +55,7 @@ def main(kills: int = 0) -> None:
 
 
 def _published(market: Marketplace) -> Mapping[str, Head]:
-    """Publish an entry for each table, and start the agents."""
+    """Publish an entry for every table and start the agents."""
     place, entries = market.place, {}
     maskings = ", ".join(f"a{number}: tens" for number in range(ATTRIBUTES))
     attributes = "".join(
@@ -99,7 +99,7 @@ def _write_table(path: Path, records: int) -> None:
 
 
 def _consumer(market: Marketplace, entries: Mapping[str, Head], tenant: str) -> list[DataRequest]:
-    """Ask for all tables of a consumer one after the other, and check each delivery."""
+    """Request all tables of a consumer one after the other, and check every delivery."""
     ended, number = [], int(tenant.rpartition("-")[2])
     with Client(market.url, market.keys[tenant]) as client:
         for turn in range(EACH):
@@ -138,7 +138,7 @@ def _received(client: Client, request: DataRequest) -> DataRequest:
 
 
 def _persistently(work: partial[DataRequest]) -> DataRequest:
-    """The result of some work, tried again while the service does not answer."""
+    """The result of some work, repeated while the service does not respond."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -150,7 +150,7 @@ def _persistently(work: partial[DataRequest]) -> DataRequest:
 
 
 def _left(market: Marketplace, ended: list[DataRequest]) -> int:
-    """How many files are in the storage of no delivery, once agents have had time to remove them."""
+    """The number of files without a delivery in the storage, after time for agents to remove them."""
     delivered = {request.delivery.sha256 for request in ended if request.delivery is not None}
     until = time.monotonic() + TIDYING
     while (
@@ -168,7 +168,7 @@ def _report(market: Marketplace, ended: list[DataRequest], seconds: float, kills
         f"{len(ended)} requests, {CONSUMERS * LARGE} of them for 20 MB, were delivered and checked in {seconds:.0f} s;"
     )
     print(f"killed: {dict(market.killed) or 'nothing'}.")
-    print(f"lost: {lost}; delivered twice: {doubled}; files of no delivery left: {left};")
+    print(f"lost: {lost}; delivered twice: {doubled}; files left without a delivery: {left};")
     print(f"uploads begun anew: {again}")
     waits = {
         "from the request to its advice": [_between(request, "request", "advise") for request in ended],
@@ -199,7 +199,7 @@ def _row(name: str, seconds: list[float], *, count: bool = False) -> list[str]:
 
 
 def _calls(market: Marketplace) -> dict[str, list[float]]:
-    """The seconds of each call that the API has answered, by its route: what its log says."""
+    """The seconds of all calls of the API by route, from its log."""
     calls = defaultdict(list)
     for process in market.processes["api"]:
         for line in process.log.read_text(encoding="utf-8", errors="replace").splitlines():

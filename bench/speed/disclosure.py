@@ -1,4 +1,4 @@
-"""How much all tables of an attribute determine together, and how long the computation takes."""
+"""How much all tables of an attribute determine together, and the time to compute it."""
 
 import time
 from collections.abc import Callable

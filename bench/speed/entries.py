@@ -1,4 +1,4 @@
-"""A 20 MB entry: how fast it is published, how it slows other requests, and where the time goes."""
+"""A 20 MB entry: the speed of its publication, the delay of other requests, and the time of its steps."""
 
 import asyncio
 import multiprocessing

@@ -1,4 +1,4 @@
-"""How the time and memory of each method of `aegis synth generate` grow with records, attributes and domains."""
+"""The growth of time and memory of every method of `aegis synth generate` with records, attributes and domains."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from aegis_provider.synth.generate.training import Yardstick
 from bench.measuring import MILLISECONDS, heading, in_own_process, peak_memory, run, table
 
 LABELS: Final = 2
-#: The share of values that follow the attribute before; the others are drawn.
+#: The share of values that depend on the previous attribute; the others are random.
 FOLLOWING: Final = 0.7
 LOOKED_AT: Final = 5_000
 #: Iterations of `wgan-gp` that are measured, after as many that wait for the compiler.
@@ -61,7 +61,7 @@ _COLUMNS: Final = ("cart, s", "MB", "mbi, s", "MB", "epsilon 1, s", "MB", "wgan-
 
 @cache
 def _figures(shape: Shape) -> tuple[float, ...]:
-    """Return the figures of a row; the base is in each table, but measured once."""
+    """Return the numbers of a row; the base is in every table, but measured once."""
     private = Knobs(epsilon=1.0)
     one_step = (("cart", Knobs()), ("mbi", Knobs()), ("mbi", private))
     figures = [in_own_process(one_model, shape, *method) for method in one_step]
@@ -98,7 +98,7 @@ def networks(shape: Shape) -> tuple[float, float, float]:
 
 
 def made_up_task(shape: Shape, knobs: Knobs) -> Task:
-    """Return a task of which each attribute mostly follows the one before, and the label the last."""
+    """Return a task in which an attribute mostly depends on the previous one, and the label on the last."""
     rng, columns = np.random.default_rng(0), []
     values = rng.integers(shape.values, size=shape.records)
     for _ in range(shape.attributes):
@@ -113,7 +113,7 @@ def made_up_task(shape: Shape, knobs: Knobs) -> Task:
 
 
 def _look(task: Task, sample: Callable[..., np.ndarray]) -> None:
-    """Compare a model with records as `aegis synth generate` does, which takes memory, too."""
+    """Compare a model with records like `aegis synth generate`, since that also takes memory."""
     with threadpool_limits(1):
         Yardstick.of(task.codes[:LOOKED_AT], task.levels).quality(sample(LOOKED_AT, np.random.default_rng(1)))
 

@@ -1,4 +1,4 @@
-"""How time grows with attributes, maskings, configurations and domain size, on made-up entries."""
+"""The growth of time with attributes, maskings, configurations and domain size, on made-up entries."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -22,7 +22,7 @@ from bench.speed.service import running_service
 from tests import made_up_entries
 
 TIMES = 9
-#: The values that share a masked value are drawn, so that every reference has to be iterated.
+#: The values of a masked value are random, so that every reference needs iterations.
 BASE = made_up_entries.Shape(ordered=False)
 SERIES: Mapping[str, Mapping[int, made_up_entries.Shape]] = {
     "attributes": {size: replace(BASE, attributes=size) for size in (4, 8, 16, 32, 64)},

@@ -1,4 +1,4 @@
-"""A marketplace as it is really run: PostgreSQL with two roles, an API, workers, agents, and the provider's storage."""
+"""A complete marketplace: PostgreSQL with two roles, an API, workers, agents, and the provider's storage."""
 
 import os
 import random
@@ -24,7 +24,7 @@ PROVIDER = "hospital"
 
 @dataclass
 class Process:
-    """A process that is started again when it is killed, and its log."""
+    """A restartable process and its log."""
 
     command: list[str]
     log: Path
@@ -53,10 +53,10 @@ class Marketplace:
         url: The service.
         place: A directory for its files.
         storage: The provider's storage, a web server that takes PUT.
-        keys: An API key of each tenant.
+        keys: An API key by tenant.
         uploads: How often each request's table was uploaded.
-        processes: What can be killed, by its kind.
-        killed: How often which kind was killed.
+        processes: The processes that can be killed, by kind.
+        killed: The number of kills by kind.
     """
 
     url: str
@@ -134,7 +134,7 @@ def key(environment: dict[str, str], tenant: str, role: str) -> str:
 
 @contextmanager
 def _storage(folder: Path, uploads: Counter[str]) -> Iterator[str]:
-    """Serve the files of a folder, take others by PUT, and yield the address; count the uploads of each request."""
+    """Serve the files of a folder, accept uploads by PUT, and yield the address; count the uploads by request."""
 
     class Handler(SimpleHTTPRequestHandler):
         def do_PUT(self) -> None:
@@ -164,7 +164,7 @@ def _storage(folder: Path, uploads: Counter[str]) -> Iterator[str]:
 
 
 def _port() -> str:
-    """A free port, which the API takes again whenever it is started."""
+    """A free port, the same at every start of the API."""
     with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
         return str(server.server_address[1])
 

@@ -1,4 +1,4 @@
-"""One large advice on a pool of workers: how the time falls with workers and grows with attributes."""
+"""One large advice on a pool of workers: the time by number of workers and of attributes."""
 
 from dataclasses import replace
 from functools import partial

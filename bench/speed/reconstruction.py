@@ -1,4 +1,4 @@
-"""How fast references are reconstructed, relative to 20 plain sweeps."""
+"""The time of reconstructing references, relative to 20 plain sweeps."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -41,7 +41,7 @@ CASES = {
     "nested": Case(5_000, 8, 5, 0, 500_000, "nested", 7, 0.1),
 }
 
-#: These have no closed form, and scaling alone takes hundreds of sweeps or never ends.
+#: These have no closed form; scaling alone takes hundreds of sweeps or never converges.
 CROSSING = {
     "square 20 x 20": Case(400, 5, 4, 0, 30_000, "square", 8),
     "its boundary": Case(400, 5, 4, 0, 600, "square", 8),

@@ -1,6 +1,6 @@
 """Listings and searches of a catalogue of 10^5 entries, by caller and number of matches.
 
-`core` are the milliseconds of a core that one takes in the API and in PostgreSQL, which other load hardly changes.
+`core` is the milliseconds of a core per search in the API and in PostgreSQL, which other load hardly changes.
 
 `python -m bench.speed.searches --entries 100000`
 """
@@ -72,7 +72,7 @@ def _fill(market: Marketplace, entries: int) -> None:
 
 
 def _rows(url: str, callers: dict[str, str]) -> Iterator[tuple[list[str], float]]:
-    """A row for each search, and the slower median of its two callers."""
+    """A row per search, and the slower median of its two callers."""
     for name, params in CASES.items():
         cells, medians, sizes = [], [], []
         for own_key in callers.values():
@@ -88,7 +88,7 @@ def _rows(url: str, callers: dict[str, str]) -> Iterator[tuple[list[str], float]
 
 
 def _answers(client: httpx.Client, params: dict[str, str], times: int) -> tuple[list[float], str]:
-    """The seconds of each answer, and how many entries are on the page; + if there is another page."""
+    """The seconds of every response, and the number of entries on the page, with + if there is another page."""
     seconds = []
     for _ in range(times):
         start = time.perf_counter()

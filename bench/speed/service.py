@@ -36,14 +36,14 @@ class Usage:
 
 @dataclass(frozen=True)
 class Service:
-    """A running service: its address, where its database lives, and the process that supervises it."""
+    """A running service: its address, the directory of its database, and its supervisor."""
 
     url: str
     data_dir: Path
     process: psutil.Process
 
     def usage(self) -> dict[str, Usage]:
-        """Return the usage of the API, of the worker, and of the child processes in which each computes, added up."""
+        """Return the usage of the API, of the worker, and of the child processes of each together."""
         usage: dict[str, Usage] = {}
         for role in ("api", "worker"):
             (process,) = self._processes(role)
@@ -57,7 +57,7 @@ class Service:
         return core_seconds(*self._processes("worker"))
 
     def usage_of_api_children(self) -> float:
-        """Return the core seconds that the API's child processes have used, those that have ended included."""
+        """Return the core seconds of the API's child processes, also ended ones."""
         (api,) = self._processes("api")
         return core_seconds_of_children(api)
 
@@ -93,7 +93,7 @@ def probing(url: str, path: str) -> Iterator[list[float]]:
     context = multiprocessing.get_context("spawn")
     process = context.Process(target=_probe, args=(url, path, theirs), daemon=True)
     process.start()
-    theirs.close()  # so that the end of the process is noticed instead of waited for
+    theirs.close()  # so that the end of the process is noticed
     ours.recv()
     try:
         yield probes

@@ -1,6 +1,6 @@
-"""Large entries that are uploaded at the same time, and a small one beside them.
+"""Concurrent uploads of large entries, with a small one beside them.
 
-`check` are the core seconds of the API's child processes, which check entries. As many work at once as there are cores.
+`check` is the core seconds of the API's child processes, which check entries; as many run at once as there are cores.
 
 `python -m bench.speed.uploads`
 """
@@ -65,7 +65,7 @@ def _uploaded(service: Service, client: Client, bodies: list[bytes]) -> tuple[fl
 
 
 def _published(client: Client, body: bytes) -> tuple[float, float]:
-    """When the upload of an entry began, and when it was over."""
+    """The begin and the end of the upload of an entry."""
     start = time.perf_counter()
     client.publish(body, accept_small_counts=True)
     return start, time.perf_counter()

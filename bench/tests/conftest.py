@@ -1,4 +1,4 @@
-"""The tests of what guards the product belong to the long suite."""
+"""The tests of the experiments belong to the long suite."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Benchmarks run rarely, so what they use of the product could be renamed unnoticed."""
+"""Benchmarks run rarely, so renamed parts of the product would go unnoticed."""
 
 import pkgutil
 from importlib import import_module

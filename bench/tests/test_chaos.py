@@ -1,6 +1,6 @@
-"""A short form of `make chaos`: a few faults under load, after which all that was acknowledged is there.
+"""A short form of `make chaos`: a few faults under load, which must not damage anything acknowledged.
 
-Then things are damaged on purpose, which the same judge must find.
+Then the test causes damage, which the same judge must find.
 """
 
 from contextlib import nullcontext

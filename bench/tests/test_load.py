@@ -1,4 +1,4 @@
-"""What `make load` says of answers and of memory: its exit code depends on it."""
+"""The judgement of responses and memory by `make load`, on which its exit code depends."""
 
 import math
 import time

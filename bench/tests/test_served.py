@@ -1,4 +1,4 @@
-"""The start and the end of what benchmarks measure: nothing that they start may hold them up or be left behind."""
+"""The start and stop of the service in benchmarks: it must neither block them nor be left behind."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""axe-core: whether people with disabilities can use a page."""
+"""axe-core: the accessibility of a page."""
 
 import base64
 from functools import cache
@@ -12,12 +12,12 @@ _AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 _VERSION = "4.14.1"
 _DIGEST = "KTSJmUUM3yhJqOcLeRL8LahahJ2jnA0NU5T1HUqe2Vw="  # from sri-history.json of the package
 
-#: WCAG 2.2, levels A and AA, and what the authors of axe-core advise beyond it.
+#: WCAG 2.2, levels A and AA, and the best practices of axe-core.
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 #: A rule of level AA that is off by default.
 _MORE_RULES = {"target-size": {"enabled": True}}
 
-#: On a page without scripts no timer goes off, and axe-core would wait for ever.
+#: On a page without scripts no timer fires, and axe-core would wait without end.
 _GO_ON = """() => {
   if (matchMedia("(scripting: none)").matches)
     window.setTimeout = (then, _, ...values) => { Promise.resolve().then(() => then(...values)); return 0; };
@@ -34,9 +34,9 @@ def axe_source() -> str:
 
 
 async def violations(page: Page) -> list[str]:
-    """What is wrong with a page as it is now, in words."""
+    """The violations of a page in its present state, in words."""
     await page.evaluate(_GO_ON)
-    # The page's Content-Security-Policy would stop a <script>, but not the browser's debugger.
+    # The page's Content-Security-Policy would block a <script>, but not the browser's debugger.
     if not await page.evaluate("() => 'axe' in window"):
         await page.evaluate(axe_source())
     options = {"runOnly": _RULES, "rules": _MORE_RULES, "resultTypes": ["violations"], "preload": False}

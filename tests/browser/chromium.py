@@ -1,4 +1,4 @@
-"""The browser that the tests drive: whichever Chromium the machine has."""
+"""The browser of the tests: any Chromium on the machine."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from tests.browser.summary import VARIABLE
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
-#: It shows pages and talks to this machine alone.
+#: It connects only to this machine.
 ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
@@ -34,7 +34,7 @@ def chromium_path() -> str | None:
 async def running_browser(path: str) -> AsyncIterator[Browser]:
     """Run a browser without a window. It ends with this process, even if that is killed."""
     async with async_playwright() as playwright:
-        # Playwright starts it without a sandbox, which root and most containers could not have; the pages are ours.
+        # Playwright starts it without a sandbox, which root and most containers lack; the pages are our own.
         browser = await playwright.chromium.launch(executable_path=path, args=ARGUMENTS, timeout=120_000)
         try:
             yield browser

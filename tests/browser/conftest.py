@@ -19,7 +19,7 @@ NewVisit = Callable[..., Awaitable[Visit]]
 
 @pytest.fixture(scope="session")
 def _chromium() -> str:
-    """The browser's path. Everything here depends on it, so that nothing starts in vain."""
+    """The browser's path. All fixtures depend on it, so that nothing starts without a browser."""
     path = chromium_path()
     if path is None and os.environ.get("CI") == "true":
         pytest.fail(MISSING)
@@ -28,14 +28,14 @@ def _chromium() -> str:
 
 @pytest.fixture(scope="session")
 async def browser(_chromium: str, _one_loop: None) -> AsyncIterator[Browser]:
-    """One browser for the run, or for each of its workers."""
+    """One browser per test process."""
     async with running_browser(_chromium) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def development(_chromium: str, postgres: EmbeddedPostgres, migrated: str) -> Iterator[RunningService]:
-    """The service in development mode. All tests share it, so a test looks only at what it made."""
+    """The service in development mode. All tests share it, so a test reads only what it made."""
     with own_database(postgres, migrated) as database_url, serving(database_url) as url:
         yield RunningService(url, database_url)
 
@@ -44,7 +44,7 @@ def development(_chromium: str, postgres: EmbeddedPostgres, migrated: str) -> It
 async def guarded(
     _chromium: str, _one_loop: None, postgres: EmbeddedPostgres, migrated: str
 ) -> AsyncIterator[RunningService]:
-    """The service with keys of everybody. All tests share it, so a test looks only at what it made."""
+    """The service with keys of all roles. All tests share it, so a test reads only what it made."""
     with own_database(postgres, migrated) as database_url:
         keys = await all_keys(database_url)
         # Delivered files are on this machine.
@@ -54,7 +54,7 @@ async def guarded(
 
 @pytest.fixture
 def untouched(_chromium: str, postgres: EmbeddedPostgres, migrated: str) -> Iterator[RunningService]:
-    """The service in development mode with nothing in it, for this test alone. No worker runs; it starts in seconds."""
+    """An empty service in development mode, without a worker, for one test; it starts in seconds."""
     with own_database(postgres, migrated) as database_url, serving(database_url, worker=False) as url:
         yield RunningService(url, database_url)
 
@@ -63,7 +63,7 @@ def untouched(_chromium: str, postgres: EmbeddedPostgres, migrated: str) -> Iter
 async def visit(browser: Browser) -> AsyncIterator[NewVisit]:
     """A function that begins a visit: `await visit(service, width=360, scheme="dark", scripts=False)`.
 
-    In the end all must be well with its pages.
+    At the end, its pages must be without faults.
     """
     async with AsyncExitStack() as ended:
         begun = []

@@ -1,4 +1,4 @@
-"""What somebody does from beginning to end, with its clicks and seconds."""
+"""Journeys through the console, with their clicks and seconds."""
 
 import time
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from tests.browser.summary import JOURNEY
 
 @dataclass
 class Journey:
-    """Does what a person does with a mouse, and counts the clicks.
+    """Acts like a person with a mouse, and counts the clicks.
 
     Attributes:
-        clicks: how many so far. Choosing an option or a file is one, too.
-        fields: how many fields were typed into.
+        clicks: the number of clicks so far; choosing an option or a file counts as one.
+        fields: the number of fields typed into.
     """
 
     clicks: int = 0
@@ -47,14 +47,14 @@ class Journey:
         await target.set_input_files(file)
 
     async def type(self, target: Locator, text: str) -> None:
-        """Type into a field instead of what it holds."""
+        """Replace the text of a field."""
         self.fields += 1
         await target.fill(text)
 
 
 @contextmanager
 def journey(request: pytest.FixtureRequest, name: str) -> Iterator[Journey]:
-    """Measure a journey; the summary of the run tells what it took."""
+    """Measure a journey for the summary of the run."""
     begin, taken = time.monotonic(), Journey()
     yield taken
     seconds = time.monotonic() - begin

@@ -1,8 +1,8 @@
-"""The keyboard alone."""
+"""Navigation by keyboard."""
 
 from playwright.async_api import Locator, Page
 
-#: More tabs than anybody wants to press.
+#: The most tabs that a person should need.
 MOST_TABS = 40
 
 _IS_FOCUSED = "element => element === document.activeElement"
@@ -16,7 +16,7 @@ _IS_FOCUS_SEEN = """element => {
 
 
 async def tab_to(page: Page, role: str, name: str, *, most: int = MOST_TABS) -> Locator:
-    """Press Tab until the element with this role and accessible name has the focus, and is seen to have it."""
+    """Press Tab until the element with this role and accessible name visibly has the focus."""
     element = page.get_by_role(role, name=name, exact=True)
     for _ in range(most):
         await page.keyboard.press("Tab")

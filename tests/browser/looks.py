@@ -1,4 +1,4 @@
-"""Whether a page, in the state that it is in, can be used in windows of all widths, by day and by night."""
+"""Whether a page in its present state is usable in windows of all widths, in light and dark."""
 
 from collections.abc import AsyncIterator
 from itertools import product
@@ -35,7 +35,7 @@ async def _faults(page: Page, looked_at: set[tuple[int, str]]) -> AsyncIterator[
 
 
 async def overflowing(page: Page) -> list[str]:
-    """What is wider than the window, so that people would have to scroll sideways; the outermost elements only."""
+    """The outermost elements that are wider than the window, which would need horizontal scrolling."""
     wide: list[str] = await page.evaluate(_OVERFLOWING)
     return wide
 

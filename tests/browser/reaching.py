@@ -1,4 +1,4 @@
-"""What people do on a page to bring it into a state."""
+"""Actions that bring a page into a state."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ Reach = Callable[[Page, World], Awaitable[None]]
 
 
 def giving(document: Any, name: str = "entry.json") -> Reach:
-    """Have a file checked."""
+    """Choose a file to be checked."""
     content = document if isinstance(document, bytes) else json.dumps(document).encode()
 
     async def reach(page: Page, _: World) -> None:
@@ -26,7 +26,7 @@ def giving(document: Any, name: str = "entry.json") -> Reach:
 
 
 def pressing(button: str, **fields: str) -> Reach:
-    """Fill in fields by the names that they have for people, and press a button."""
+    """Fill in fields by their labels and press a button."""
 
     async def reach(page: Page, _: World) -> None:
         for label, text in fields.items():
@@ -37,7 +37,7 @@ def pressing(button: str, **fields: str) -> Reach:
 
 
 def folded(summary: str, button: str, **fields: str) -> Reach:
-    """Open what is folded, and send its form."""
+    """Unfold a part of the page and send its form."""
 
     async def reach(page: Page, _: World) -> None:
         card = page.locator("details", has=page.locator("summary", has_text=summary)).first
@@ -50,12 +50,12 @@ def folded(summary: str, button: str, **fields: str) -> Reach:
 
 
 async def give_next_version(page: Page, world: World) -> None:
-    """Have a file checked that is a new version of an entry."""
+    """Choose a file with a new version of an entry."""
     await giving(world.latest | {"title": "Self-rated health, once more"})(page, world)
 
 
 async def give_latest_version(page: Page, world: World) -> None:
-    """Have a file checked that is published already."""
+    """Choose a file that is already published."""
     await giving(world.latest)(page, world)
 
 
@@ -66,7 +66,7 @@ async def raw_table(page: Page, _: World) -> None:
 
 
 async def send_table(page: Page, world: World) -> None:
-    """Send a table, which only a browser without scripts does."""
+    """Send a table, as only a browser without scripts does."""
     await raw_table(page, world)
     await page.get_by_role("button", name="Check").click()
 
@@ -79,7 +79,7 @@ async def make_key(page: Page, world: World) -> None:
 
 
 async def make_key_twice(page: Page, world: World) -> None:
-    """Create a key, and send the same form again."""
+    """Create a key and send the same form again."""
     field = page.locator("input[name=once]")
     once = await field.input_value()
     await make_key(page, world)
@@ -97,7 +97,7 @@ async def replace_key(page: Page, world: World) -> None:
 
 
 async def show_to_no_name(page: Page, _: World) -> None:
-    """Show an entry to a tenant whose name is too long to be one."""
+    """Show an entry to a tenant whose name is too long."""
     await page.get_by_label("The tenants named below").check()
     await page.get_by_label("Tenants", exact=True).fill("x" * 1000)
     await page.get_by_role("button", name="Change who sees it").click()

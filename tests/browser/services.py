@@ -1,4 +1,4 @@
-"""A running service, and keys of everybody who uses it."""
+"""A running service and the keys of its users."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,18 +28,18 @@ class RunningService:
     keys: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def api(self, tenant: str = "", role: str = "") -> httpx.Client:
-        """A client of its API; in development mode, whose is of no importance."""
+        """A client of its API; development mode ignores tenant and role."""
         headers = {"Authorization": f"Bearer {self.keys[tenant, role]}"} if self.keys else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=60)
 
     async def work(self) -> None:
-        """Run the jobs that wait, as a worker does; for a service without one."""
+        """Run the waiting jobs in place of a worker."""
         async with Worker.on(self.database_url) as worker:
             await worker.run()
 
 
 async def all_keys(database_url: str) -> dict[tuple[str, str], str]:
-    """Create a key of each role for each tenant, and one of the operator."""
+    """Create a key of every role for every tenant, and one of the operator."""
     whose = [OPERATOR, *((tenant, role) for tenant in TENANTS for role in ROLES)]
     made = {holder: await create_key(database_url, *holder) for holder in whose}
     return {holder: header["Authorization"].removeprefix("Bearer ") for holder, header in made.items()}

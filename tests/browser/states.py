@@ -1,4 +1,4 @@
-"""All pages of the console in all their states: where they are, who sees them, and what they say."""
+"""All pages of the console in all states: their addresses, viewers and texts."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,14 +30,14 @@ class State:
     """A page in a state.
 
     Attributes:
-        name: which, for people.
+        name: its name for people.
         path: its address, with `{NAME}` for an id of the world.
-        says: a text that it shows in this state.
-        who: who looks at it, with a key; `nobody` has none.
-        reach: what to do on the page before.
-        status: of the answer at `path`.
+        says: a text of the page in this state.
+        who: its viewer, by a key; `nobody` has none.
+        reach: the actions that lead to the state.
+        status: the status of the response at `path`.
         then: another status that follows.
-        is_main: whether it is what the page mostly is; each page has such a state.
+        is_main: whether it is the page's main state; every page has one.
         scripts: whether the browser runs scripts.
     """
 
@@ -53,11 +53,11 @@ class State:
 
 
 def main(name: str, path: str, says: str, who: str = "provider", reach: Reach | None = None, **more: Any) -> State:
-    """What a page mostly is."""
+    """The main state of a page."""
     return State(name, path, says, who, reach, is_main=True, **more)
 
 
-#: In a service that needs keys, with all that there can be.
+#: The states of a full service with keys.
 STATES = (
     # Signing in
     main("signing in", "/sign-in", "API key", "nobody"),
@@ -272,7 +272,7 @@ STATES = (
     State("what others may do", "/operator/audit", "403", "consumer", status=403),
 )
 
-#: In a service in development mode with nothing in it, which runs no worker.
+#: The states of an empty service in development mode without a worker.
 NOTHING = (
     main("an empty catalogue", "/", "There are no entries yet"),
     State("no requests", "/requests", "There are no requests yet"),

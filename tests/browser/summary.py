@@ -1,4 +1,4 @@
-"""What the summary of a test run says of browser tests."""
+"""The lines about browser tests in the summary of a test run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -8,7 +8,7 @@ import pytest
 VARIABLE = "AEGIS_CHROMIUM"
 MISSING = f"there is no Chromium: apt-get install chromium, or name a browser in {VARIABLE}"
 
-#: The name under which a test says what its journey took.
+#: The property in which a test reports its journey.
 JOURNEY = "journey"
 
 
@@ -16,7 +16,7 @@ def summary(reports: Mapping[str, Sequence[pytest.TestReport]]) -> Iterator[str]
     """The lines of the summary.
 
     Args:
-        reports: what the terminal's reporter collected, by outcome.
+        reports: the reports of pytest's terminal reporter by outcome.
     """
     reasons = [report.longrepr[2] for report in reports.get("skipped", ()) if isinstance(report.longrepr, tuple)]
     if missed := sum(MISSING in reason for reason in reasons):

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.long, pytest.mark.processes]
 
 
 def entry_file(folder):
-    """An entry file of a name of its own, and its title."""
+    """An entry file with a new name, and its title."""
     name = f"file-{uuid4().hex[:8]}"
     file = folder / "entry.json"
     file.write_text(json.dumps(survey(name=name, title=f"Title of {name}")))
@@ -20,7 +20,7 @@ def entry_file(folder):
 
 
 async def look_again(page, text):
-    """Follow the link that pages without scripts have, until this is there.
+    """Follow the refresh link of pages without scripts until a text appears.
 
     A page that is being left may still show its link, so every click waits for the next page.
     """

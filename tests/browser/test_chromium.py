@@ -1,4 +1,4 @@
-"""The browser of the tests: what happens without one, and when the tests are killed."""
+"""The browser of the tests: tests without one, and tests that are killed."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The helpers of browser tests notice what they should."""
+"""The helpers of browser tests detect faults."""
 
 from types import SimpleNamespace
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.long, pytest.mark.processes]
 
 
 async def faulty(visit, service, body, headers=None, **how):
-    """A visit to a service that has one page more, which is not as it should be."""
+    """A visit to a service with an additional, faulty page."""
     begun = await visit(service, **how)
     page = f"<!DOCTYPE html><html lang='en'><title>Faulty</title><main><h1>Faulty</h1>{body}</main>"
 

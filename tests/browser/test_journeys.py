@@ -1,4 +1,4 @@
-"""What providers, consumers and operators do with the console from beginning to end, by mouse alone."""
+"""Complete journeys of providers, consumers and operators through the console, by mouse."""
 
 import json
 import random
@@ -47,7 +47,7 @@ async def test_a_provider_publishes_an_entry_file(visit, guarded, request, tmp_p
 
 @pytest.fixture
 def people(tmp_path, guarded):
-    """A table and its plan, and the name of the entry that was published of it."""
+    """A table, its plan, and the name of its published entry."""
     rng, name = random.Random(5), f"people-{uuid4().hex[:8]}"
     ages = [rng.randint(20, 79) for _ in range(1000)]
     lines = [f"{age},{rng.choice('ABC')},{'yes' if rng.random() < age / 100 else 'no'}" for age in ages]
@@ -63,7 +63,7 @@ def people(tmp_path, guarded):
 
 @pytest.fixture
 def terminal(aegis, guarded, monkeypatch, tmp_path):
-    """Run a line that a page shows, with other words in the place of its capitals."""
+    """Run a command from a page, with its words in capitals replaced."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AEGIS_URL", guarded.url)
     monkeypatch.setenv("AEGIS_LINKS_ALLOW_PRIVATE", "true")

@@ -1,4 +1,4 @@
-"""Signing in to the console and out again, in a real browser."""
+"""Signing in to the console and out again in a real browser."""
 
 import socket
 

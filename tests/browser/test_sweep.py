@@ -1,4 +1,4 @@
-"""Every page of the console, in every state, can be used: by all people, in windows of all widths, by day and night."""
+"""Every page of the console is usable in every state: by all people, in all window widths, in light and dark."""
 
 import string
 from collections import Counter
@@ -39,7 +39,7 @@ ROUTES = [
 
 
 def route_of(path):
-    """The route that answers at a path of the list."""
+    """The route of a path in the list."""
     names = [name for _, name, _, _ in string.Formatter().parse(path) if name]
     plain = path.format_map(dict.fromkeys(names, "x")).partition("?")[0]
     return next(route.path for route in ROUTES if route.path_regex.match(plain))
@@ -95,7 +95,7 @@ async def test_a_page_with_nothing_on_it_can_be_used(visit, nothing, state):
 @pytest.mark.long
 @pytest.mark.processes
 async def test_pages_of_what_waits_for_a_worker_and_of_what_has_failed_can_be_used(visit, untouched):
-    """Without a worker, an advice and the request for it wait until the test has them fail."""
+    """Without a worker, an advice and its request wait until the test makes them fail."""
     with untouched.api() as api:
         head = api.post("/v1/entries", params=ACCEPTED, json=survey()).json()
         asked = {"measure": "mutual_information", "purpose": HOSTILE, "contact": HOSTILE, "terms": head["terms"]}
@@ -115,7 +115,7 @@ async def test_pages_of_what_waits_for_a_worker_and_of_what_has_failed_can_be_us
 
 
 async def let_expire(database_url, request_id):
-    """Have a request expire, as a worker does once nobody has done anything for so long."""
+    """Expire a request, as a worker does after a time without actions."""
     database = Database(database_url, pool_size=1)
     async with database.transaction() as session:
         past = text("UPDATE data_request SET changed_at = now() - interval '31 days' WHERE id = :id")
@@ -125,7 +125,7 @@ async def let_expire(database_url, request_id):
 
 
 async def fail_all(database_url):
-    """Give all questions up, as a worker does after a while."""
+    """Give up all questions, as a worker does after a while."""
     database = Database(database_url, pool_size=1)
     async with database.transaction() as session:
         services = Factory(session, queue_app(database_url))

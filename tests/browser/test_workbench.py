@@ -1,4 +1,4 @@
-"""The advice workbench: asking, moving a slider, the answer."""
+"""The advice workbench: questions, sliders and answers."""
 
 import pytest
 
@@ -48,7 +48,7 @@ async def test_a_question_is_asked_by_keyboard_alone(visit, development):
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 async def test_progress_turns_into_the_answer_by_itself(visit, untouched, scripts):
-    """Without a worker there is no answer, so the page about progress stays until one has run."""
+    """Without a worker there is no answer, so the progress page stays until one has run."""
     entry = published(untouched)
     page = await (await visit(untouched, scripts=scripts)).open(f"/entries/{entry}/ask")
     await page.get_by_role("button", name="Ask").click()

@@ -1,4 +1,4 @@
-"""Pages in a browser, and what must never happen on one."""
+"""Pages in a browser, and the faults that must never happen on one."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,25 +10,24 @@ WIDTHS = (360, 768, 1440)
 SCHEMES = ("light", "dark")
 HEIGHT = 900
 
-#: Milliseconds for whatever a test waits for, on a loaded machine.
+#: The timeout in milliseconds, also on a loaded machine.
 PATIENCE = 60_000
 
-#: Chromium says so on the console, too, but without the request; `Watch` knows it from the answer.
+#: Chromium also logs this on the console, but without the request; `Watch` notes it from the response.
 _REFUSED = "Failed to load resource: the server responded with a status of"
-#: The browser gave a request up because it went to another page or saved a file.
+#: The browser aborted a request because it opened another page or saved a file.
 _GIVEN_UP = "net::ERR_ABORTED"
 
 
 @dataclass
 class Watch:
-    """Notes the faults of all pages of a context: messages on the console (the Content-Security-Policy's, too),
-    errors of scripts, requests that fail or go elsewhere, and answers of status 400 and above.
+    """Records the faults of all pages of a context: console messages (also of the Content-Security-Policy), script errors,
+    requests that fail or go elsewhere, and responses of status 400 and above.
 
     Attributes:
-        origin: the only place that pages may ask.
+        origin: the only origin that pages may call.
         expected: statuses from 400 on that a test provokes.
-        others: further origins to which a test is led.
-        faults: what happened.
+        others: other origins that a test visits.
     """
 
     origin: str
@@ -70,18 +69,18 @@ class Watch:
 
 @dataclass(frozen=True)
 class Visit:
-    """Somebody at the service, with cookies of their own.
+    """A visitor of the service with their own cookies.
 
     Attributes:
         page: the browser's page.
-        watch: what went wrong on it so far.
+        watch: its faults so far.
     """
 
     page: Page
     watch: Watch
 
     async def open(self, path: str, *, status: int = 200) -> Page:
-        """Open a page, with which all must be well."""
+        """Open a page, which must be without faults."""
         self.watch.expected |= {status}
         answer = await self.page.goto(path)
         assert answer is not None

@@ -1,4 +1,4 @@
-"""What the sweep of all pages looks at, made by the API: people, entries, and requests in each state."""
+"""The contents for the sweep of all pages, made by the API: people, entries, and requests in every state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from tests.browser.services import OPERATOR, RunningService
 from tests.generated import mixed_entry
 from tests.service import ACCEPTED, example_entry
 
-#: What providers and consumers may write: script, both directions, signs beyond 16 bits, and words without a break.
+#: A text that providers and consumers may write: script, both directions, characters beyond 16 bits, and a long word.
 HOSTILE = f"<script>alert(1)</script>\"'&\u202e\N{GRINNING FACE} שלום עולם {'W' * 120}"
 
 WHO = {
@@ -28,7 +28,7 @@ WHO = {
 _ASKED = {"measure": "mutual_information", "require": {"k": 5}}
 _PRIVACY = ({"k": 5, "t": 0.2}, {"k": 5}, {"k": 8, "t": 0.1}, {"k": 50})
 
-#: What takes a new request to a state: who takes which step, with which body.
+#: The steps from a new request to a state: caller, action and body.
 _STEPS: Mapping[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {
     "advised": (),
     "approved": (("provider", "approve", {"reason": "The ethics board has agreed"}),),
@@ -49,13 +49,13 @@ _STEPS: Mapping[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {
 
 @dataclass
 class World:
-    """A service with all that there can be in it.
+    """A service with all possible contents.
 
     Attributes:
         service: the service, which needs keys.
-        keys: by who, the key.
-        ids: by name, what stands in addresses.
-        latest: what the entry `old` has in its latest version.
+        keys: the keys by caller.
+        ids: the ids for addresses by name.
+        latest: the latest version of the entry `old`.
     """
 
     service: RunningService
@@ -72,18 +72,18 @@ class World:
         return answer.json() if answer.content else None
 
     def publish(self, who: str, entry: dict[str, Any]) -> dict[str, Any]:
-        """Publish an entry that everybody sees, under a name of its own."""
+        """Publish an entry that everyone sees, under a new name."""
         entry |= {"name": f"{entry['name']}-{uuid4().hex[:8]}", "visibility": "all"}
         head: dict[str, Any] = self.call(who, "POST", "/v1/entries", params=ACCEPTED, json=entry)
         return head
 
     def ask(self, who: str, entry: str, **question: Any) -> str:
-        """Ask for advice, and return its id when it is there."""
+        """Ask for advice and return its id once it is answered."""
         with Client(self.service.url, api_key=self.keys[who]) as client:
             return client.advise(entry, **question).id
 
     def request(self, head: Mapping[str, Any], purpose: str = "A study of local care") -> str:
-        """Request a table as the consumer, and return the id of the request when it is advised."""
+        """Request a table as the consumer and return the id of the request once it is advised."""
         about = {"purpose": purpose, "contact": "data@lab.example", "terms": head["terms"]}
         with Client(self.service.url, api_key=self.keys["consumer"]) as client:
             return client.requests.create(head["id"], **_ASKED, **about, wait=60).id
@@ -100,7 +100,7 @@ class World:
 
 
 def world_of(service: RunningService) -> World:
-    """Make all that there can be."""
+    """Make all contents."""
     world = World(service, {who: service.keys[whose] for who, whose in WHO.items()})
     head = world.publish("provider", survey())
     world.ids["entry"] = head["id"]

@@ -1,4 +1,4 @@
-"""A short form of `make fuzz`, and that it finds what it looks for."""
+"""A short form of `make fuzz`, and tests that it detects faults."""
 
 from collections import Counter
 

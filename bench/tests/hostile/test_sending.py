@@ -1,4 +1,4 @@
-"""Which requests `make fuzz` sends again: none that may have met a crash or a hang."""
+"""`make fuzz` repeats no requests that may have met a crash or a hang."""
 
 import socket
 import threading
