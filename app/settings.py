@@ -115,29 +115,29 @@ class Settings(BaseSettings):
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
     workers: int = Field(default=1, ge=0, description="Number of workers that `serve` starts beside the API.")
     max_body_bytes: int = Field(default=64 * MEBIBYTE, ge=1, description="Larger request bodies are refused with 413.")
-    pool_size: int = Field(default=10, ge=1, description="Number of database connections that a process keeps open.")
+    pool_size: int = Field(default=10, ge=1, description="Number of open database connections per process.")
     job_seconds: int = Field(default=3600, ge=1, description="Seconds after which a worker gives up a computation.")
     stop_seconds: float = Field(
         default=8.0,
         ge=0,
-        description="Seconds for a worker that is asked to end; what it has not finished goes back to the queue.",
+        description="Seconds for a worker to stop; its unfinished jobs go back to the queue.",
     )
     drain_seconds: float = Field(
         default=0.0,
         ge=0,
-        description="Seconds for which an API that is asked to end goes on, but is not ready, so that load balancers "
-        "send their requests elsewhere.",
+        description="Seconds for which a stopping API continues, but reports that it is not ready, so that load "
+        "balancers send their requests elsewhere.",
     )
     tenant_jobs: int = Field(
         default=4,
         ge=1,
-        description="Most jobs of a tenant that run at the same time, light and heavy ones counted apart. "
+        description="A tenant's most concurrent jobs, light and heavy ones counted separately. "
         "More than the number of workers is of no use.",
     )
     quota: NumbersByName = Field(
         default={"entries": 1_000, "versions": 10_000, "bytes": 20_000_000_000, "advice": 10_000},
         description="What a tenant may store (entries, versions, bytes) and ask in 24 hours (advice), as in "
-        "entries=100,advice=500; what is not named has no limit. Not in development mode.",
+        "entries=100,advice=500; limits that are not named do not apply. Not in development mode.",
     )
     rate_limit: int = Field(
         default=3_000,
@@ -147,19 +147,19 @@ class Settings(BaseSettings):
     wrong_keys: int = Field(default=30, ge=0, description="Most wrong keys from an address in a minute; 0: no limit.")
     trusted_proxies: str | None = Field(
         default=None,
-        description="Addresses or networks of proxies whose `X-Forwarded-For` is believed, with commas between.",
+        description="Addresses or networks of proxies whose `X-Forwarded-For` is trusted, separated by commas.",
     )
     advice_days: int | None = Field(
-        default=None, ge=1, description="Days for which finished advice is kept; by default, for ever."
+        default=None, ge=1, description="Days for which finished advice is stored; by default, without limit."
     )
     versions_kept: int | None = Field(
-        default=None, ge=1, description="How many versions of an entry are kept, the latest ones; by default, all."
+        default=None, ge=1, description="Number of an entry's latest versions that are stored; by default, all."
     )
     request_days: int = Field(
         default=30,
         ge=1,
         le=3650,
-        description="A request on which nobody acts ends after so many days.",
+        description="Days without an action after which a data request expires.",
     )
     disk_dir: Path | None = Field(
         default=None,
@@ -186,13 +186,13 @@ class Settings(BaseSettings):
     )
     small_counts: Literal["refuse", "confirm", "accept"] | None = Field(
         default=None,
-        description="What becomes of uploads with exact counts of 1 to 4: refused with 422, refused unless the call "
+        description="The handling of uploads with exact counts of 1 to 4: refused with 422, refused unless the call "
         "accepts them, or accepted. Without it: `confirm`, or `accept` in development mode.",
     )
     require_privacy: NumbersByName | None = Field(
         default=None,
-        description="Privacy that a configuration must vouch for to compete, as in `k=5,t=0.2`; entries that vouch "
-        "for none of it are refused.",
+        description="Privacy that a configuration must guarantee to compete, as in `k=5,t=0.2`; entries in which no "
+        "configuration guarantees a required criterion are refused.",
     )
     question_budget: int = Field(
         default=200,
@@ -216,65 +216,65 @@ class Settings(BaseSettings):
     )
     audit_key_file: Path | None = Field(
         default=None,
-        description="File with this key; `serve` and `migrate` make it if there is none. By default, it is beside the "
-        "embedded database.",
+        description="File with this key; `serve` and `migrate` create it if there is none. By default, it is beside "
+        "the embedded database.",
     )
     oidc_issuer: str | None = Field(
         default=None, description="Trust tokens of this issuer (OpenID Connect) beside keys: the `iss` of its tokens."
     )
     oidc_audience: str = Field(default="aegis", description="The `aud` that tokens must have.")
     oidc_jwks_url: str | None = Field(
-        default=None, description="Where the issuer's keys are; by default, its discovery document says so."
+        default=None, description="Address of the issuer's keys; by default, the one in its discovery document."
     )
     oidc_algorithms: str = Field(
-        default="RS256,ES256", description="Algorithms by which tokens may be signed, with commas between."
+        default="RS256,ES256", description="Accepted signature algorithms of tokens, separated by commas."
     )
-    oidc_leeway_seconds: float = Field(default=60.0, ge=0, le=600, description="How far clocks may differ.")
+    oidc_leeway_seconds: float = Field(default=60.0, ge=0, le=600, description="Allowed clock difference.")
     oidc_tenant_claim: str = Field(
         default="tenant", description="The claim with the name of the tenant; a dot leads into an object."
     )
     oidc_roles_claim: str = Field(
-        default="scope", description="The claim with names of roles: a list, or a text with blanks between."
+        default="scope", description="The claim with names of roles: a list, or a text separated by spaces."
     )
     oidc_roles: str = Field(
         default="aegis:consume=consumer,aegis:provide=provider,aegis:review=reviewer,"
         "aegis:administer=administrator,aegis:operate=operator",
-        description="What names of roles in tokens stand for; a token with several may do what each of them may.",
+        description="The role of every name in tokens; a token with several names has all their rights.",
     )
     console: bool = Field(default=True, description="Whether the service has pages for people (the console).")
     oidc_client_id: str | None = Field(
         default=None,
         min_length=1,
-        description="Let people sign in to the console at the issuer, which knows the service as this client.",
+        description="Let people sign in to the console at the issuer, with this client id of the service.",
     )
     oidc_client_secret: SecretStr | None = Field(default=None, description="The client's secret, if it has one.")
     oidc_client_secret_file: Path | None = Field(default=None, description="File with the client's secret.")
     oidc_scopes: str | None = Field(
         default=None,
-        description="Scopes that signing in asks for, with blanks between; by default `openid`, and the names of the "
+        description="Scopes requested for signing in, separated by spaces; by default `openid`, and the names of the "
         "roles if `oidc_roles_claim` is `scope` or `scp`.",
     )
     console_origin: ConsoleOrigin | None = Field(
-        default=None, description="Where browsers find the console, such as https://aegis.example.org."
+        default=None, description="Origin of the console for browsers, such as https://aegis.example.org."
     )
     console_session_hours: int = Field(
-        default=8, ge=1, le=168, description="Hours after which a session of the console ends, used or not."
+        default=8, ge=1, le=168, description="Hours after which a session of the console ends, even if it is used."
     )
     cors_origins: Origins | None = Field(
-        default=None, description="Origins whose pages may call the API from a browser, with commas between."
+        default=None, description="Origins whose pages may call the API from a browser, separated by commas."
     )
     hsts_seconds: int | None = Field(
         default=None,
         ge=0,
-        description="Have browsers use HTTPS alone for so many seconds (`Strict-Transport-Security`); only behind TLS.",
+        description="Seconds for which browsers must use HTTPS only (`Strict-Transport-Security`); only behind TLS.",
     )
     metrics_port: int | None = Field(
         default=None,
         ge=0,
         le=65535,
-        description="Port on which the API serves its metrics, and no longer beside all else; 0 picks a free one.",
+        description="Separate port for the API's metrics; 0 picks a free one.",
     )
-    metrics_host: str = Field(default="127.0.0.1", description="Address on which the API serves its metrics, then.")
+    metrics_host: str = Field(default="127.0.0.1", description="Address of that port.")
     worker_metrics_port: int | None = Field(
         default=None,
         ge=0,
@@ -283,7 +283,7 @@ class Settings(BaseSettings):
     )
     worker_metrics_host: str = Field(default="127.0.0.1", description="Address on which a worker serves its metrics.")
     traces_endpoint: str | None = Field(
-        default=None, description="Where traces are sent, by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces."
+        default=None, description="Endpoint for traces (OTLP over HTTP), such as http://127.0.0.1:4318/v1/traces."
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")
 

@@ -77,7 +77,7 @@ def own_database(settings: Settings) -> Iterator[tuple[DatabaseUrls, Postmaster 
 
 
 def audit_key_file_of(settings: Settings) -> Path | None:
-    """The file of the key that signs: the one that is set, or the one beside an embedded database; None if none is."""
+    """The file of the signing key: the configured one, or the one beside an embedded database; None without one."""
     if settings.audit_key is not None:
         return None
     if settings.audit_key_file is None and settings.database_url is None:
@@ -86,7 +86,7 @@ def audit_key_file_of(settings: Settings) -> Path | None:
 
 
 def made_audit_key_file(settings: Settings) -> Path | None:
-    """The file of the key that signs, which is made if there is none; exit with a message if it cannot be."""
+    """The file of the signing key, created if missing; exit with a message if that fails."""
     path = audit_key_file_of(settings)
     try:
         if path is not None and not path.exists():
@@ -97,7 +97,7 @@ def made_audit_key_file(settings: Settings) -> Path | None:
 
 
 def refuse_bad_audit_key(settings: Settings) -> None:
-    """Exit with a message if the key that signs cannot be used."""
+    """Exit with a message if the signing key cannot be used."""
     try:
         signer_of(settings.audit_key, settings.audit_key_file)
     except ValueError as error:
@@ -105,7 +105,7 @@ def refuse_bad_audit_key(settings: Settings) -> None:
 
 
 def on_services(data_dir: Path | None, work: Callable[[Factory], Awaitable[T]]) -> T:
-    """Run `work` with the services of the settings' database, which is brought to the newest revision first."""
+    """Run `work` with the services of the configured database, after migrating it."""
     with database_of(settings_of(data_dir=data_dir)) as urls:
         migrations.upgrade(urls)
         return asyncio.run(with_services(urls.service, work))
@@ -124,15 +124,15 @@ async def with_services(url: str, work: Callable[[Factory], Awaitable[T]]) -> T:
 def write_privately(path: Path, text: str) -> None:
     """Write a file, over the one that exists."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        # Others may be able to read a file that existed before.
+        # Others may be able to read an existing file.
         os.fchmod(file.fileno(), 0o600)
         file.write(text)
 
 
 def create_privately(path: Path, text: str) -> None:
-    """Create a file, unless it exists. Of several processes that do so at once, one wins; the others change nothing.
+    """Create a file unless it exists. Of several concurrent processes, one wins; the others change nothing.
 
-    It appears whole, and is there after a crash of the machine, too.
+    It appears complete, and survives a crash of the machine.
     """
     handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # for its owner only
     try:
@@ -148,7 +148,7 @@ def create_privately(path: Path, text: str) -> None:
 
 
 def _keep_names(directory: Path) -> None:
-    """Have the disk keep which files a directory has."""
+    """Write the names in a directory to disk."""
     handle = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(handle)

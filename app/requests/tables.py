@@ -15,14 +15,14 @@ _ALL, _OPEN = (", ".join(f"'{state}'" for state in states) for states in (State,
 
 
 class DataRequestRow(Base):
-    """A consumer's request for data. It outlives the entry, its advice and its contact; digests and times stay."""
+    """A consumer's data request. It outlives the entry, the advice and the contact; digests and times stay."""
 
     __tablename__ = "data_request"
     __table_args__ = (
         Index("ix_data_request_consumer_id_created_at", "consumer_id", "created_at"),
         Index("ix_data_request_provider_id_created_at", "provider_id", "created_at"),
         Index("ix_data_request_created_at_id", "created_at", "id"),
-        # Those that wait for their advice, and those that end if nobody does anything.
+        # Requests that wait for their advice, and requests that can expire.
         Index("ix_data_request_requested", "advice_id", postgresql_where=text(f"state = '{State.REQUESTED}'")),
         Index("ix_data_request_open", "changed_at", postgresql_where=text(f"state IN ({_OPEN})")),
         CheckConstraint(f"state IN ({_ALL})", name="state"),
@@ -53,7 +53,7 @@ class DataRequestRow(Base):
 
 
 class DataRequestChangeRow(Base):
-    """One step in the life of a request: who did what, when and why. Rows are only added."""
+    """A step in the history of a request: who did what, when and why. Rows are only added."""
 
     __tablename__ = "data_request_change"
 
@@ -70,7 +70,7 @@ class DataRequestChangeRow(Base):
 
 
 class HandoverRow(Base):
-    """What a provider says of the masked table that it delivers for a data request."""
+    """A provider's description of the masked table that it delivers for a data request."""
 
     __tablename__ = "handover"
 
@@ -88,7 +88,7 @@ class HandoverRow(Base):
 
 
 class LeaseRow(Base):
-    """Which program fulfils a data request, and until when. A change of the request ends it."""
+    """The program that fulfils a data request, and the end of its lease. A change of the request ends the lease."""
 
     __tablename__ = "lease"
 
@@ -98,7 +98,7 @@ class LeaseRow(Base):
 
 
 class VerificationRow(Base):
-    """What a consumer has found out about the masked table that was delivered for its data request."""
+    """A consumer's verification of the masked table that was delivered for its data request."""
 
     __tablename__ = "verification"
 

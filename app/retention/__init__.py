@@ -1,1 +1,1 @@
-"""What is kept only for some time."""
+"""Deletion of expired data."""

@@ -31,7 +31,7 @@ async def sweep(database: Database, queue: App, retention: Retention, ceiling: i
         try:
             while done := await _sweep_part(database, queue, retention, ceiling, what):
                 total += done
-        except Exception as error:  # noqa: BLE001 -- one fault must not keep the rest, and the database may be away
+        except Exception as error:  # noqa: BLE001 -- one fault must not stop the rest, and the database may be unreachable
             _log.warning("retention interrupted", what=what.value, error=type(error).__name__)
     if total:
         _log.info("swept", rows=total)

@@ -15,8 +15,8 @@ from bench.hostile.service import Service, Sizes, serving
 from bench.measuring import heading, table
 
 #: The most memory in MB that any process may have had at its peak, also one that has ended. Each has 200 MB before it
-#: does anything. The largest bodies have 5 MB, which are held as bytes and as objects, several at a time; 100,000
-#: requests came to 293 MB.
+#: does anything. The largest bodies have 5 MB, which exist as bytes and as objects, several at a time; 100,000
+#: requests reached 293 MB.
 MEMORY = 600.0
 
 

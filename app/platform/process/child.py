@@ -37,7 +37,7 @@ SOON = 3.0
 #: loaded libraries.
 COMPUTING = ("scipy.linalg", "scipy.optimize", "scipy.sparse.csgraph", "scipy.special")
 
-#: Seconds between two calls that keep a process from ending when idle.
+#: Seconds between two calls that prevent idle processes from ending.
 BEFORE_IDLE_PROCESSES_END = 120.0
 
 

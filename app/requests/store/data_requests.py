@@ -1,4 +1,4 @@
-"""The store of requests for data and their history, which the audit log has, too."""
+"""The store of data requests and their history, which the audit log also records."""
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,9 +58,9 @@ from app.tenants.tables import TenantRow
 async def record_change(
     session: AsyncSession, request_ids: Sequence[uuid.UUID], change: Change
 ) -> Mapping[uuid.UUID, datetime]:
-    """Add a change of data requests, which are stored, and return when it was, by request.
+    """Log a change of stored data requests; return its time by request.
 
-    From the first delivery on, each record has the digest of the file, whatever the change is.
+    From the first delivery on, every record has the digest of the file.
     """
     columns = {
         DataRequestRow.id: "request_id",
@@ -92,7 +92,7 @@ def _text(value: str | None) -> Any:  # noqa: ANN401 -- a parameter, or NULL
 
 
 def to_request(row: DataRequestRow, provider: str, consumer: str, shown_version: int) -> DataRequest:
-    """A request as its row has it, with the names of its tenants and the latest version that the consumer sees."""
+    """The request in a row, with the names of its tenants and the latest version that the consumer sees."""
     return DataRequest(
         id=str(row.id),
         entry_id=str(row.entry_id),
@@ -121,7 +121,7 @@ def to_request(row: DataRequestRow, provider: str, consumer: str, shown_version:
 
 
 def to_change(row: DataRequestChangeRow) -> Change:
-    """A change as its row has it."""
+    """The change in a row."""
     return Change(
         at=row.at,
         action=row.action,
@@ -135,15 +135,15 @@ def to_change(row: DataRequestChangeRow) -> Change:
 
 
 class GrantStore:
-    """Grants: the requests that were approved, whatever has become of them since."""
+    """Grants: the approved requests, in whatever state they are now."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def count(self, request: DataRequest, time: timedelta) -> int:
-        """How many requests of its consumer the provider of a request has granted within `time`.
+        """The number of grants of a request's provider to its consumer within `time`.
 
-        Others that count them wait until this transaction ends.
+        Concurrent calls wait until this transaction ends.
         """
         tenants = {"provider": request.provider, "consumer": request.consumer}
         await self._session.execute(_GRANTS_ONE_BY_ONE, tenants)
@@ -160,16 +160,16 @@ class GrantStore:
         return (await self._session.execute(granted)).scalar_one()
 
 
-#: How many requests the service changes in a transaction.
+#: The most requests that the service changes in a transaction.
 PART: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The criteria of a listing; None for one that is not used.
+    """The filters of a listing; None for an unused one.
 
     Attributes:
-        side: whether the caller's tenant asks (`consumer`) or is asked (`provider`).
+        side: the role of the caller's tenant, `consumer` or `provider`.
     """
 
     state: State | None = None
@@ -189,12 +189,12 @@ class DataRequestStore:
         """Add a request for a version of an entry, and return its id.
 
         Args:
-            caller: who asks.
-            head: the version, as its provider sees it.
-            asked: what is asked.
+            caller: the consumer.
+            head: the version as its provider sees it.
+            asked: the new request.
             question_id: the id of the advice for callers.
             advice_id: the catalogue's internal id of the advice.
-            is_coarse: whether the caller reads the coarse view of it.
+            is_coarse: whether the caller reads the coarse view of the advice.
         """
         request_id = uuid.uuid4()
         await self._session.execute(
@@ -221,7 +221,7 @@ class DataRequestStore:
         return str(request_id)
 
     async def find(self, request_id: str, *, lock: bool = False) -> DataRequest | None:
-        """The request of this id. `lock` locks it for the transaction."""
+        """The request with this id. `lock` locks it for the transaction."""
         try:
             wanted = uuid.UUID(request_id)
         except ValueError:
@@ -231,7 +231,7 @@ class DataRequestStore:
         return requests[0] if requests else None
 
     async def page(self, caller: Caller, wanted: Wanted, limit: int, page_token: str | None) -> DataRequestPage:
-        """The requests that the caller may see and wants, newest first.
+        """The requests that the caller may see and that match the filters, newest first.
 
         Raises:
             InvalidDocumentError: the page token is invalid.
@@ -248,7 +248,7 @@ class DataRequestStore:
             .subquery()
             for of_side in _sides(caller, wanted.side)
         ]
-        # Each side by its own index: the two together would read all requests of the tenant.
+        # A query per side uses its index; one for both would read all requests of the tenant.
         ids = union(*(select(one.c.id) for one in first)).subquery()
         listed = _REQUESTS.join(ids, ids.c.id == DataRequestRow.id).order_by(*_NEWEST_FIRST).limit(limit + 1)
         requests = [to_request(*row) for row in await self._session.execute(listed)]
@@ -257,7 +257,7 @@ class DataRequestStore:
         return DataRequestPage(tuple(requests[:limit]), token)
 
     async def count_open(self, consumer: str) -> int:
-        """How many open requests a tenant has made; others that count them wait until this transaction ends."""
+        """The number of a tenant's open requests. Concurrent calls wait until this transaction ends."""
         await self._session.execute(_ONE_BY_ONE, {"tenant": consumer})
         counted = (
             select(func.count())
@@ -268,18 +268,18 @@ class DataRequestStore:
         return (await self._session.execute(counted)).scalar_one()
 
     async def answered(self) -> list[DataRequest]:
-        """Some requests whose advice is finished or not kept any more, locked. Those that are locked are waited for."""
+        """Some requests whose advice is finished or deleted, locked. Waits for locked ones."""
         is_finished = AdviceRow.status.in_([Status.SUCCEEDED, Status.FAILED])
         finished = exists().where(AdviceRow.id == DataRequestRow.advice_id, is_finished)
         is_over = DataRequestRow.advice_id.is_(None) | finished
         return await self._locked(DataRequestRow.state == State.REQUESTED.value, is_over)
 
     async def untouched(self, age: timedelta) -> list[DataRequest]:
-        """Some open requests with which nobody has done anything for so long, locked; those locked before are left."""
+        """Some open requests without an action for `age`, locked. Skips locked ones."""
         return await self._locked(_IS_OPEN, DataRequestRow.changed_at < func.now() - age, skip_locked=True)
 
     async def end_for(self, entry_id: str, reason: str) -> list[str]:
-        """End the open requests for an entry, however many there are, and return their ids."""
+        """End all open requests for an entry and return their ids."""
         wanted = select(DataRequestRow.id).where(DataRequestRow.entry_id == uuid.UUID(entry_id), _IS_OPEN)
         locked = await self._session.execute(wanted.order_by(DataRequestRow.id).with_for_update())
         ids = list(locked.scalars())
@@ -299,8 +299,8 @@ class DataRequestStore:
 
         Args:
             request_id: the request.
-            change: the change; a configuration in it takes the place of the one before.
-            cost: of this configuration.
+            change: the change; its configuration, if any, replaces the previous one.
+            cost: the cost of this configuration.
             problem: why there is no advice.
         """
         at = await self._add_changes([uuid.UUID(request_id)], change)
@@ -314,16 +314,16 @@ class DataRequestStore:
         )
 
     async def _add_changes(self, ids: Sequence[uuid.UUID], change: Change) -> datetime:
-        """Add a change to the history of requests and to the audit log, at the same time, and return the last time.
+        """Add a change to the history of requests and to the audit log, and return its latest time.
 
-        Every change of a request comes through here, so that the log has all of them.
+        All changes of requests pass through here, so that the log is complete.
         """
         at = await record_change(self._session, ids, change)
         values = {name: value for name, value in asdict(change).items() if name != "at"}
         await self._session.execute(
             insert(DataRequestChangeRow), [{"request_id": one, "at": at[one]} | values for one in ids]
         )
-        # Only an approved request is fulfilled, so whatever happens to it ends its lease.
+        # Only an approved request is fulfilled, so any change ends its lease.
         await self._session.execute(delete(LeaseRow).where(LeaseRow.request_id == any_(literal(ids, ARRAY(Uuid)))))
         return max(at.values())
 
@@ -337,7 +337,7 @@ class DataRequestStore:
         return [to_change(row) for row in rows.scalars()]
 
     async def erase_contact(self, request_id: str) -> bool:
-        """Forget whom to ask about a request; False if that was forgotten before."""
+        """Delete the contact of a request; False if it was deleted before."""
         erased = await self._session.execute(
             update(DataRequestRow)
             .where(DataRequestRow.id == uuid.UUID(request_id), DataRequestRow.contact.is_not(None))
@@ -347,7 +347,7 @@ class DataRequestStore:
         return erased.first() is not None
 
     async def _locked(self, *conditions: ColumnElement[bool], skip_locked: bool = False) -> list[DataRequest]:
-        """Some requests, locked by themselves: what is read then is as it stays, and everybody locks in one order."""
+        """Some requests, locked before they are read, so that they do not change, and in one order for all."""
         wanted = select(DataRequestRow.id).where(*conditions).order_by(DataRequestRow.id).limit(PART)
         locked = await self._session.execute(wanted.with_for_update(skip_locked=skip_locked))
         return await self._all(DataRequestRow.id.in_(locked.scalars().all()), *conditions)
@@ -374,7 +374,7 @@ _REQUESTS: Select[DataRequestRow, str, str, int] = (
         DataRequestRow,
         _Provider.name,
         _Consumer.name,
-        # The latest version that others see; none if the entry is deleted, or if the consumer does not see it.
+        # The latest version that others see; none if the entry is deleted or hidden from the consumer.
         case((_IS_SEEN, func.coalesce(EntryRow.released_version, EntryRow.latest_version, 0)), else_=0),
     )
     .join(_Provider, _Provider.id == DataRequestRow.provider_id)
@@ -391,7 +391,7 @@ def _wanted(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
 
 
 def _sides(caller: Caller, side: Side | None) -> list[list[ColumnElement[bool]]]:
-    """The conditions for what the caller may see, apart for each side of its tenant."""
+    """The conditions for what the caller may see, separately for both sides of its tenant."""
     if side is None and caller.is_operator:
         return [[]]
     own = select(TenantRow.id).where(TenantRow.name == caller.tenant).scalar_subquery()

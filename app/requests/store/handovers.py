@@ -1,4 +1,4 @@
-"""The stores of leases, handovers and verifications: at most one of each for a data request."""
+"""The stores of leases, handovers and verifications: at most one of each per data request."""
 
 import uuid
 from dataclasses import asdict
@@ -20,7 +20,7 @@ class LeaseStore:
         self._session = session
 
     async def find(self, request_id: str) -> Lease | None:
-        """The lease of a request; None if nobody has it now."""
+        """The current lease of a request; None if there is none."""
         is_it = LeaseRow.request_id == uuid.UUID(request_id)
         rows = await self._session.execute(
             select(LeaseRow.id, LeaseRow.expires_at).where(is_it, LeaseRow.expires_at > func.clock_timestamp())
@@ -48,7 +48,7 @@ class HandoverStore:
         self._session = session
 
     async def add(self, request_id: str, handover: Handover) -> None:
-        """Store what was delivered for a request, which must be locked."""
+        """Store the delivery for a request, which must be locked."""
         await self._session.execute(
             insert(HandoverRow).values(
                 request_id=uuid.UUID(request_id),
@@ -65,7 +65,7 @@ class HandoverStore:
         )
 
     async def find(self, request_id: str) -> Handover | None:
-        """What was delivered for a request; None if nothing was."""
+        """The delivery for a request; None if there is none."""
         rows = await self._session.execute(
             select(HandoverRow).where(HandoverRow.request_id == uuid.UUID(request_id)),
             execution_options={"populate_existing": True},
@@ -73,7 +73,7 @@ class HandoverStore:
         return next((_to_handover(row) for row in rows.scalars()), None)
 
     async def set_link(self, request_id: str, link: Link) -> None:
-        """Say where the file is now."""
+        """Replace the link to the file."""
         await self._session.execute(
             update(HandoverRow)
             .where(HandoverRow.request_id == uuid.UUID(request_id))
@@ -102,7 +102,7 @@ class VerificationStore:
         self._session = session
 
     async def add(self, request_id: str, verification: Verification) -> None:
-        """Store what a consumer says of a delivery; the request must be locked."""
+        """Store a consumer's verification; the request must be locked."""
         await self._session.execute(
             insert(VerificationRow).values(
                 request_id=uuid.UUID(request_id),
@@ -117,7 +117,7 @@ class VerificationStore:
         )
 
     async def find(self, request_id: str) -> Verification | None:
-        """What the consumer says of the delivery for a request; None if it has said nothing."""
+        """The consumer's verification of the delivery for a request; None if there is none."""
         rows = await self._session.execute(
             select(VerificationRow).where(VerificationRow.request_id == uuid.UUID(request_id))
         )

@@ -82,7 +82,7 @@ def server_account() -> Account:
 
 
 SHARED_ROOT = Path("/var/lib/aegis")
-"""Where root keeps the files that `nobody` must reach if others may not enter the requested directory."""
+"""Where root stores the files for `nobody` if others may not enter the requested directory."""
 
 
 def home_of(data_dir: Path, account: Account, shared_root: Path = SHARED_ROOT) -> Path:
