@@ -164,9 +164,9 @@ REQUEST_CHANGED: Final = "request.changed"
 
 EVENT_TYPES: Final[Mapping[str, str]] = {
     ENTRY_PUBLISHED: "a version of an entry has become visible to the tenant",
-    ENTRY_CHANGED: "the visibility of an entry has changed, and the tenant still sees it",
-    ENTRY_WITHDRAWN: "the tenant no longer sees an entry",
-    ADVICE_SUCCEEDED: "an advice that the tenant waits for has succeeded",
+    ENTRY_CHANGED: "who sees an entry has changed, and the tenant still does",
+    ENTRY_WITHDRAWN: "the tenant does not see an entry any more",
+    ADVICE_SUCCEEDED: "an advice that the tenant waits for is there",
     ADVICE_FAILED: "an advice that the tenant waits for has failed",
     ADVICE_STALE: "a new version of an entry has become visible to the tenant, which has asked about an older one",
     REQUEST_CHANGED: "a data request of the tenant, or for one of its entries, is new or has changed",

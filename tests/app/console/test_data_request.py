@@ -199,7 +199,7 @@ async def test_the_page_of_a_delivery_waits_for_the_verdict_and_then_shows_it(sh
     found = Html((await shared_api.get(polled["hx-get"], headers=BROWSER)).text)
     assert "12 counts compared, none differ" in found.text
     assert "k, at least 5 5 6 kept" in found.text
-    assert "t, at most not asked 0.2 0.2 kept" in found.text
+    assert "t, at most not required 0.2 0.2 kept" in found.text
 
 
 async def test_a_disputed_table_is_shown_with_the_counts_that_differ(shared_api, delivered):

@@ -160,7 +160,7 @@ async def test_a_table_leaves_nothing_in_memory_or_on_disk(tmp_path, monkeypatch
 )
 async def test_no_file_is_read_before_it_is_known_who_sends_it(body):
     sender = Sender([body, *[b" " * 1_000] * 10, END])
-    with pytest.raises(RoleNotAllowedError, match="too old"):
+    with pytest.raises(RoleNotAllowedError, match="has expired"):
         await sender.upload()
     assert sender.read == 1
 
