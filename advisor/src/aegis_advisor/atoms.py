@@ -1,4 +1,4 @@
-"""Atoms: sets of values that no mapping tells apart.
+"""Atoms: sets of values that no mapping distinguishes.
 
 Within an atom the reference is proportional to the histogram (variant I) or uniform over the values
 (variant II), so a domain of a million values collapses to its common refinement without loss. Measures that
@@ -33,7 +33,7 @@ class AtomStatistics:
 
     @classmethod
     def counted(cls, atom_of_value: AtomArray, atoms: int, histogram: IntArray) -> Self:
-        """Return the statistics of values whose histogram (values,) is known (variant I)."""
+        """Sum a known histogram (values,) over the atoms (variant I)."""
         counts = histogram.astype(np.float64)
         return cls(
             values=_sizes(atom_of_value, atoms),
@@ -44,7 +44,7 @@ class AtomStatistics:
 
     @classmethod
     def uniform(cls, atom_of_value: AtomArray, records: FloatArray) -> Self:
-        """Return the statistics of atoms whose records (atoms,) are spread evenly over their values (variant II)."""
+        """Spread the records (atoms,) of each atom evenly over its values (variant II)."""
         values = _sizes(atom_of_value, records.size)
         each = records / np.maximum(values, 1)  # a masked value that no value maps to has no records
         return cls(
@@ -68,13 +68,13 @@ def common_refinement(mappings: Iterable[IntArray], values: int) -> AtomArray:
         groups = int(mapping.max(initial=0)) + 1
         atoms = int(atom_of_value.max(initial=0)) + 1
         if coarsening(atom_of_value, mapping, atoms) is not None:
-            continue  # earlier mappings already tell apart all that this one does, as in levels of a hierarchy
+            continue  # earlier mappings already refine this one, as in levels of a hierarchy
         atom_of_value = _renumber(atom_of_value * groups + mapping, atoms * groups)
     return _in_order_of_occurrence(atom_of_value).astype(np.int32)
 
 
 def coarsening(finer: IntArray, coarser: IntArray, groups: int) -> IntArray | None:
-    """Return the function that turns one mapping into another, if there is one.
+    """Return the function that turns the finer mapping into the coarser one.
 
     Two mappings with the same partition are functions of each other. The identity, whose mapping is
     `arange(values)`, is finer than every mapping.
@@ -86,7 +86,7 @@ def coarsening(finer: IntArray, coarser: IntArray, groups: int) -> IntArray | No
 
     Returns:
         (groups,) the coarser group of each finer one; 0 for groups that no value maps to, since they have no records.
-        None if the coarser mapping tells values apart that the finer one does not.
+        None if there is no such function: the coarser mapping separates values that the finer one does not.
     """
     outer = np.zeros(groups, dtype=np.int64)
     outer[finer] = coarser

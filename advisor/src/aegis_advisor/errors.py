@@ -1,4 +1,4 @@
-"""The errors that the advisor raises.
+"""The advisor's errors.
 
 Each error passes its arguments to `Exception` unchanged and builds its text from them, so it can be pickled and sent
 between processes.
@@ -30,7 +30,7 @@ class NoConfigurationError(AdvisorError):
 
 
 class NoEvidenceError(AdvisorError):
-    """Configurations treat an attribute differently, but no joint counts show what that costs."""
+    """Configurations treat an attribute differently, but no joint counts show the cost."""
 
     def __init__(self, attribute: str) -> None:
         super().__init__(attribute)
@@ -38,8 +38,8 @@ class NoEvidenceError(AdvisorError):
 
     def __str__(self) -> str:
         return (
-            f"configurations treat {self.attribute!r} differently, but no joint counts of it are known: "
-            "what they lose cannot be computed"
+            f"configurations treat {self.attribute!r} differently, but it has no joint counts:  "
+            "the loss cannot be computed"
         )
 
 
@@ -57,7 +57,7 @@ class OwnReferenceError(AdvisorError):
 
 
 class ContradictoryViewsError(AdvisorError):
-    """No table has all the counts that are published of an attribute."""
+    """No table has all the counts published for an attribute."""
 
     def __init__(self, attribute: str) -> None:
         super().__init__(attribute)
@@ -109,7 +109,7 @@ class MissingPairsError(AdvisorError):
 
 
 class MissingAssociationsError(MissingPairsError):
-    """A measure of interactions needs what all maskings used together tell of the label; some of it is missing."""
+    """A measure of interactions needs `with_label` of all maskings used together; some are missing."""
 
     code = "missing_associations"
 

@@ -1,6 +1,6 @@
-"""Bounds of the unpublished cells of a table: what follows for certain from all published tables together.
+"""Certain bounds of the unpublished cells of a table, from all published tables together.
 
-This is the attack of a reader of the entry who trusts every count and knows linear programming (Dobra & Fienberg 2000,
+It is the attack of a reader who trusts every published count and uses linear programming (Dobra & Fienberg 2000,
 "Bounds for cell entries in contingency tables given marginal totals and decomposable graphs").
 """
 
@@ -21,29 +21,29 @@ from aegis_advisor.reconstruction.ipf import never
 Method = Literal["given", "closed_form", "linear_programs"]
 
 UNLIMITED = int(np.iinfo(np.int64).max)
-"""The upper bound of a cell without any certain limit."""
+"""The upper bound of a cell that nothing limits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellBounds:
     """The bounds of each cell of an attribute's table of atoms and labels.
 
-    A cell is determined exactly by what is published if its bounds are equal. That may be so only because counts are
-    whole numbers.
+    The published counts determine a cell if its bounds are equal. Sometimes they do so only because counts are whole
+    numbers.
 
     Attributes:
         atom_of_value: (values,) the atom of each value, as numbered by `common_refinement`.
         lower: (atoms, labels) int64, 0 or more.
-        upper: (atoms, labels) int64; `UNLIMITED` where nothing is certain.
-        method: the most expensive method that was needed.
+        upper: (atoms, labels) int64; `UNLIMITED` where nothing limits the cell.
+        method: the most expensive method used.
         programs: the number of linear programs solved.
         complete: whether every bound is the tightest possible for tables of real numbers with these sums, rounded to a
             whole number (for counts of 10^9 and more, only to a billionth of the largest). If not, time ran out or a
-            program was given up: all bounds hold, but some may be wider than necessary.
+            program failed: all bounds are valid, but some may be wider than necessary.
         by_whole_numbers: (atoms, labels) which cells are determined only because counts are whole numbers: all tables
             of whole numbers have the same count there, but tables of real numbers have others.
-        undecided: (atoms, labels) which cells may be determined for that reason, because that was not decided: more
-            than 200 cells depend on each other, time ran out, or a search was given up.
+        undecided: (atoms, labels) the cells for which this was not decided: more than 200 cells depend on each other,
+            time ran out, or a search was abandoned.
     """
 
     atom_of_value: AtomArray
@@ -66,17 +66,17 @@ def bound_cells(
     progress: Callable[[int, int], None] = silent,
     stop: Callable[[], bool] = never,
 ) -> CellBounds:
-    """Find the bounds of every cell: the least and the most over all tables that fit everything that is certain.
+    """Bound every cell: its minimum and maximum over all tables that agree with everything certain.
 
-    Counts with declared noise say nothing for certain. Rounded counts and counts that lack records limit their sums.
+    Counts with declared noise imply no certain bound. Rounded counts and counts with records left out limit their sums.
     Random maskings limit sums only by which masked values are possible (`CertainSums`). No bound excludes the truth,
-    since each has a proof in whole numbers. Bounds are those of tables of real numbers, rounded; only the cells that
-    have the same count in all tables of whole numbers are looked for too (`whole_numbers`).
+    since each has a proof in whole numbers. Bounds are those of tables of real numbers, rounded; beyond that, only
+    cells with the same count in all tables of whole numbers are searched for (`whole_numbers`).
 
     Args:
         evidence: without faults (`find_faults`).
-        progress: called with (done, total) after each linear program: how many bounds are settled, and how many need
-            programs.
+        progress: called with (done, total) after each linear program: the number of bounds decided, and of all that
+            need programs.
         stop: called before each linear program; if true, the bounds proven so far are returned.
 
     Raises:

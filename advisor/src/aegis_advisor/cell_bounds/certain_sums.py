@@ -1,4 +1,4 @@
-"""What is certain about an attribute's table, from all that is published: sums, and the limits of sums."""
+"""Certain sums, and certain limits of sums, of an attribute's table, from all published counts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ class SumLimits:
 
     Attributes:
         atoms: (members,) the atoms covered; an atom may be a member of several groups.
-        group_of: (members,) the group of each of them.
+        group_of: (members,) the group of each member.
         least: (groups, labels) whole numbers as float64.
-        most: (groups, labels) likewise; infinite where nothing is certain.
+        most: (groups, labels) likewise; infinite where nothing limits the sum.
     """
 
     atoms: IntArray
@@ -56,7 +56,7 @@ class CertainSums:
 
     @classmethod
     def of(cls, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Self:
-        """Return what the histograms and every view say for certain; counts with noise say nothing (`interval`)."""
+        """Collect what the histograms and all views make certain; counts with noise add nothing (`interval`)."""
         counts, rows = evidence.value_counts, None
         if counts is not None:
             rows = fold(counts, atom_of_value, atoms).astype(np.float64)
@@ -74,7 +74,7 @@ class CertainSums:
         yield from self.limits
 
     def admits(self, lower: FloatArray, upper: FloatArray) -> bool:
-        """Whether no lower bound (atoms, labels) exceeds its upper bound, and every sum is possible within them."""
+        """Whether the bounds (atoms, labels) are in order and allow every sum."""
         rows = self.exact.rows
         fits = bool(np.all(lower <= upper))
         if rows is not None:
@@ -85,11 +85,11 @@ class CertainSums:
 
 
 def interval(perturbation: Perturbation, counts: IntArray, records: int | None) -> tuple[FloatArray, FloatArray]:
-    """The limits of the sums that were published as these counts.
+    """The limits of the true sums behind these published counts.
 
-    Rounding changes a count by less than its base. A sum can lack at most all records that were left out; `records` is
-    the number of all records, or None if that is not certain. Noise can have any size, however unlikely, so nothing
-    follows for certain from a count with noise, unless the scale is too small to have changed any.
+    Rounding changes a count by less than its base. A sum can miss at most the left-out records; `records` is the total,
+    or None if uncertain. Noise is unbounded, so a count with noise implies nothing for certain, unless the scale is too
+    small to change any count.
 
     Returns:
         The least and the most, in the shape of the counts.
@@ -120,7 +120,7 @@ def _of_label(evidence: AttributeEvidence, atoms: int) -> Iterator[SumLimits]:
 
 
 def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Iterator[SumLimits]:
-    """What each traceable view without noise says."""
+    """The sums of each traceable view without noise."""
     records = evidence.records if evidence.knows_label else None
     for masking in evidence.traceable:
         joint = masking.joint
@@ -136,12 +136,12 @@ def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int)
 def _of_chance(
     masking: Masking, atom_of_value: AtomArray, atoms: int, least: FloatArray, most: FloatArray
 ) -> Iterator[SumLimits]:
-    """What a random masking says for certain, which follows only from the masked values that each atom can have.
+    """Certain limits from a random masking, which follow only from the masked values possible for each atom.
 
     The records of a masked value come from atoms that can have it, which limits their sum from below. The records of
-    atoms have only masked values that are possible for them, which limits their sum from above. The second kind of
-    limit is stated for each set of masked values that is possible for some atom: it covers all atoms for which no other
-    masked values are possible. Other sets of masked values are left out (by Hall's theorem all sets would be needed).
+    atoms have only masked values that are possible for them, which limits their sum from above. There is a limit of the
+    second kind for each set of masked values possible for some atom: it covers all atoms whose possible masked values
+    are all in the set. Other sets of masked values are left out (by Hall's theorem all sets would be needed).
     """
     possible = np.zeros((atoms, masking.groups), dtype=bool)
     possible[atom_of_value] = True if masking.transition is None else masking.transition > 0

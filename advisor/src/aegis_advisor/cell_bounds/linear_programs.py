@@ -17,7 +17,7 @@ DEVEX = 1
 Devex pricing is cheap."""
 
 STEPS = 100_000
-"""The most simplex steps of a program. A time limit would not give the same answer twice."""
+"""The most simplex steps of a program. A time limit would make results irreproducible."""
 
 LARGE = 2.0**20
 """Counts are scaled below this, since the solver's tolerances are absolute."""
@@ -32,8 +32,8 @@ class Optimum:
     """The solution of a linear program.
 
     Attributes:
-        point: (cells,) a table.
-        multipliers: (sums,) the dual solution, which shows that no table has less.
+        point: (cells,) the optimal table.
+        multipliers: (sums,) the dual solution, which proves the optimum.
     """
 
     point: FloatArray
@@ -60,7 +60,7 @@ class Simplex:
         self._highs.passModel(_model(sums, self._unit))
 
     def least(self, cells: IntArray, sign: int) -> Optimum | None:
-        """Return a table that minimises `sign` times the sum of some cells; None if the program was given up.
+        """Return a table that minimises `sign` times the sum of some cells; None if the solver failed.
 
         Raises:
             InfeasibleError: no table has these sums.
@@ -110,10 +110,10 @@ class BoundSearch:
         sums: the sums of the part.
         lower: (cells,) the lower bounds proven so far.
         upper: (cells,) the upper bounds proven so far.
-        least: (cells,) the least in any table found so far that fits.
-        most: (cells,) the most in any of these tables.
-        whole_least: (cells,) the least in any of these tables that is a table of whole numbers; infinite if none is.
-        whole_most: (cells,) the most in any of them; minus infinity if none is.
+        least: (cells,) the minimum over all feasible tables so far.
+        most: (cells,) the maximum over these tables.
+        whole_least: (cells,) the minimum over those of them with whole numbers only; infinite if there are none.
+        whole_most: (cells,) the maximum over those; minus infinity if there are none.
         asked: (2, cells) whether the program of the upper bound, and of the lower bound, was solved.
         programs: the number of linear programs solved.
     """
@@ -130,7 +130,7 @@ class BoundSearch:
 
     @classmethod
     def over(cls, sums: LinearSystem) -> Self:
-        """Start with the bounds that each sum implies by itself."""
+        """Start with the bounds implied by single sums."""
         cells = sums.cells.size
         seen = np.full(cells, np.inf)
         asked = np.zeros((2, cells), dtype=bool)
@@ -141,7 +141,7 @@ class BoundSearch:
         return int(np.count_nonzero(self._loose(1)) + np.count_nonzero(self._loose(-1)))
 
     def run(self, stop: Callable[[], bool], settled: Callable[[int], None]) -> bool:
-        """Solve the programs that are needed; False if `stop` ended the search or a program was given up.
+        """Solve the programs that are needed; False if `stop` ended the search or a program failed.
 
         Args:
             stop: called before each program; true if time is up.
@@ -183,7 +183,7 @@ class BoundSearch:
         return np.array(chosen or cells[:1])
 
     def _takes(self, room: FloatArray, cell: int) -> bool:
-        """Whether the room (sums,) suffices for a cell's upper bound; if so, subtract the bound from the room."""
+        """Subtract a cell's upper bound from the slack (sums,) of its sums if it fits; return whether it did."""
         sums = self.sums.of_cell(cell)
         if self.upper[cell] > room[sums].min(initial=np.inf):
             return False
@@ -191,7 +191,7 @@ class BoundSearch:
         return True
 
     def _ask(self, simplex: Simplex, cells: IntArray, sign: int) -> bool:
-        """Minimise `sign` times the sum of some cells, and prove the bound of a single one. False if that failed."""
+        """Minimise `sign` times the sum of some cells; for a single cell, prove its bound. False on failure."""
         optimum = simplex.least(cells, sign)
         self.programs += 1
         single = cells.size == 1
@@ -218,9 +218,9 @@ class BoundSearch:
         return True
 
     def _loose(self, sign: int) -> BoolArray:
-        """(cells,) whether the lower (1) or upper (-1) bound was neither computed nor attained by a table found so far.
+        """(cells,) whether the lower (1) or upper (-1) bound was neither computed nor attained by a table so far.
 
-        A cell that no sum limits from above has no upper bound to look for.
+        A cell without an upper limit has no upper bound to search for.
         """
         gap = self.least - self.lower if sign > 0 else self.upper - self.most
         loose: BoolArray = (gap > CLOSE + RELATIVE * self.sums.largest) & ~self.asked[int(sign > 0)]

@@ -21,7 +21,7 @@ class LinearSystem:
         transposed: (cells, sums).
         least: (sums,) whole numbers as float64.
         most: (sums,) likewise; possibly infinite.
-        upper: (cells,) the least upper limit of the sums that each cell is part of.
+        upper: (cells,) the smallest upper limit of the sums that contain each cell.
     """
 
     cells: IntArray
@@ -35,7 +35,7 @@ class LinearSystem:
     def of(cls, limits: Sequence[SumLimits], rows: FloatArray | None, atoms: int, labels: int) -> Self | None:
         """Return all sums of a table (atoms, labels) with these rows (atoms,), over the cells that can have records.
 
-        None if a sum that has records has no such cell, so that no table fits.
+        None if a sum with records has no such cell, so that no table fits.
         """
         matrix, least, most = _incidence(limits, rows, atoms, labels)
         upper = _smallest(matrix, most)

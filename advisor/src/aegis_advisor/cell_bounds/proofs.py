@@ -1,12 +1,12 @@
 """Proofs in whole numbers, from the multipliers of linear programs.
 
-A solver's optimum is right to some digits only, but a bound must never exclude the truth. Any multipliers `y` of the
+A solver's optimum has limited precision, but a bound must never exclude the truth. Any multipliers `y` of the
 sums prove a bound (Neumaier & Shcherbina 2004, "Safe bounds in linear and mixed-integer linear programming"):
 
     c x = y A x + (c - y A) x  >=  sum of y times the limit on its side  +  sum of min(0, c - y A) times the most of x
 
 for every table with `least <= A x <= most` and `0 <= x <= upper`. Multipliers are rounded to fractions whose common
-denominator is a power of two. Then all of this is computed without error. Counts are whole, so the bound is rounded up.
+denominator is a power of two. Then the arithmetic is exact. Counts are whole, so the bound is rounded up.
 
 Likewise, no table fits if a combination of the sums is larger than any table within the bounds of its cells makes it.
 """
@@ -17,10 +17,10 @@ from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
 
 NEGLIGIBLE = 2.0**-40
-"""A multiplier this small relative to the largest is the solver's rounding."""
+"""Multipliers smaller than this, relative to the largest, are rounding errors of the solver."""
 
 HOPELESS = 2.0**20
-"""A multiplier this large leaves the others too few binary places."""
+"""Multipliers above this leave too few binary places for the others."""
 
 
 def proven_least(sums: LinearSystem, cell: int, sign: int, multipliers: FloatArray) -> int | None:

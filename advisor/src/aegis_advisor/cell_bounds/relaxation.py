@@ -1,4 +1,5 @@
-"""Tables of real numbers in a box, or proofs that there are none: a linear program that is changed from box to box."""
+"""Tables of real numbers in a box, or proofs that the box is empty, by one linear program that is updated for each
+box."""
 
 import highspy
 import numpy as np
@@ -8,15 +9,15 @@ from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.cell_bounds.proofs import proves_empty
 
 FRACTION = 1e-6
-"""A cell of a solver's table is no whole number if it is farther from one than this."""
+"""A cell of a solver's table counts as fractional if it is farther than this from a whole number."""
 
 
 class GivenUpError(Exception):
-    """Time ran out, the search took too many boxes, or the solver's digits were not enough for a proof."""
+    """Time ran out, the search took too many boxes, or the solver's precision was too low for a proof."""
 
 
 class Relaxation:
-    """The linear program that looks for a table of real numbers in a box; it minimises how much its sums miss.
+    """The linear program that searches a box for a table of real numbers: it minimises the total violation of the sums.
 
     Unlike a program without a solution, this one always has multipliers, which then prove that no table fits.
     """
@@ -30,7 +31,7 @@ class Relaxation:
         self._highs.passModel(_model(sums))
 
     def table(self, lower: FloatArray, upper: FloatArray) -> FloatArray | None:
-        """Return a table (cells,) between these bounds; None if it is proven that there is none.
+        """Return a table (cells,) between these bounds; None if the box is proven empty.
 
         Raises:
             GivenUpError: the program has no solution, or its multipliers prove nothing.
@@ -49,7 +50,7 @@ class Relaxation:
 
 
 def _model(sums: LinearSystem) -> highspy.HighsLp:
-    """The sums as a HiGHS model, with two more columns for each of them: what it lacks, and what it has too much."""
+    """The sums as a HiGHS model, with two slack columns for each: shortfall and excess."""
     rows, cells = sums.matrix.shape
     columns = sums.matrix.tocsc()
     missing: IntArray = np.arange(2 * rows)

@@ -29,11 +29,11 @@ Bounds = tuple[FloatArray, FloatArray]
 
 
 def in_groups(margin: Margin, rows: FloatArray | None) -> Bounds:
-    """The tightest bounds of the cells of a margin whose groups share no atom, in the order of its members.
+    """The tightest bounds of the cells of a margin with disjoint groups, in the order of its members.
 
     With known rows (members,) a group is a table with two margins, for which the bounds of Frechet (1951), also
     Bonferroni's, are attained: `max(0, r + c - n) <= x <= min(r, c)`. Without them, each count of a group can be split
-    among its atoms in any way; a single atom has all of it.
+    among its atoms in any way; a single atom gets all of it.
     """
     counts = margin.counts[margin.group_of]
     if rows is None:
@@ -50,7 +50,7 @@ def contradicts(margin: Margin, rows: FloatArray) -> bool:
 
 
 def proven_table(problem: Problem) -> FloatArray | None:
-    """The only table (atoms, labels) that meets the margins, if there is a proof that no other does; else None.
+    """The table (atoms, labels) that meets the margins, if it is proven to be the only one; else None.
 
     `unique_table` finds it and checks the margins. No other table has the same sums if the atoms' rows `D` of the
     design are independent, that is, if `D D'` is regular, which `is_regular` proves.
@@ -68,12 +68,12 @@ class TableBounds:
 
     Attributes:
         lower: (atoms, labels) whole numbers as float64.
-        upper: (atoms, labels) likewise; infinite where nothing is certain.
-        searches: for each part that needs linear programs, the indices (cells,) of its cells in the flattened table,
+        upper: (atoms, labels) likewise; infinite where nothing limits the cell.
+        searches: for each part that needs linear programs: the indices (cells,) of its cells in the flattened table,
             and its search.
         complete: whether every linear program that was needed has been solved.
         by_whole_numbers: (atoms, labels) which cells are determined only because counts are whole numbers.
-        undecided: (atoms, labels) of which cells it is not known whether they are determined for that reason.
+        undecided: (atoms, labels) the cells for which this was not decided.
     """
 
     lower: FloatArray
@@ -118,7 +118,7 @@ class TableBounds:
         return True
 
     def _decide(self, stop: Callable[[], bool]) -> None:
-        """Add what follows only because counts are whole numbers."""
+        """Add the cells that are determined only because counts are whole numbers."""
         for cells, search in self.searches:
             whole = decide(search, stop)
             self.by_whole_numbers.flat[cells] = whole.determined
@@ -167,7 +167,7 @@ class TableBounds:
 
 
 def _report(progress: Callable[[int, int], None], later: int, everything: int, left: int) -> None:
-    """Report the number of bounds settled, given those left in the current part and in later parts."""
+    """Report the number of bounds decided, given those left in the current part and in later parts."""
     progress(everything - later - left, everything)
 
 

@@ -1,13 +1,13 @@
 """Cells that are determined only because counts are whole numbers.
 
-A sum of real numbers can be shared out where one of whole numbers cannot: if each two of three cells have one record
-together, each cell has half a record, or there is no table. So all tables of records may have the same count in a cell
-whose bounds differ. Whether some table of whole numbers has another count is decided by branch and bound (Land & Doig
-1960, "An automatic method of solving discrete programming problems"). A box, the bounds of all cells, is narrowed by
-each sum in turn. Then a linear program proves that no table in it fits (`proofs`), or returns one that does. If a cell
-of that table has a fraction, it divides the box into two. Integer programs by HiGHS, through SciPy, find tables that
-this search misses. Nothing depends on a tolerance: a table counts only if its whole numbers have the sums, and a box
-only counts as empty if that is proven in whole numbers.
+Real numbers can meet sums that whole numbers cannot: if every two of three cells add up to one, each cell is a half. So
+a cell can have the same count in all tables of whole numbers although its bounds differ. Whether some table of whole
+numbers has another count is decided by branch and bound (Land & Doig 1960, "An automatic method of solving discrete
+programming problems"). A box, the bounds of all cells, is narrowed by each sum in turn. Then a linear program proves
+that no table in it fits (`proofs`), or returns one that does. If a cell of that table has a fraction, it divides the
+box into two. Integer programs by HiGHS, through SciPy, find tables that this search misses. Nothing depends on a
+tolerance: a table is accepted only if its whole numbers have the exact sums, and a box only counts as empty with a
+proof in whole numbers.
 """
 
 from collections.abc import Callable
@@ -25,8 +25,8 @@ LARGEST = 200
 """The most cells of a block that is searched; the time can grow exponentially with their number."""
 
 FEW, MANY = 50, 2_000
-"""The most boxes of a search before an integer program is tried, and after it. A time limit would not give the same
-answer twice."""
+"""The most boxes of a search before an integer program is tried, and after it. A time limit would make results
+irreproducible."""
 
 NODES, GAP = 1_000, 0.5
 """The most nodes of an integer program, and how far from the best, relative to it, a table may be to end it."""
@@ -40,12 +40,12 @@ Box = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeCells:
-    """What whole numbers say about the cells of a part. Each array is (cells,).
+    """The cells of a part that whole numbers determine. Each array is (cells,).
 
     Attributes:
         determined: which cells have the same count in all tables of whole numbers, but not in all tables.
-        counts: these counts, 0 for other cells.
-        undecided: of which cells it is not known whether that is so.
+        counts: the counts of these cells; 0 for others.
+        undecided: the cells for which this was not decided.
     """
 
     determined: BoolArray
@@ -56,11 +56,11 @@ class WholeCells:
 def decide(search: BoundSearch, stop: Callable[[], bool]) -> WholeCells:
     """Decide which cells of a part whole numbers determine, block by block.
 
-    The cells whose bounds are equal are subtracted from the sums. What is left falls into blocks that share no sum.
+    The cells whose bounds are equal are subtracted from the sums. The rest falls into blocks that share no sum.
 
     Args:
         search: a search that has ended.
-        stop: called before each linear program; if true, the cells that are left remain undecided.
+        stop: called before each linear program; if true, the remaining cells stay undecided.
 
     Raises:
         InfeasibleError: no table of whole numbers has these sums.
@@ -87,7 +87,7 @@ def decide(search: BoundSearch, stop: Callable[[], bool]) -> WholeCells:
 def _without_determined(search: BoundSearch) -> LinearSystem:
     """The sums of the cells that are not determined, less the lower bound of each cell.
 
-    A cell without an upper limit is in no sum with one, and can make up for whatever its sums lack. So it limits no
+    A cell without an upper limit occurs only in sums without one, and can fill any shortfall of these. So it limits no
     other cell, and is left out together with its sums.
     """
     sums = search.sums
@@ -113,10 +113,10 @@ class BoxSearch:
 
     Attributes:
         sums: the sums of the block, whose cells are all bounded.
-        least: (cells,) the least in any table of whole numbers found so far; infinite if there is none.
-        most: (cells,) the most in any of them; minus infinity if there is none.
-        lower: (cells,) the least in all tables of whole numbers, as far as it is proven.
-        upper: (cells,) the most, likewise.
+        least: (cells,) the minimum over the tables of whole numbers so far; infinite if there are none.
+        most: (cells,) the maximum over them; minus infinity if there are none.
+        lower: (cells,) the proven minimum over all tables of whole numbers.
+        upper: (cells,) the proven maximum.
         stop: called before each linear program; true if time is up.
     """
 
@@ -138,11 +138,11 @@ class BoxSearch:
 
     @property
     def varies(self) -> BoolArray:
-        """(cells,) which cells have different counts in two tables of whole numbers found so far."""
+        """(cells,) which cells differ between tables of whole numbers so far."""
         return np.asarray(self.least < self.most)
 
     def run(self) -> None:
-        """Decide about one cell after another, as far as possible.
+        """Decide one cell after another, as far as possible.
 
         Raises:
             InfeasibleError: there is no table.
@@ -162,7 +162,8 @@ class BoxSearch:
                 continue
 
     def _collect(self, relaxation: Relaxation) -> None:
-        """Find a table, then tables with much and little in the cells that do not vary yet, as long as this helps."""
+        """Find a table, then tables with high and low counts in the cells that do not vary yet, as long as this
+        helps."""
         if not self._any_found and not self._has_table(relaxation, self.lower, self.upper):
             raise InfeasibleError
         for sign in (-1.0, 1.0):
@@ -172,7 +173,7 @@ class BoxSearch:
                 self._try_program(self.lower, self.upper, np.where(self.varies, 0.0, sign))
 
     def _settle(self, relaxation: Relaxation, cell: int) -> None:
-        """Look for a table with more in this cell than all tables found so far, then for one with less."""
+        """Search for a table with a higher count in this cell than all so far, then for one with a lower count."""
         count = self.least[cell]
         above, below = self.lower.copy(), self.upper.copy()
         above[cell], below[cell] = count + 1, count - 1
@@ -183,7 +184,7 @@ class BoxSearch:
             self.lower[cell] = count
 
     def _has_table(self, relaxation: Relaxation, lower: FloatArray, upper: FloatArray) -> bool:
-        """Whether a box has a table of whole numbers, which is then noted.
+        """Whether a box has a table of whole numbers; records it.
 
         Raises:
             GivenUpError: neither a table nor a proof that there is none was found.
@@ -198,7 +199,7 @@ class BoxSearch:
         return self._divide(relaxation, lower, upper, MANY)
 
     def _divide(self, relaxation: Relaxation, lower: FloatArray, upper: FloatArray, most: int) -> bool:
-        """Whether a box has a table, by division into at most so many boxes; raises an error if they do not suffice."""
+        """Whether a box has a table, by division into at most `most` boxes; raises `GivenUpError` beyond that."""
         boxes: list[Box] = [(lower, upper)]
         for _ in range(most):
             if not boxes:
@@ -220,7 +221,7 @@ class BoxSearch:
         raise GivenUpError
 
     def _try_program(self, lower: FloatArray, upper: FloatArray, cost: FloatArray) -> bool:
-        """Whether an integer program finds a table in a box; if not, there may still be one."""
+        """Whether an integer program finds a table in a box; if none, there may still be one."""
         sums = scipy.optimize.LinearConstraint(self.sums.matrix, self.sums.least, self.sums.most)
         optimum = scipy.optimize.milp(
             cost,
@@ -232,7 +233,7 @@ class BoxSearch:
         return optimum.x is not None and self._note(np.rint(optimum.x))
 
     def _note(self, table: FloatArray) -> bool:
-        """Note a table of whole numbers, if it has the sums; otherwise it is only nearly one."""
+        """Record a table if it is one of whole numbers with the exact sums; return whether it is."""
         fits = self.sums.admits(table)
         if fits:
             self.least = np.minimum(self.least, table)
@@ -241,7 +242,7 @@ class BoxSearch:
 
 
 def narrowed(sums: LinearSystem, lower: FloatArray, upper: FloatArray) -> Box | None:
-    """Narrow a box to what each sum leaves for its cells; None if some cell or sum is left without any count."""
+    """Narrow a box to what each sum leaves for its cells; None if nothing is left for some cell or sum."""
     members, starts = sums.transposed.indices, sums.transposed.indptr[:-1]
     for _ in range(ROUNDS):
         room = sums.most - sums.matrix @ lower

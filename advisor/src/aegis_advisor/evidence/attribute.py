@@ -29,7 +29,7 @@ class MaskingFlags:
         counted: whether its counts are known.
         deterministic: whether it is a function of the value.
         perturbed: whether its counts are declared to differ from those of the table.
-        drawn: whether its transition matrix is known and tells values apart.
+        drawn: whether its transition matrix is known and its rows differ.
     """
 
     occupied: int
@@ -51,7 +51,7 @@ class MaskingFlags:
 
     @property
     def informs(self) -> bool:
-        """Whether its counts show something of what the attribute tells about the label."""
+        """Whether its counts carry information about the attribute's association with the label."""
         return self.occupied > 1 and (self.exact or (self.counted and (self.mapped or self.drawn)))
 
 
@@ -124,7 +124,7 @@ class Masking:
 
     @property
     def is_fitted(self) -> bool:
-        """Whether its counts differ from those of its table, which is therefore estimated by a fit to them."""
+        """Whether its counts are inexact, so that its table is estimated by a fit."""
         return self.joint is not None and not self.perturbation.is_none
 
     @property
@@ -148,9 +148,8 @@ class AttributeEvidence:
         joint: (values, labels) int64, the unmasked counts; None unless the provider gives them.
         maskings: its masking functions, in the provider's order.
         label_perturbation: how the label's histogram is declared to differ from that of the table.
-        rounded_once: the base to multiples of which the counts of values and label values were rounded, once; all
-            counts that declare nothing add up these. They agree with each other like those of a table, but it is not
-            the provider's. None if they are those of the provider's table.
+        rounded_once: the base to which the counts of values and label values were rounded once; all counts without a
+            declaration are sums of these. They are consistent, but not those of the provider's table. None if they are.
     """
 
     name: str
@@ -164,11 +163,11 @@ class AttributeEvidence:
 
     @property
     def rounding(self) -> Perturbation:
-        """How each count that declares nothing differs from that of the provider's table."""
+        """How each count without a declaration differs from that of the provider's table."""
         return Perturbation(rounded_to=self.rounded_once)
 
     def count_variance(self, masking_id: str) -> float:
-        """The variance of each count of a masking with the label, by what is declared of them."""
+        """The variance of each count of a masking with the label, from its declarations."""
         declared = self.rounding if masking_id == IDENTITY else self.masking(masking_id).perturbation
         return (self.rounding if declared.is_none else declared).count_variance
 
@@ -190,9 +189,9 @@ class AttributeEvidence:
         return self.label_perturbation.slack(1, sums), self.label_perturbation.slack(self.labels, sums)
 
     def sum_slack(self, declared: Perturbation) -> tuple[int, int]:
-        """The most by which the label's counts, and their total, may be off for a table that declares this.
+        """The largest error of the label's counts, and of their total, relative to a table with this declaration.
 
-        Where counts were rounded once, those that declare something were rounded by themselves, so their sums differ.
+        Where counts were rounded once, tables with declarations were rounded separately, so their sums differ.
         """
         column, whole = self.label_slack
         if declared.is_none:
@@ -224,7 +223,7 @@ class AttributeEvidence:
 
     @property
     def is_fitted(self) -> bool:
-        """Whether the reference is fitted to inexact counts by a known mapping that tells all values apart."""
+        """Whether the reference is fitted to inexact counts of a known one-to-one mapping."""
         views = [one.mapping for one in self.maskings if one.is_fitted and one.mapping is not None]
         return any(np.unique(mapping).size == self.values for mapping in views)
 
@@ -235,14 +234,15 @@ class AttributeEvidence:
 
     @cached_property
     def known_sums(self) -> KnownSums | None:
-        """What the mapped views with exact counts determine together; None if there are none, or they disagree."""
+        """The sums that the mapped views with exact counts determine jointly; None without such views, or if they
+        disagree."""
         views = [(one.mapping, one.joint) for one in self.maskings if one.perturbation.is_none]
         mapped = [(mapping, joint) for mapping, joint in views if mapping is not None and joint is not None]
         return KnownSums.of(mapped, self.histogram, self.values)
 
     @property
     def refined_views(self) -> tuple[View, ...]:
-        """Mapping (values,) and counts of partitions that the exact views determine together but none has by itself."""
+        """Mapping (values,) and counts of partitions that the exact views determine jointly but not singly."""
         several = sum(masking.constrains for masking in self.maskings) > 1
         return self.known_sums.refined_views if several and self.known_sums is not None else ()
 

@@ -1,7 +1,7 @@
-"""The content of an entry: what a provider publishes of a table, as the service, the provider and the advisor read it.
+"""The content of an entry, as read by the service, the provider and the advisor.
 
-Members are named as in the contract (`aegis_sdk.wire.EntryDocument`), which has their rules; nothing is checked here.
-What needs no reader in Python is left out.
+Members are named as in the contract (`aegis_sdk.wire.EntryDocument`), which documents and checks them; nothing is
+checked here. Members that no Python code reads are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ Counts: TypeAlias = Any
 """Counts, or places in a domain: lists as published, or int64 arrays."""
 
 Column: TypeAlias = Any
-"""A list with an item for each of many configurations, which readers leave as it is: there can be millions."""
+"""A list with one item per configuration. Readers do not copy it: it can have millions of items."""
 
 Number: TypeAlias = int | float
 
@@ -39,7 +39,7 @@ class LabelContent:
 
 @dataclass(frozen=True, slots=True)
 class FunctionContent:
-    """What a masking does."""
+    """The masking function and its parameters."""
 
     name: str
     parameters: Mapping[str, Any] | None = None
@@ -60,7 +60,7 @@ class DiscretizationContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskingContent:
-    """What is known of one masking: `mapping` (values,), `transition` (values, groups), `joint` (groups, labels)."""
+    """One masking: `mapping` (values,), `transition` (values, groups), `joint` (groups, labels)."""
 
     id: str
     domain: Sequence[str]
@@ -104,7 +104,7 @@ class AssociationContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairContent:
-    """Two masked attributes together: `joint` (groups of the one, groups of the other)."""
+    """The joint counts of two masked attributes: `joint` (groups of the one, groups of the other)."""
 
     attributes: Sequence[str]
     maskings: Sequence[str]
@@ -118,7 +118,7 @@ class PairContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlContent:
-    """What was done to all counts."""
+    """The disclosure controls applied to all counts."""
 
     min_cell: int | None = None
     rounded_to: int | None = None
@@ -129,7 +129,7 @@ class ControlContent:
 
     @property
     def rounded_once(self) -> int | None:
-        """The base of the counts that declare nothing, if all were rounded together; None if they are exact."""
+        """The base of the counts without a declaration, if they were rounded once; None if they are exact."""
         return self.rounded_to if self.rounding == "once" else None
 
 
@@ -139,7 +139,7 @@ class PublishedTrace:
 
     Attributes:
         value: the trace, in the unit of `joint` with its default correction.
-        rounded_to: it was rounded up or down to a multiple of this; None if it is exact.
+        rounded_to: the base to which it was rounded up or down; None if it is exact.
     """
 
     value: float
@@ -184,7 +184,7 @@ class HoldoutContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigurationContent:
-    """A configuration of either kind. A generated one has no maskings, and counts of its own."""
+    """A configuration, masked or generated. A generated one has its own counts and no maskings."""
 
     id: str
     kind: str = "masked"
@@ -200,7 +200,7 @@ class ConfigurationContent:
 
     @property
     def is_generated(self) -> bool:
-        """Whether it is a table that a model drew, which shares no attribute of the entry's table."""
+        """Whether it is a table drawn from a model."""
         return self.kind == GENERATED
 
 
@@ -223,7 +223,7 @@ class ConfigurationsContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryContent(ConfigurationsContent):
-    """An entry. Stored entries keep their configurations apart, and have none here."""
+    """An entry. Stored entries have their configurations elsewhere, and none here."""
 
     records: int
     label: LabelContent

@@ -7,7 +7,7 @@ from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence, Maskin
 
 
 def exact_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | None:
-    """The exact counts (groups, labels) of a deterministic masking, or None if they are not certain.
+    """The exact counts (groups, labels) of a deterministic masking; None if they are not certain.
 
     They are certain in four cases: they are published; the unmasked counts are published; every group is a union of
     groups of one counted, mapped view (possibly of different views for different groups); or the counted, mapped views
@@ -28,7 +28,7 @@ def exact_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | No
 
 
 def masked_records(evidence: AttributeEvidence, masking: str) -> IntArray | None:
-    """(groups,) the records of each masked value by the attribute's own counts; None if these do not say."""
+    """(groups,) the records of each masked value by the attribute's own counts; None if unknown."""
     if masking == IDENTITY:
         return evidence.value_counts
     known = evidence.masking(masking)
@@ -59,7 +59,8 @@ def _united_counts(evidence: AttributeEvidence, mapping: IntArray, groups: int) 
 
 
 def _whole_groups(view: IntArray, mapping: IntArray, groups: int) -> tuple[IntArray, BoolArray]:
-    """For each group (groups,) of a view: a group of `mapping` that shares values with it, and whether it has all."""
+    """For each group (groups,) of a view: a group of `mapping` that shares values with it, and whether it contains
+    all."""
     target = np.zeros(groups, dtype=np.int64)
     target[view] = mapping
     whole = np.bincount(view, minlength=groups) > 0

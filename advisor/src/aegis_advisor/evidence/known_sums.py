@@ -1,7 +1,7 @@
-"""What the counted views of an attribute determine together.
+"""The sums that the counted views of an attribute determine jointly.
 
-Every count of a masked value is a sum over atoms, the values that no counted view tells apart. Linear combinations of
-these sums are known, too: where bins overlap, what lies between their cuts is a difference.
+Every count of a masked value is a sum over atoms: sets of values that no counted view separates. Linear combinations of
+these sums are known, too: where bins overlap, the records between their cuts are a difference.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ View = tuple[IntArray, IntArray]
 """A partition (values,) of the domain, and the counts (groups, labels) of its groups."""
 
 LARGEST = 5_000_000
-"""The most cells of atoms and labels, times views, that are peeled."""
+"""The largest table to be peeled: cells of atoms and labels, times views."""
 
 LARGEST_PART = 500_000_000
 """The most groups times atoms, times the lesser of both, of a part whose equations are solved: some tenths of a
@@ -79,10 +79,10 @@ class KnownSums:
 
     @cached_property
     def refined_views(self) -> tuple[View, ...]:
-        """The finest partitions with known counts that were found, as far as they tell more than any view by itself.
+        """The finest known partitions, without those that a single view already refines.
 
-        Each splits a view's groups into atoms with known counts and, in other parts, into sets that it has in common
-        with groups of other views. Values that cannot have records are apart in the last group.
+        Each splits a view's groups into atoms with known counts and, in other parts, into intersections with groups of
+        other views. Values that cannot have records form the last group.
         """
         refined = (self._refined(partition) for partition in self._finest())
         return tuple(view for view in refined if view is not None)
@@ -113,7 +113,7 @@ class KnownSums:
         return None if left.any() else np.where(unknown, totals, whole)
 
     def _finest(self) -> Iterator[IntArray]:
-        """Yield partitions (atoms,): known atoms by themselves, and in every part one of its finest partitions."""
+        """Yield partitions (atoms,): known atoms as singletons, and for every part one of its finest partitions."""
         choices = [part.finest_partitions() for part in self.parts]
         for choice in range(max(map(len, choices), default=1)):
             partition = np.arange(self._is_known.size)
@@ -123,7 +123,7 @@ class KnownSums:
             yield partition
 
     def _refined(self, partition: IntArray) -> View | None:
-        """The view of a partition (atoms,) of the atoms, unless another view tells at least as much."""
+        """The view of a partition (atoms,) of the atoms; None if another view refines it."""
         groups = int(self.group_of_atom.max(initial=-1)) + 1
         if any(coarsening(view, partition, groups) is not None for view in self.group_of_atom):
             return None
@@ -162,7 +162,7 @@ def _groups_of_atoms(views: Sequence[View], held: IntArray, atom_of_held: IntArr
 
 
 def _peeled(group_of_atom: IntArray, sums: IntArray, rows: IntArray | None) -> IntArray | None:
-    """The counts (atoms, labels) that follow one after the other; None if no counts have these sums.
+    """The counts (atoms, labels) that peeling determines; None if no counts have these sums.
 
     Args:
         group_of_atom: (views, atoms).
@@ -181,7 +181,7 @@ def _peeled(group_of_atom: IntArray, sums: IntArray, rows: IntArray | None) -> I
 
 
 def _solve(group_of_atom: IntArray, sums: IntArray, cells: IntArray) -> tuple[Part, ...] | None:
-    """Fill in the cells (atoms, labels) of parts that only one table fits, and return the other parts.
+    """Fill in the cells (atoms, labels) of uniquely determined parts, and return the other parts.
 
     None if the counts contradict each other. Parts that are too large are left out.
     """

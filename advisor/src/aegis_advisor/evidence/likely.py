@@ -1,11 +1,11 @@
-"""Tables that rounded counts may stand for, drawn from a model of the rounding and of the rows.
+"""Likely true tables behind rounded counts, drawn from a model of the rounding and of the rows.
 
-A count of 0 to `b - 1` was published as 0 or as the base `b`, so thin rows seem far more uneven than they are. How much
-more depends on how many records such rows have and how these spread over the labels, which no row tells by itself, but
-all rows of a table together do. Each row has counts with Poisson distributions, whose sum `v` comes from a distribution
-that is found by expectation-maximisation: the nonparametric maximum likelihood of a mixture [@laird1978]. How `v`
-spreads over the labels is taken from the row as far as it has records, and otherwise from all. Given `v` and what was
-published, the true counts are drawn.
+A count of 0 to `b - 1` was published as 0 or as the base `b`, so rows with few records look far more uneven than they
+are. How much more depends on their numbers of records and on how these spread over the labels, which a single row
+cannot show, but all rows of a table together can. Each row has Poisson counts, whose expected sum `v` comes from a
+distribution estimated by expectation-maximisation: the nonparametric maximum likelihood of a mixture [@laird1978]. The
+spread of `v` over the labels is that of the row as far as it has records, and otherwise that of all records. Given `v`
+and what was published, the true counts are drawn.
 """
 
 import math
@@ -24,37 +24,36 @@ from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.evidence.rounded_sums import sum_variances
 
 DRAWS: Final = 5
-"""The tables that are drawn. Each is rounded twice, with opposite errors, which cancel to first order."""
+"""The number of draws. Each is rounded twice, with opposite errors, which cancel to first order."""
 
 MOST_CELLS: Final = 20_000
-"""Of tables with more cells than this over `DRAWS`, fewer are drawn, since more rows average out more; two at least."""
+"""The most cells of all draws: large tables get fewer draws (at least two), since their many rows average out."""
 
 LARGE: Final = 20
-"""Rounding counts of more than this many bases adds next to nothing; rows that only have such counts are left as they
-are."""
+"""The rounding of counts above this many bases is negligible; rows with only such counts stay as they are."""
 
 THIN: Final = 12
 """In rows without counts of more than this many bases, the number of records is taken from the mixture."""
 
 _ROWS: Final = 2_000
-"""The mixture is fitted to so many rows at most, and drawn from for so many at a time."""
+"""The most rows used to fit the mixture, and the rows drawn at a time."""
 
 _UNLIKELY: Final = -50.0
-"""Logarithms of likelihoods below this do not matter, and numbers that small are slow."""
+"""Log-likelihoods below this are cut off: they do not matter, and denormal numbers are slow."""
 
 _ROUNDS: Final = 6
 _PACE: Final = 1.8
-"""Steps of the maximisation are taken this much further, which takes about half as many; below 2 they converge."""
+"""Over-relaxation of the maximisation steps: about half as many are needed; below 2 they converge."""
 
 REFINED: Final = "\0refined"
-"""What tables are called whose partition no masking has: no masking has such a name."""
+"""The name of tables whose partition no masking has; no masking can have this name."""
 
 _FINE: Final = 1e9
-"""Weights are told apart by this part of one."""
+"""The resolution to which weights are compared."""
 
 _QUANTILES: Final = 64
 _MEANS: Final = np.geomspace(0.004, 40.0, 81)
-"""Means of counts, in bases, for which the model is tabulated. They are told by their places in this."""
+"""Means of counts, in bases, for which the model is tabulated. A place is an index into this grid."""
 _STEP: Final = math.log(_MEANS[1] / _MEANS[0])
 _FIRST: Final = math.log(_MEANS[0]) / _STEP
 _SUMS: Final = np.arange(14, 87, 4)
@@ -68,12 +67,12 @@ class Drawn:
     Attributes:
         shares: (labels,) the shares of the records.
         starts: (tables,) the first row of each table; every table has rows.
-        weights: (rows,) how much more the counts of a row vary than one count that was rounded: 1 unless they add up
-            parts of groups of finer maskings.
+        weights: (rows,) the variance of a row's counts relative to one rounded count: 1 unless they sum parts of groups
+            of finer maskings.
         tables: (labels, 3, draws, rows) the true counts, and these rounded in two ways. Labels come first here and
             below, since sums over a short last axis take many times as long.
-        gains: (tables, 2) what rounding adds to sums of scores and how that varies, by the function that scores rows,
-            as far as it was computed.
+        gains: (tables, 2) the bias and variance of sums of scores due to rounding, by scoring function, as far as
+            computed.
     """
 
     shares: FloatArray
@@ -89,11 +88,11 @@ class LikelyTables:
 
     Attributes:
         published: (rows, labels) the counts.
-        open: (open,) the rows with counts small enough for rounding to matter; the others are known well enough.
-        drawn: the true counts of these rows, and of those of other tables; None if none is open.
-        place: which of the tables it is there.
-        variances: (rows,) how much rounding moves each count of a row, squared.
-        utilities: by measure, its utility without what rounding adds, and less what it surely adds, as far as they were
+        open: (open,) the rows with counts small enough for rounding to matter; the others stay as they are.
+        drawn: the true counts of these rows and of those of other tables; None without open rows.
+        place: the index of this table in `drawn`.
+        variances: (rows,) the variance of each count of a row due to rounding.
+        utilities: by measure, its utility less the expected bias of rounding, and less the certain bias, as far as
             computed.
         gradients: by measure, its gradient (rows, labels), likewise.
     """
@@ -121,14 +120,16 @@ class LikelyTables:
     def together(
         cls, published: Sequence[FloatArray], base: int, weights: Sequence[FloatArray]
     ) -> "list[LikelyTables]":
-        """Draw for several tables (rows, labels) with the same records of each label, each with weights (rows,).
+        """Draw jointly for several tables (rows, labels) with the same label margin, each with weights (rows,).
 
-        That takes little longer than for one. The sums of all their rows come from one mixture.
+        It takes little longer than for one table. The sums of all rows come from one mixture.
         """
         sizes = np.array([len(table) for table in published])
         firsts = np.cumsum(sizes) - sizes
         steps = np.rint(np.ascontiguousarray(np.concatenate(published).T) / base).astype(np.int64)
-        several = np.add.reduceat(steps.any(axis=0), firsts, dtype=np.int64) > 1  # a single row tells nothing anyway
+        several = (
+            np.add.reduceat(steps.any(axis=0), firsts, dtype=np.int64) > 1
+        )  # a single row shows nothing of the spread
         rows = np.flatnonzero((steps.min(axis=0) < LARGE) & np.repeat(several, sizes))
         starts, ends = np.searchsorted(rows, firsts), np.searchsorted(rows, firsts + sizes)
         held = np.flatnonzero(ends > starts)
@@ -161,12 +162,12 @@ class LikelyTables:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
-    """What is known of evidence already.
+    """The tables drawn for evidence, and what they need.
 
     Attributes:
-        weights: those of the rows of its maskings (`Drawn`), by masking id.
+        weights: the weights (`Drawn`) of the rows of its maskings, by masking id.
         coarser: by masking id, the maskings that are functions of it.
-        fitted: the maskings that declare how their counts differ.
+        fitted: the maskings with declarations.
         drawn: tables that were drawn, by table and weights.
     """
 
@@ -177,7 +178,7 @@ class _Known:
 
     @classmethod
     def of(cls, evidence: AttributeEvidence, base: int) -> "_Known":
-        """Return what is known of evidence that was rounded once, with all its exact tables drawn."""
+        """Draw all exact tables of evidence that was rounded once."""
         one_count = evidence.rounding.count_variance
         weights = {name: np.rint(each * (_FINE / one_count)) / _FINE for name, each in sum_variances(evidence).items()}
         fitted = frozenset(one.id for one in evidence.maskings if one.is_fitted)
@@ -198,22 +199,22 @@ class _Known:
         return self.weights[name] if name in self.weights else np.ones(len(table))
 
     def key(self, name: str, table: FloatArray) -> tuple[bytes, bytes]:
-        """What tells drawn tables apart."""
+        """The key of a drawn table."""
         return table.tobytes(), self.weights_of(name, table).tobytes()
 
 
 _KNOWN: Final[WeakKeyDictionary[AttributeEvidence, _Known]] = WeakKeyDictionary()
-"""By evidence, as long as that is used: several measures ask for the same tables."""
+"""Cache by evidence, as long as that exists: several measures use the same tables."""
 
 
 def likely_tables(evidence: AttributeEvidence, name: str, table: FloatArray) -> LikelyTables | None:
-    """Return likely tables of one (groups, labels) that adds up counts which were rounded once; None if none were.
+    """Return likely tables of one (groups, labels) that sums counts rounded once; None if none were.
 
-    A masking that declares how its counts differ has others.
+    Tables of maskings with declarations are drawn separately.
 
     Args:
         evidence: the evidence.
-        name: the masking, or what else the table is of.
+        name: the id of the masking, or another name of the table.
         table: the table.
     """
     base = evidence.rounded_once
@@ -238,7 +239,7 @@ def _known(evidence: AttributeEvidence, base: int) -> _Known:
 
 
 def _groups(tables: Sequence[tuple[str, FloatArray]]) -> Iterator[list[tuple[str, FloatArray]]]:
-    """Tables to be drawn together: with the same records of each label, and so few cells that none is drawn less."""
+    """Group tables to draw jointly: with the same label margin, and few enough cells that none gets fewer draws."""
     group: list[tuple[str, FloatArray]] = []
     cells, label = 0, b""
     for name, table in tables:
@@ -258,7 +259,7 @@ def _coarser(evidence: AttributeEvidence) -> Mapping[str, tuple[str, ...]]:
     for name, mapping, groups in views:
         some = np.zeros(groups, dtype=np.int64)
         some[mapping] = np.arange(mapping.size)
-        same = some[mapping]  # a value with the same masked value as each
+        same = some[mapping]  # a value with the same masked value as the value itself
         others = (other for other in views if other[0] != name and other[2] <= groups)
         found[name] = tuple(other for other, merged, _ in others if (merged[same] == merged).all())
     return found
@@ -267,7 +268,7 @@ def _coarser(evidence: AttributeEvidence) -> Mapping[str, tuple[str, ...]]:
 def _drawn(steps: IntArray, starts: IntArray, shares: FloatArray, base: int, weights: FloatArray) -> Drawn:
     """Draw true counts for published ones, in bases (labels, rows), given the shares of the labels among all records.
 
-    Draws of one count are spread evenly over what is likely, from a random start, so that few tell much.
+    The draws of a count are stratified with a random offset, so that few suffice.
     """
     draws, records = min(max(MOST_CELLS // steps.size, 2), DRAWS), steps.sum(axis=0)
     turn, chance = np.arange(draws) / draws, _chance(records.size + 2 * steps.size)
@@ -286,12 +287,12 @@ def _drawn(steps: IntArray, starts: IntArray, shares: FloatArray, base: int, wei
 
 
 def _place(means: FloatArray | IntArray | float) -> FloatArray:
-    """Where means, in bases, are among `_MEANS`."""
+    """The places of means, in bases, in `_MEANS`."""
     return np.asarray(np.log(means) / _STEP - _FIRST)
 
 
 def _chance(count: int) -> FloatArray:
-    """Random numbers (count,) from 0 to 1, of which any two counts begin with the same."""
+    """The first `count` numbers (count,) of one random sequence from 0 to 1."""
     return _numbers(max(_ROWS, 1 << (count - 1).bit_length()))[:count]
 
 
@@ -301,16 +302,16 @@ def _numbers(count: int) -> FloatArray:
 
 
 def _evenly(starts: FloatArray, turn: FloatArray) -> FloatArray:
-    """Numbers (..., draws, rows) from 0 to 1, of each place spread evenly over the draws, from a start (..., rows)."""
+    """Numbers (..., draws, rows) from 0 to 1, stratified over the draws, with offsets (..., rows)."""
     places = starts[..., np.newaxis, :] + turn[:, np.newaxis]
     places -= places >= 1
     return places
 
 
 def _with_rounded(counts: FloatArray, base: int, chance: FloatArray) -> FloatArray:
-    """Return counts (labels, draws, rows), and these rounded up or down by chance, without bias, in two ways.
+    """Return counts (labels, draws, rows) and two unbiased random roundings of them.
 
-    The second has the opposite errors, so that errors of first order cancel. Counts below two bases, which opposite
+    The second has the opposite errors, so that first-order errors cancel. Counts below two bases, which opposite
     errors might move below 0, are rounded with the opposite chance instead.
 
     Returns:
@@ -324,10 +325,10 @@ def _with_rounded(counts: FloatArray, base: int, chance: FloatArray) -> FloatArr
 
 
 def _spread(steps: IntArray, starts: IntArray, shares: FloatArray, base: int) -> FloatArray:
-    """How the records of each row spread over the labels (labels, rows): as far as they show it, else like all records.
+    """The spread (labels, rows) of each row's records over the labels, shrunk towards that of all records.
 
     By a Dirichlet prior around the shares of all records, whose concentration follows from how much the rows of each
-    table differ. Rounding makes records worth less: those of thin rows a base-th.
+    table differ. Rounding lowers the weight of records: to 1 / base in rows with few of them.
     """
     size, every = base * steps.sum(axis=0, dtype=np.float64), shares[:, np.newaxis]
     own = np.where(size > 0, base * steps / np.maximum(size, 1.0), every)
@@ -348,9 +349,9 @@ def _sums(steps: IntArray, spread: FloatArray, likelihoods: FloatArray, chance: 
 
     Args:
         steps: (labels, rows) the published counts, in bases.
-        spread: (labels, rows) by how many places each count is expected to be beyond the sum of its row.
+        spread: (labels, rows) the offset of each count's expected place from that of its row's sum.
         likelihoods: those of `_model`.
-        chance: (draws, rows) where in the distribution of each row.
+        chance: (draws, rows) the quantile in the distribution of each row.
     """
     chunks = [slice(start, start + _ROWS) for start in range(0, chance.shape[1], _ROWS)]
     likely = np.hstack([_likelihoods(steps[:, rows], spread[:, rows], likelihoods) for rows in chunks])
@@ -365,7 +366,7 @@ def _sums(steps: IntArray, spread: FloatArray, likelihoods: FloatArray, chance: 
 
 
 def _likelihoods(steps: IntArray, spread: FloatArray, likelihoods: FloatArray) -> FloatArray:
-    """(sums, rows) The likelihood of each sum of a row, over that of the most likely one."""
+    """(sums, rows) The likelihood of each sum of a row, relative to the maximum."""
     less = np.minimum(0.5 - spread, _SUMS[-1]).astype(np.int64)
     logs = np.ascontiguousarray(likelihoods[steps, less].sum(axis=0).T)
     return np.asarray(np.exp(np.maximum(logs - logs.max(axis=0), _UNLIKELY)))
@@ -373,7 +374,7 @@ def _likelihoods(steps: IntArray, spread: FloatArray, likelihoods: FloatArray) -
 
 @lru_cache(maxsize=16)
 def _model(base: int) -> tuple[FloatArray, FloatArray]:
-    """What a published count tells of a true one with a Poisson distribution, by published bases and by the mean.
+    """The distribution of a true Poisson count given the published one, by published bases and by the mean.
 
     A count n is published as p with probability `1 - |n - p| / b`.
 

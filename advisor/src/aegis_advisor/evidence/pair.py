@@ -9,7 +9,7 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation, noise_variance
 
 _PARTS: Final = 10
-"""One record hardly ever moves chi-square by more than this part of what it could if it were alone."""
+"""The fraction of its theoretical maximum by which one record at most moves chi-square in practice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,8 +21,8 @@ class PairCounts:
         maskings: the id of the masking of each, or `identity`.
         joint: (groups of the first, groups of the second) int64 joint counts of their masked values.
         perturbation: how the counts are declared to differ from those of the table.
-        counted_with: for each of the two, (groups,) the masked value with which each is counted, which may be itself;
-            None if all are counted by themselves.
+        counted_with: for each of the two, (groups,) the masked value with which each is counted, possibly itself; None
+            if all are counted separately.
     """
 
     attributes: tuple[int, int]
@@ -32,7 +32,7 @@ class PairCounts:
     counted_with: tuple[IntArray, IntArray] | None = None
 
     def pooled(self, side: int) -> IntArray:
-        """(groups,) numbers, from 0, that are equal for masked values of one of the two that are counted together."""
+        """(groups,) the number, from 0, of the set with which each masked value of one side is counted."""
         if self.counted_with is None:
             return np.arange(self.joint.shape[side])
         return np.asarray(np.unique(self.counted_with[side], return_inverse=True)[1])
@@ -69,16 +69,16 @@ class PairAssociation:
         return Perturbation(noise_scale=self.noise_scale).is_noisy
 
     def unit(self, label: IntArray) -> float:
-        """What chi-square was rounded to a multiple of, given the published label (labels,); 0 if it was not."""
+        """The unit to which chi-square was rounded, given the published label (labels,); 0 if it was not."""
         return 0.0 if self.rounded_to is None else association_unit(self.rounded_to, label)
 
     @property
     def combinations_off(self) -> float:
-        """The most by which rounding may have moved the number of combinations."""
+        """The largest rounding error of the number of combinations."""
         return (self.rounded_to or 0) + self._half_digit * self.combinations
 
     def chi_square_off(self, label: IntArray) -> float:
-        """The most by which rounding may have moved chi-square, given the published label (labels,)."""
+        """The largest rounding error of chi-square, given the published label (labels,)."""
         return self.unit(label) + self._half_digit * self.chi_square
 
     def square_variance(self, label: IntArray) -> float:
@@ -99,7 +99,7 @@ class PairAssociation:
 
 
 def association_unit(base: int, label: IntArray) -> float:
-    """Return what chi-square is rounded to a multiple of.
+    """Return the unit to which chi-square is rounded.
 
     It is the base times the number of label values; or times a tenth of all records over those of the rarest label
     value, if that is more. With `N` records, `m` of them of a label value, and `n` of a combination, `x` of which have
@@ -114,5 +114,5 @@ def association_unit(base: int, label: IntArray) -> float:
 
 
 def named(pair: PairCounts) -> str:
-    """Name a pair in a fault: its place is not that in the document, where pairs may lack counts."""
+    """Name a pair in a fault. Its index would mislead: pairs without counts are left out of the list."""
     return f"the pair of {pair.maskings[0]!r} and {pair.maskings[1]!r}"

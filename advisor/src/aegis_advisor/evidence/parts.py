@@ -1,4 +1,4 @@
-"""Atoms that depend on each other through the counted views, and what is known of sets of them."""
+"""Atoms that depend on each other through the counted views, and the known counts of sets of them."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ class Part:
         return dict(zip(groups[groups >= 0].tolist(), totals, strict=True)) if known.all() else None
 
     def finest_partitions(self) -> list[IntArray]:
-        """Partitions (atoms,) with known counts: the views, split as far as other views help, without coarser ones.
+        """The finest partitions (atoms,) with known counts: the views, split by other views.
 
         Each class is numbered by one of its atoms.
         """
@@ -49,7 +49,7 @@ class Part:
         return first[place]
 
     def _may_split(self, vector: FloatArray) -> bool:
-        """Whether the counts of an atom, or of what two groups have in common, may be known."""
+        """Whether the counts of an atom, or of an intersection of two groups, may be known."""
         if np.abs(vector).min() < NEAR:
             return True
         groups = int(self.group_of_atom.max()) + 1
@@ -63,7 +63,7 @@ class Part:
         return False
 
     def _split(self, view: IntArray, other: IntArray, vector: FloatArray) -> IntArray:
-        """Split the classes of a partition (atoms,) into what they share with those of another, where that is known."""
+        """Split the classes of a partition (atoms,) by those of another, where the counts are known."""
         _, first, piece = np.unique(view * self.atoms.size + other, return_index=True, return_inverse=True)
         whole = np.bincount(piece) == np.bincount(view, minlength=self.atoms.size)[view[first]]
         candidates = np.flatnonzero(~whole & (np.abs(np.bincount(piece, vector)) < NEAR))
@@ -75,7 +75,7 @@ class Part:
 
 
 def _finest(partitions: list[IntArray]) -> list[IntArray]:
-    """Leave out partitions (atoms,) that another one, or an equal one before them, refines."""
+    """Leave out partitions (atoms,) that another one refines, and duplicates."""
     finest: list[IntArray] = []
     for partition in partitions:
         atoms = partition.size

@@ -1,21 +1,21 @@
-"""Counts that follow from known sums one after the other, without solving equations."""
+"""Counts that follow from known sums one by one, without solving equations."""
 
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, IntArray
 
 UNKNOWN = -1
-"""Stands for a count that is not determined."""
+"""Marks an undetermined count."""
 
 
 def peel(sums_of: IntArray, sums: IntArray) -> IntArray | None:
-    """Determine every cell that is the only unknown one in one of its sums, and so on until no such cell is left.
+    """Determine repeatedly each cell that is the only unknown one of a sum, until there is none.
 
-    The cells of a sum from which nothing is left are 0, since counts are not negative. Each cell is settled once, so
+    The cells of a sum with nothing left are 0, since counts are not negative. Each cell is determined once, so
     the time is proportional to the number of cells in all sums.
 
     Args:
-        sums_of: (views, cells) the sum that each cell is part of, one of each view.
+        sums_of: (views, cells) the sum that contains each cell, one per view.
         sums: (sums,) int64, the total of the cells of each sum.
 
     Returns:
@@ -31,7 +31,7 @@ def peel(sums_of: IntArray, sums: IntArray) -> IntArray | None:
 
 
 class _Peeling:
-    """What is left of each sum: its total, the number of its unknown cells, and the sum of their indices."""
+    """The rest of each sum: its total, the number of its unknown cells, and the sum of their indices."""
 
     def __init__(self, sums_of: IntArray, sums: IntArray) -> None:
         views, cells = sums_of.shape
@@ -43,10 +43,10 @@ class _Peeling:
         self.cells: IntArray = np.full(cells, UNKNOWN, dtype=np.int64)
 
     def settle(self, touched: IntArray) -> IntArray:
-        """Settle what follows from the sums that have changed (touched,), and return the cells that are settled."""
+        """Determine the cells that follow from the changed sums (touched,), and return them."""
         alone = touched[self._open[touched] == 1]
         last = self._indices[alone]
-        self.cells[last] = self._left[alone]  # if two sums disagree, the other one is no longer possible
+        self.cells[last] = self._left[alone]  # if two sums disagree, `is_possible` fails for the other one
         used_up = touched[(self._left[touched] == 0) & (self._open[touched] > 1)]
         empty = self._unknown_in(used_up) if used_up.size else used_up
         self.cells[empty] = 0
@@ -58,7 +58,7 @@ class _Peeling:
         return np.flatnonzero(chosen[self._sums_of].any(axis=0) & (self.cells == UNKNOWN))
 
     def subtract(self, settled: IntArray) -> IntArray:
-        """Take settled cells out of their sums, and return these sums."""
+        """Subtract determined cells from their sums, and return these sums."""
         # Not by broadcasting: `subtract.at` of NumPy 2.4 then reads past the end of the shorter array.
         views, concerned = len(self._sums_of), self._sums_of[:, settled].ravel()
         np.subtract.at(self._left, concerned, np.tile(self.cells[settled], views))
@@ -67,6 +67,6 @@ class _Peeling:
         return np.unique(concerned)
 
     def is_possible(self, sums: IntArray) -> bool:
-        """Whether counts that are not negative can have what is left of these sums."""
+        """Whether the rest of these sums allows non-negative counts."""
         left = self._left[sums]
         return bool(np.all(left >= 0) and np.all(left[self._open[sums] == 0] == 0))

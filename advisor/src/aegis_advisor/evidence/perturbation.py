@@ -1,6 +1,6 @@
 """Declared differences between the counts of a view and those of the table: noise, rounding, records left out.
 
-The declarations bound how far the counts may plausibly be off, and determine their weight in a fit.
+The declarations bound the plausible error of the counts, and determine their weight in a fit.
 """
 
 import math
@@ -11,11 +11,10 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray, IntArray
 
 IMPLAUSIBLE = 1e-9
-"""A view is rejected if declared noise makes any of its sums differ as much as it does with at most this
-probability."""
+"""A view is rejected if the declared noise explains the deviation of its sums with at most this probability."""
 
 LEAST_SCALE = 1e-6
-"""Below this scale, exp(-1 / scale) is 0 in doubles, and so is the probability of any noise."""
+"""Below this scale exp(-1 / scale), and with it the probability of noise, is 0 in doubles."""
 
 _EXPONENTS = np.linspace(0.001, 0.999, 999)
 """The exponents tried in Chernoff's bound, in units of 1 / scale. Each gives a bound; the least is used."""
@@ -31,7 +30,7 @@ class Perturbation:
         rounded_to: each count was rounded to a multiple of this base, up or down.
         records: the number of records counted; the others were left out.
         within: rounded counts add up to the published records of masked values, and each is off by less than this many
-            bases; None if they were rounded by themselves, each by less than one.
+            bases; None if each was rounded separately, by less than one base.
     """
 
     noise_scale: float | None = None
@@ -46,7 +45,7 @@ class Perturbation:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether noise may have changed a count; at tiny scales its probability exp(-1 / scale) is negligible."""
+        """Whether noise may have changed a count; at tiny scales its probability exp(-1 / scale) is 0."""
         return self.noise_scale is not None and math.exp(-1.0 / max(self.noise_scale, LEAST_SCALE)) > IMPLAUSIBLE
 
     @property
@@ -56,7 +55,7 @@ class Perturbation:
 
     @property
     def keeps_sums(self) -> bool:
-        """Whether sums of counts are numbers of records: no single count has noise or was rounded."""
+        """Whether sums of counts are exact: no count has noise or was rounded separately."""
         return self.noise_scale is None and self.rounded_to is None
 
     def slack(self, cells: int, sums: int) -> int:
@@ -74,8 +73,8 @@ class Perturbation:
         """The variance of a single count, in records squared, without that of left-out records.
 
         Rounding is taken to be unbiased random rounding, with base^2 / 6 for a uniform remainder. Rounding to the
-        nearest multiple would give half of that. Which of the two was used is not declared, and too large a variance
-        costs less than too small a one.
+        nearest multiple would give half of that. The declaration does not say which was used, and overestimating the
+        variance costs less than underestimating it.
         """
         noise = 0.0 if self.noise_scale is None else noise_variance(self.noise_scale)
         return noise + (0.0 if self.rounded_to is None else self.rounded_to**2 / 6)
@@ -83,9 +82,9 @@ class Perturbation:
     def restored(self, joint: IntArray, label_histogram: IntArray) -> tuple[FloatArray, FloatArray]:
         """Estimate the counts of all records: expectations and variances, both (groups, labels).
 
-        The records left out are taken to be a random choice. Given the counted records of their label value, they
-        fall into the groups like the next draws from an urn (Dirichlet-multinomial with a uniform prior, Laplace's
-        rule of succession). So a group without counted records may have had some.
+        The left-out records are taken to be a random sample. Given the counted records of their label value, they fall
+        into the groups like further draws from an urn (Dirichlet-multinomial with a uniform prior, Laplace's rule of
+        succession). So a group without counted records may have had some.
         """
         counts = joint.astype(np.float64)
         variance = np.full(counts.shape, self.count_variance)
@@ -100,7 +99,7 @@ class Perturbation:
         return counts + missing * share, variance * (1.0 + missing / weight) ** 2 + spread + unknown
 
     def _missing(self, counts: FloatArray, label_histogram: IntArray) -> FloatArray:
-        """The left-out records (labels,) of each label value: known, or in proportion to all where noise hides them."""
+        """The left-out records (labels,) of each label value: known, or proportional to all where noise hides them."""
         label = label_histogram.astype(np.float64)
         if self.keeps_sums:
             missing: FloatArray = label - counts.sum(axis=0)

@@ -1,7 +1,7 @@
 """Inconsistencies in an attribute's evidence, described in plain words.
 
 `docs/model.md` says which checks there are, and why no more. Views that agree pairwise may still admit no table.
-Such evidence is accepted, and its reconstruction reports that it did not converge.
+Such evidence is accepted; its reconstruction reports that it did not converge.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from aegis_advisor.evidence.checks.tables import (
 def find_faults(evidence: AttributeEvidence) -> tuple[Fault, ...]:
     """Find all inconsistencies; evidence without any can be used for a reconstruction.
 
-    Arrays may hold any integers and have any shape. At most 100 faults are returned per table.
+    Arrays may contain any integers and have any shape. At most 100 faults are returned per table.
     """
     label = list(count_faults((), evidence.label_histogram, (evidence.label_histogram.size,)))
     label += [Fault((), fault.detail) for fault in declaration_faults((), evidence.label_perturbation)]
@@ -142,7 +142,7 @@ def _coarsening_faults(
     for part, label in places(ours != theirs):
         groups, others = (listing(parts[side] == part) for side in (1, 0))
         counted = f"column {label} of masked values {groups} adds up to"
-        other = f"masked values {others} of {evidence.maskings[pair[0]].id!r}, which hold the same values, add up to"
+        other = f"masked values {others} of {evidence.maskings[pair[0]].id!r}, which cover the same values, add up to"
         here, there = int(ours[part, label]), int(theirs[part, label])
         detail = differ(counted, here, other, there, undeclared(here, there))
         yield Fault(("maskings", pair[1], "joint"), detail)

@@ -46,7 +46,7 @@ def masking_faults(evidence: AttributeEvidence, index: int, histogram: IntArray 
 
 
 def declaration_faults(path: Path, declared: Perturbation) -> Iterator[Fault]:
-    """Faults of declarations of noise and rounding that are out of range."""
+    """Faults of out-of-range declarations of noise and rounding."""
     scale, base = declared.noise_scale, declared.rounded_to
     if scale is not None and not (math.isfinite(scale) and 0 < scale <= LARGEST_COUNT):
         detail = f"{scale} is not a scale: it must be above 0 and at most {LARGEST_COUNT}"
@@ -126,7 +126,7 @@ def _joint_faults(path: Path, table: IntArray, masking: Masking, evidence: Attri
 def _cell_faults(path: Path, table: IntArray, masking: Masking, labels: int) -> Iterator[Fault]:
     declared, shape = masking.perturbation, (masking.groups, labels)
     noisy = declared.noise_scale is not None
-    # Noise cannot plausibly take a count further below 0 than this, nor is any count larger than `LARGEST_COUNT`.
+    # Noise cannot plausibly push a count further below 0, and no count exceeds `LARGEST_COUNT`.
     least = -min(declared.slack(1, _sums(*shape)), LARGEST_COUNT) if noisy else 0
     malformed = list(count_faults(path, table, shape, least, "" if noisy else "; if noise explains this, declare it"))
     yield from malformed
@@ -135,7 +135,7 @@ def _cell_faults(path: Path, table: IntArray, masking: Masking, labels: int) -> 
 
 
 def multiple_faults(path: Path, table: IntArray, declared: Perturbation) -> Iterator[Fault]:
-    """Faults of counts that are no multiples of the base to which they are declared to be rounded, without noise."""
+    """Faults of counts without noise that are not multiples of their declared base."""
     if declared.noise_scale is not None or declared.rounded_to is None:
         return
     for place in places(table % declared.rounded_to != 0):

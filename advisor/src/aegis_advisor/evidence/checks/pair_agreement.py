@@ -1,4 +1,4 @@
-"""Checks that tables of the same two attributes agree, where one follows from another."""
+"""Checks that tables of the same two attributes agree where one refines the other."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,8 +22,8 @@ def refinement_faults(
 ) -> Iterator[Fault]:
     """Faults of cells that differ from the sums of a finer table of the same two attributes.
 
-    Each table is compared with the smallest table that refines it. That one is compared in the same way, so tables
-    agree along every chain. Only the pairs with an index in `sound` are compared.
+    Each table is compared with the smallest table that refines it. The latter is compared likewise, so tables agree
+    along every chain. Only the pairs with an index in `sound` are compared.
     """
     groups = _by_attributes(pairs, sound)
     used: defaultdict[int, set[str]] = defaultdict(set)
@@ -41,7 +41,7 @@ def refinement_faults(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Nesting:
-    """Which maskings of an attribute are functions of which, among those that pairs use.
+    """Which of an attribute's maskings in pairs are functions of others.
 
     Attributes:
         code: the number of each masking, by id; maskings with the same partition share a number.
@@ -72,7 +72,7 @@ class _Nesting:
 
 
 def _by_attributes(pairs: Sequence[PairCounts], sound: Sequence[int]) -> dict[tuple[int, int], Group]:
-    """The tables of each pair of attributes that has several, transposed so that the attributes are in order."""
+    """The tables of each pair of attributes with several, transposed so that the attributes are in order."""
     groups = defaultdict(list)
     for index in sound:
         pair = pairs[index]

@@ -29,7 +29,7 @@ from aegis_advisor.evidence.folding import masked_records
 from aegis_advisor.evidence.pair import PairCounts, named
 
 MOST_FAULTS = 100
-"""The most faults returned. All of tens of thousands of tables can be wrong, and no one reads that many."""
+"""The most faults returned: with tens of thousands of faulty tables, nobody reads them all."""
 
 
 Place = tuple[int, str]
@@ -42,7 +42,7 @@ class MaskedMargin:
 
     Attributes:
         counts: (groups,) int64.
-        source: words that name where they come from.
+        source: their origin, in words.
         slack: the most by which a count may differ from that of the provider's table.
     """
 
@@ -53,7 +53,7 @@ class MaskedMargin:
 
 @dataclass(slots=True)
 class MaskedMargins:
-    """The margin of each masking: from its attribute's evidence, or else from the first pair that has it.
+    """The margin of each masking: from its attribute's evidence, else from the first pair that has it.
 
     Attributes:
         evidence: the evidence on the attributes.
@@ -63,13 +63,13 @@ class MaskedMargins:
     _known: dict[Place, MaskedMargin | None] = field(default_factory=dict)
 
     def of(self, place: Place) -> MaskedMargin | None:
-        """The margin as far as it is known now."""
+        """The margin, if it is known so far."""
         if place not in self._known:
             self._known[place] = _known_margin(self.evidence[place[0]], place[1])
         return self._known[place]
 
     def learn(self, place: Place, margin: MaskedMargin) -> None:
-        """Keep the margin of a pair, if none is known yet."""
+        """Store the margin of a pair, unless one is known."""
         if self.of(place) is None:
             self._known[place] = margin
 
@@ -93,9 +93,9 @@ class MaskedMargins:
 def find_pair_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> tuple[Fault, ...]:
     """Find the first 100 inconsistencies of pair counts; paths start at the list of pairs.
 
-    The evidence must have no faults, and the attributes and maskings of the pairs must exist. Arrays may hold any
-    integers and have any shape. Tables that agree with everything they are compared with may still admit no table of
-    all attributes. Such evidence is accepted.
+    The evidence must have no faults, and the attributes and maskings of the pairs must exist. Arrays may contain any
+    integers and have any shape. Tables that pass all comparisons may still admit no table of all attributes. Such
+    evidence is accepted.
     """
     return tuple(islice(_all_faults(evidence, pairs), MOST_FAULTS))
 
@@ -145,15 +145,15 @@ def _total_faults(path: Path, pair: PairCounts, evidence: Sequence[AttributeEvid
 
 
 def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, pair: PairCounts) -> Iterator[Fault]:
-    """Faults of pair counts, which are exact, of a masking with inexact counts.
+    """Faults of exact pair counts of a masking with inexact counts.
 
-    They would give away what the inexact counts hide, and contradict them.
+    Exact pair counts would disclose what the inexact counts hide, and contradict them.
     """
     for side, (attribute, masking) in enumerate(zip(pair.attributes, pair.maskings, strict=True)):
         if masking != IDENTITY and not evidence[attribute].masking(masking).perturbation.is_none:
             detail = (
                 f"the counts of {masking!r} are declared inexact (noise, rounded_to or records), but pair counts are "
-                "exact and would give away what the declaration hides"
+                "exact and would disclose what the declaration hides"
             )
             yield Fault((index, "maskings", side), detail)
 
@@ -180,10 +180,10 @@ def _margin_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iter
 
 
 def _inexact_margin_faults(path: Path, pair: PairCounts, axis: int, margin: MaskedMargin) -> Iterator[Fault]:
-    """Faults of rows (axis 0) or columns of inexact counts that no declaration explains.
+    """Faults of rows (axis 0) or columns of inexact counts beyond what is declared.
 
-    Masked values that are counted together are compared together, at the place where they are counted. Counts that keep
-    the published sums must have them.
+    Masked values that are counted together are compared as one, at the place where they are counted. Counts declared to
+    add up to the published sums must do so exactly.
     """
     table, expected, slack = pair.joint if axis == 0 else pair.joint.T, margin.counts, margin.slack
     if pair.counted_with is not None:
@@ -204,7 +204,7 @@ def _inexact_margin_faults(path: Path, pair: PairCounts, axis: int, margin: Mask
 def _unknown_sum_faults(
     evidence: Sequence[AttributeEvidence], path: Path, pair: PairCounts, axis: int
 ) -> Iterator[Fault]:
-    """A fault if counts say that they keep sums of rows (axis 0) or columns that are not published.
+    """A fault if counts claim to add up to sums of rows (axis 0) or columns that are not published.
 
     All records may be counted together: their sum is published with the label.
     """
@@ -232,7 +232,7 @@ def _nesting_faults(
 
 
 def _known_margin(evidence: AttributeEvidence, masking: str) -> MaskedMargin | None:
-    """The records (groups,) of each masked value by the attribute's own evidence, or None if it does not say."""
+    """The records (groups,) of each masked value by the attribute's own evidence, or None if that is unknown."""
     counts = masked_records(evidence, masking)
     if counts is None:
         return None

@@ -1,4 +1,4 @@
-"""Checks of a table of counts against known sums, and the faults that they return."""
+"""Checks of a table of counts against known sums, and their faults."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Fault:
     Attributes:
         path: where it is, relative to the attribute in the wire document, e.g. ("maskings", 2, "joint", 3);
             () is the label's histogram, which every attribute shares. For pair counts, relative to their list.
-        detail: what is wrong, with the sums and by how much they differ.
+        detail: what is wrong, with both sums and their difference.
     """
 
     path: Path
@@ -55,7 +55,7 @@ def places(wrong: BoolArray) -> list[tuple[int, ...]]:
 
 
 def total(counts: IntArray) -> int:
-    """The sum of counts up to 2^53 - 1 in size, even if it exceeds 64 bits."""
+    """The sum of counts, each at most 2^53 - 1, even if it exceeds 64 bits."""
     if _is_bounded(counts):
         return int(counts.sum())
     high, low = counts >> 32, counts & 0xFFFFFFFF
@@ -64,7 +64,7 @@ def total(counts: IntArray) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How far a sum of counts may be from its expected value.
+    """The permitted deviation of a sum of counts from its expected value.
 
     Attributes:
         above: how much larger it may be.
@@ -116,7 +116,7 @@ def label_allowances(evidence: AttributeEvidence) -> tuple[Allowance, Allowance]
 def count_faults(
     path: Path, counts: IntArray, shape: tuple[int, ...], least: int = 0, hint: str = ""
 ) -> Iterator[Fault]:
-    """Faults of an array that should have this shape and hold counts of at least `least`."""
+    """Faults of an array that should have this shape and counts of at least `least`."""
     if counts.shape != shape:
         yield Fault(path, f"has shape {counts.shape}, not {shape}")
     elif counts.size and (counts.min() < least or counts.max() > LARGEST_COUNT):
@@ -164,7 +164,7 @@ def is_summable(table: IntArray) -> bool:
 
 
 def _is_bounded(counts: IntArray) -> bool:
-    """Whether all sums fit into 64 bits because no count is large, which is true of nearly all tables."""
+    """Whether all sums fit into 64 bits simply because no count is large, as in nearly all tables."""
     return counts.size * max(-int(counts.min(initial=0)), int(counts.max(initial=0))) <= _LARGEST_SUM
 
 
