@@ -1,5 +1,6 @@
 """Tables of real numbers in a box, or proofs that the box is empty, by one linear program that is updated for each
-box."""
+box.
+"""
 
 import highspy
 import numpy as np

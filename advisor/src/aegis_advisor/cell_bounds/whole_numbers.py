@@ -163,7 +163,8 @@ class BoxSearch:
 
     def _collect(self, relaxation: Relaxation) -> None:
         """Find a table, then tables with high and low counts in the cells that do not vary yet, as long as this
-        helps."""
+        helps.
+        """
         if not self._any_found and not self._has_table(relaxation, self.lower, self.upper):
             raise InfeasibleError
         for sign in (-1.0, 1.0):

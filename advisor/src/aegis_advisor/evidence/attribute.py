@@ -235,7 +235,8 @@ class AttributeEvidence:
     @cached_property
     def known_sums(self) -> KnownSums | None:
         """The sums that the mapped views with exact counts determine jointly; None without such views, or if they
-        disagree."""
+        disagree.
+        """
         views = [(one.mapping, one.joint) for one in self.maskings if one.perturbation.is_none]
         mapped = [(mapping, joint) for mapping, joint in views if mapping is not None and joint is not None]
         return KnownSums.of(mapped, self.histogram, self.values)

@@ -60,7 +60,8 @@ def _united_counts(evidence: AttributeEvidence, mapping: IntArray, groups: int) 
 
 def _whole_groups(view: IntArray, mapping: IntArray, groups: int) -> tuple[IntArray, BoolArray]:
     """For each group (groups,) of a view: a group of `mapping` that shares values with it, and whether it contains
-    all."""
+    all.
+    """
     target = np.zeros(groups, dtype=np.int64)
     target[view] = mapping
     whole = np.bincount(view, minlength=groups) > 0

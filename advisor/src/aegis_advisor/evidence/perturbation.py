@@ -131,7 +131,7 @@ def noise_variance(scale: float) -> float:
 
 
 def largest_noise(scale: float, terms: int, probability: float) -> int:
-    """The bound that a sum of independent discrete Laplace noise exceeds, on either side, with at most `probability`.
+    """Bound the absolute sum of `terms` independent discrete Laplace variables, except with at most `probability`.
 
     It is Chernoff's bound, `P(|S| >= t) <= 2 exp(-x t) M(x)^terms` for every x in (0, 1 / scale), with the moment
     generating function `M(x) = (1 - q)^2 / ((1 - q e^x) (1 - q e^-x))` and `q = exp(-1 / scale)`.

@@ -1,4 +1,4 @@
-"""Conversion of the content of an entry into evidence: the only one, for entries stored and not stored."""
+"""The conversion of an entry's content into evidence, for stored entries and others."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,7 +16,7 @@ def evidence_of(entry: EntryContent, places: Iterable[int] | None = None) -> tup
     label, control = entry.label, entry.disclosure_control
     label_histogram = np.asarray(label.histogram, dtype=np.int64)
     about_label = Perturbation(_scale(label.noise), label.rounded_to)
-    # A masking that counts all records says nothing by that. If their number is not certain, it is kept.
+    # `records` means nothing if a masking counts all records. If their number is uncertain, it stays.
     records = int(label_histogram.sum()) if about_label.is_none else None
     chosen = entry.attributes if places is None else [entry.attributes[place] for place in places]
     return tuple(
@@ -37,7 +37,7 @@ def evidence_of(entry: EntryContent, places: Iterable[int] | None = None) -> tup
 def pairs_of(entry: EntryContent, places: Sequence[int] | None = None) -> dict[int, PairCounts]:
     """Return the pair counts of an entry by their places in it; with `places`, those of attributes at these places.
 
-    They give each attribute by its position in `places`, as the evidence does.
+    Their attributes are positions in `places`, as in the evidence.
     """
     return {
         place: pair_counts(pair, attributes)
@@ -47,7 +47,7 @@ def pairs_of(entry: EntryContent, places: Sequence[int] | None = None) -> dict[i
 
 
 def associations_of(entry: EntryContent, places: Sequence[int] | None = None) -> dict[int, PairAssociation]:
-    """Return what pairs tell of the label together, with places and attributes as in `pairs_of`."""
+    """Return the associations of pairs with the label, with places and attributes as in `pairs_of`."""
     return {
         place: PairAssociation(
             attributes,
@@ -64,7 +64,7 @@ def associations_of(entry: EntryContent, places: Sequence[int] | None = None) ->
 
 
 def _placed(entry: EntryContent, places: Sequence[int] | None) -> Iterator[tuple[int, tuple[int, int], PairContent]]:
-    """Yield each pair of chosen attributes: its place, and their positions among these."""
+    """Yield each pair of chosen attributes: its place, and the positions of its attributes among these."""
     chosen = range(len(entry.attributes)) if places is None else places
     position = {entry.attributes[place].name: index for index, place in enumerate(chosen)}
     for place, pair in enumerate(entry.pairs):
@@ -74,7 +74,7 @@ def _placed(entry: EntryContent, places: Sequence[int] | None) -> Iterator[tuple
 
 
 def pair_counts(pair: PairContent, attributes: tuple[int, int]) -> PairCounts:
-    """Return the counts of a pair that has some, given the positions of its attributes in the evidence."""
+    """Return the counts of a pair with counts, given the positions of its attributes in the evidence."""
     known = pair.counted_with
     counted_with = None if known is None else (np.asarray(known[0], np.int64), np.asarray(known[1], np.int64))
     declared = Perturbation(_scale(pair.noise), pair.rounded_to, within=pair.within)
@@ -89,7 +89,7 @@ def _masking(masking: MaskingContent, records: int | None) -> Masking:
         groups=len(masking.domain),
         mapping=_counts(masking.mapping),
         joint=_counts(masking.joint),
-        # It is a function of the value if its mapping is known, or its provider says so.
+        # It is a function of the value if its mapping is known, or if the provider declares it.
         deterministic=masking.mapping is not None or bool(masking.deterministic),
         perturbation=Perturbation(_scale(masking.noise), masking.rounded_to, counted),
         transition=None if masking.transition is None else np.asarray(masking.transition, dtype=np.float64),

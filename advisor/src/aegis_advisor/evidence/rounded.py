@@ -1,4 +1,4 @@
-"""Counts that were rounded once, seen as counts of the provider's table that are only known up to the rounding."""
+"""Counts that were rounded once, as inexact counts of the provider's table."""
 
 from dataclasses import replace
 
@@ -11,11 +11,11 @@ from aegis_advisor.evidence.perturbation import Perturbation
 
 
 def with_declared_rounding(evidence: AttributeEvidence) -> AttributeEvidence:
-    """Return evidence whose tables each declare how far rounding may have moved their counts.
+    """Return evidence in which every table declares its rounding error.
 
-    Every count of a value and a label value was moved by less than the base. So was every sum over a group of values,
-    as long as all groups nest; sums over groups that cross others may be off by that for each of their values.
-    The histogram is left out, since it adds up other counts.
+    Every count of a value and a label value is off by less than the base. So is every sum over a group of values if all
+    groups nest; sums over groups that cross others may be off by that much for each of their values. The histogram is
+    left out: it is a sum of other counts.
     """
     base = evidence.rounded_once
     if base is None:

@@ -1,9 +1,9 @@
-"""How much rounding that was drawn once moves the counts of maskings, which add up the rounded counts of values.
+"""The variance of masked counts that are sums of value counts rounded once at random.
 
-The provider rounds cells in pairs, first within the groups of the finest masking, then of coarser ones. What one cell
-of a pair takes, the other gives [@deville1998]. So the sum of a whole group is only off by what its last cell has left.
-But a group that cuts those of finer maskings loses or gains with every pair that has one cell in it. How often that
-happens depends on all maskings, so it is found by rounding random tables in the same way.
+The provider rounds cells in pairs, first within the groups of the finest masking, then of coarser ones. One cell of a
+pair gains what the other loses [@deville1998]. So the sum of a whole group is only off by the remainder of its last
+cell. But a group that crosses those of finer maskings gains or loses with every pair that has one cell in it. How often
+that happens depends on all maskings, so the variance is estimated by rounding random tables in the same way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence
 
 _TABLES: Final = 64
-"""The random tables that are rounded; they tell a variance to within a sixth or so."""
+"""The number of random tables; they estimate a variance to within about a sixth."""
 
 _OF_ONE: Final = 1 / 6
 """The variance of rounding one count up or down at random, over the square of the base: the mean of `r (1 - r)`."""
@@ -26,7 +26,7 @@ _OF_ONE: Final = 1 / 6
 def sum_variances(evidence: AttributeEvidence) -> Mapping[str, FloatArray]:
     """Return the variance (groups,) of each count of a masked value with a label value, by masking id.
 
-    Only of counts that were rounded once: `identity` if its counts are known, and maskings that declare nothing.
+    Only for counts that were rounded once: `identity` if its counts are known, and maskings without a declaration.
     """
     if evidence.rounded_once is None:
         return {}
@@ -55,7 +55,7 @@ def _relative_variances(views: tuple[tuple[bytes, int], ...]) -> tuple[FloatArra
 
 
 def _crosses(view: int, order: Sequence[int], mappings: Sequence[IntArray], sizes: Sequence[int]) -> bool:
-    """Whether a view cuts groups of one that was rounded before."""
+    """Whether a view crosses groups of one rounded before it."""
     before = order[: order.index(view)]
     return any(coarsening(mappings[other], mappings[view], sizes[other]) is None for other in before)
 
@@ -68,8 +68,8 @@ def _of_sums(errors: FloatArray, mapping: IntArray, groups: int) -> FloatArray:
 
 
 def _errors(mappings: Sequence[IntArray]) -> FloatArray:
-    """The errors (values, tables) of random remainders (values, tables), a column for each table."""
-    rng = np.random.default_rng(0)  # the same for equal maskings
+    """The rounding errors (values, tables) of random remainders, a column for each table."""
+    rng = np.random.default_rng(0)  # the same result for equal maskings
     exact = rng.random((mappings[0].size, _TABLES))
     remainders, tables = exact.ravel().copy(), np.arange(_TABLES)
     for mapping in (*mappings, np.zeros_like(mappings[0])):
@@ -81,7 +81,7 @@ def _errors(mappings: Sequence[IntArray]) -> FloatArray:
 
 
 def _settle(remainders: FloatArray, groups: IntArray, rng: np.random.Generator) -> None:
-    """Change remainders (cells,) until all of a group are 0 or 1, except for at most one."""
+    """Round remainders (cells,) in pairs until all but at most one of each group are 0 or 1."""
     while True:
         places = np.flatnonzero((remainders > 0) & (remainders < 1))
         places = places[np.argsort(groups[places], kind="stable")]

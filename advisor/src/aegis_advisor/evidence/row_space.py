@@ -9,16 +9,16 @@ import scipy
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 
 INDEPENDENT = 1e-9
-"""A pivot below this share of the largest is rounding: the group depends on those before it."""
+"""A pivot below this share of the largest is a rounding error: the group depends on those before it."""
 
 NEAR = 1e-6
-"""A coefficient this close to a fraction may be that fraction; whole numbers then decide."""
+"""A coefficient this close to a fraction is taken for it, and then checked in whole numbers."""
 
 ROUNDING = 1e-10
-"""The relative accuracy of a count that is computed in doubles."""
+"""The relative accuracy of a count computed in doubles."""
 
 LARGEST_DENOMINATOR = 60
-"""The largest common denominator that is tried. That of runs, trees and two views is 1."""
+"""The largest common denominator tried. For runs, trees and two views it is 1."""
 
 EXACT = float(2**53)
 """Sums of whole numbers below this are exact in doubles."""
@@ -31,7 +31,7 @@ class RowSpace:
     Attributes:
         indicators: (groups, atoms) float64, 1 where an atom is in a group, else 0.
         counts: (groups, labels) int64, the counts of the groups.
-        basis: (rank,) independent groups, of which all others are combinations.
+        basis: (rank,) independent groups; all others are combinations of them.
         directions: (atoms, rank) float64, an orthonormal basis of the combinations.
         triangle: (rank, rank) float64: `directions @ triangle` is the transposed indicators of the basis.
     """
@@ -58,11 +58,11 @@ class RowSpace:
 
     @property
     def has_full_rank(self) -> bool:
-        """Whether the counts seem to determine every atom by itself; `only_table` proves it."""
+        """Whether the counts seem to determine every atom; `only_table` proves it."""
         return len(self.basis) == len(self.indicators.T)
 
     def only_table(self) -> IntArray | None:
-        """The only counts (atoms, labels) of all tables that have these sums; None if others may have them, too.
+        """The counts (atoms, labels) of the only table with these sums; None if there may be others.
 
         The solution is rounded to whole numbers and checked against every sum. No other table has the same sums: the
         atoms' indicators are proven to be independent (`is_regular`).
@@ -74,7 +74,9 @@ class RowSpace:
         return table.astype(np.int64) if np.array_equal(self.indicators @ table, self.counts) else None
 
     def null_vector(self, rng: np.random.Generator) -> FloatArray:
-        """(atoms,) a random vector on which every combination is 0; sums over other sets hardly ever are."""
+        """(atoms,) a random vector orthogonal to every combination, but almost surely not to indicators of other
+        sets.
+        """
         drawn = rng.standard_normal(self.indicators.shape[1])
         orthogonal: FloatArray = drawn - self.directions @ (self.directions.T @ drawn)
         return orthogonal
@@ -82,14 +84,14 @@ class RowSpace:
     def totals(self, sets: FloatArray) -> tuple[BoolArray, IntArray]:
         """The counts of sets of atoms, if their indicators are combinations of those of the groups.
 
-        The coefficients are fractions, found by least squares. The equation
+        The coefficients are fractions, estimated by least squares. The equation
         `denominator * set = sum coefficient * group` is then checked in whole numbers.
 
         Args:
             sets: (atoms, sets) float64, 1 where an atom is in a set, else 0.
 
         Returns:
-            (sets,) whether the counts are known, and the counts (sets, labels), 0 where they are not.
+            (sets,) whether the counts are known, and the counts (sets, labels), 0 where unknown.
         """
         wanted = self.directions.T @ sets
         proven = np.zeros(sets.shape[1], dtype=bool)
@@ -118,7 +120,7 @@ class RowSpace:
 
 
 def is_regular(gram: FloatArray) -> bool:
-    """Whether a matrix (n, n) of whole numbers is proven to be regular, with rounding errors taken into account.
+    """Whether a matrix (n, n) of whole numbers is proven to be regular, despite rounding errors.
 
     A matrix `G` with an approximate inverse `X` such that `||I - X G|| < 1` is not singular (Rump 2010, "Verification
     methods: rigorous results using floating-point arithmetic").

@@ -1,4 +1,4 @@
-"""Scores of configurations by all of their attributes together, from pair counts of masked attributes."""
+"""Joint scores of configurations over all their attributes, from pair counts of masked attributes."""
 
 from aegis_advisor.joint.association_faults import find_association_faults
 from aegis_advisor.joint.design import Estimate

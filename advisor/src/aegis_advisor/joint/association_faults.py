@@ -1,4 +1,6 @@
-"""Checks of what two masked attributes tell of the label against what is known of each, and of both."""
+"""Checks of the published association of two masked attributes with the label against the counts of each and of
+both.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -20,7 +22,7 @@ from aegis_advisor.joint.trace import traces
 from aegis_advisor.measures.association import mean_square_contingency
 
 SLACK = 1e-9
-"""Relative: chi-square is computed from counts by its provider, and the trace by us."""
+"""A relative tolerance: chi-square is computed from counts by the provider, and the trace by us."""
 
 MOST_FAULTS = 100
 """The most faults returned."""
@@ -29,16 +31,16 @@ MOST_FAULTS = 100
 def find_association_faults(
     evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts], associations: Sequence[PairAssociation]
 ) -> tuple[Fault, ...]:
-    """Find the first 100 associations that no table with the given counts has; paths start at their list.
+    """Find the first 100 associations that contradict the given counts; paths start at their list.
 
     With `N` records, Pillai's trace `V` of the two masked attributes and the number `q` of classes less one,
 
         N V <= chi_square <= N min(q, combinations - 1).
 
-    If the pair counts are not known, `V` is at least the larger trace of one of them, and there are at least as many
-    combinations as masked values of each. Where combinations with few records were taken together before both numbers
-    were rounded, there may be fewer, and only the upper limits hold. The evidence and the pairs must have no faults,
-    and the attributes and maskings must exist.
+    If the pair counts are not known, `V` is at least the larger trace of the two attributes, and there are at least as
+    many combinations as masked values of each. Where combinations with few records were taken together before both
+    numbers were rounded, there may be fewer, and only the upper limits hold. The evidence and the pairs must have no
+    faults, and the attributes and maskings must exist.
     """
     return tuple(islice(_all_faults(evidence, pairs, associations), MOST_FAULTS))
 
@@ -69,30 +71,30 @@ def _all_faults(
 def _inexact_faults(
     evidence: Sequence[AttributeEvidence], index: int, one: PairAssociation, pair: PairCounts | None
 ) -> Iterator[Fault]:
-    """Faults of exact associations of a masking, label or pair whose inexact counts they would give away."""
+    """Faults of exact associations that would disclose the inexact counts of a masking, label or pair."""
     if one.digits is not None or one.rounded_to is not None or one.noise_scale is not None:
         return
     if pair is not None and not pair.perturbation.is_none:
-        detail = "the pair counts are declared inexact, but this is exact and would give away what that hides"
+        detail = "the pair counts are declared inexact, but this is exact and would disclose what that hides"
         yield Fault((index, "with_label"), detail)
     if not evidence[0].label_perturbation.is_none:
-        detail = "the label's counts are declared inexact, but this is exact and would give away what that hides"
+        detail = "the label's counts are declared inexact, but this is exact and would disclose what that hides"
         yield Fault((index, "with_label"), detail)
     for side, (attribute, masking) in enumerate(zip(one.attributes, one.maskings, strict=True)):
         if masking != IDENTITY and not evidence[attribute].masking(masking).perturbation.is_none:
             detail = (
                 f"the counts of {masking!r} are declared inexact (noise, rounded_to or records), but `with_label` is "
-                "exact and would give away what the declaration hides"
+                "exact and would disclose what the declaration hides"
             )
             yield Fault((index, "maskings", side), detail)
 
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """What is known of two masked attributes.
+    """The limits of the association of two masked attributes with the label.
 
     Attributes:
-        trace: at most Pillai's trace of the two.
+        trace: a lower bound of Pillai's trace of the two.
         least, most: the limits of the number of combinations that occur; equal if it is known.
     """
 
@@ -102,13 +104,13 @@ class _Limits:
 
     @classmethod
     def by_pair(cls, joint: IntArray, trace: float) -> Self:
-        """The limits by pair counts, and the trace by these."""
+        """The limits from pair counts, and the trace computed from these."""
         held = int(np.count_nonzero(joint))
         return cls(trace, held, held)
 
     @classmethod
     def by_each(cls, tables: Sequence[IntArray | None], joint: IntArray | None) -> Self:
-        """The limits by the joint counts of each with the label, and by pair counts, where these are known."""
+        """The limits from the joint counts of each with the label and from pair counts, where these are known."""
         known = [table for table in tables if table is not None]
         alone = [mean_square_contingency(table.astype(np.float64), None) for table in known]
         if joint is not None:
@@ -118,7 +120,7 @@ class _Limits:
         return cls(max(alone, default=0.0), max(held_by, default=1), most)
 
     def faults(self, index: int, one: PairAssociation, label: IntArray | None) -> Iterator[Fault]:
-        """The faults of an association, given the records of each label value, if these are certain."""
+        """The faults of an association, given the records of each label value; None if these are uncertain."""
         most = self.most if label is None else min(self.most, int(label.sum()))
         few = one.combinations_off
         if not self.least - few <= one.combinations <= most + few:
@@ -134,7 +136,7 @@ class _Limits:
 
 
 def _rounded_faults(index: int, one: PairAssociation, evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
-    """The faults of a rounded association, or one in an entry with inexact counts: only what these cannot explain."""
+    """The faults of a rounded association, or one in an entry with inexact counts, beyond what these explain."""
     known, (_, whole) = evidence[0], evidence[0].label_slack
     records = int(known.label_counts.sum()) + whole + known.rounding.slack(known.labels, 1)
     few, most = one.combinations_off, min(records, prod(_sizes(one, evidence)))

@@ -1,4 +1,4 @@
-"""Orthonormal functions of masked values, and how those of two masked attributes correlate."""
+"""Orthonormal functions of masked values, and the correlations between those of two masked attributes."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -14,17 +14,17 @@ class Basis:
 
     With shares `p` of the masked values, the columns of `Q diag(p)^-1/2` are such a basis if those of `Q` are
     orthonormal and orthogonal to `sqrt(p)`. `Q` is a Householder reflection without one of its columns. It is applied
-    without being formed, since its size would be the square of the number of masked values. Only `spread`
-    and `products`, for inexact counts, apply it to as many columns.
+    without being formed, since it has as many entries as the square of the number of masked values. Only `spread` and
+    `products`, for inexact counts, apply it to that many columns.
 
     Masked values with few records can be pooled with their neighbours. All functions are then equal on them.
 
     Attributes:
         held: (n,) the masked values with records.
-        pool: (n,) the pool of each, from 0; each its own if none are pooled.
+        pool: (n,) the pool of each, from 0; one pool each without pooling.
         root: (pools,) `sqrt(p)` of each pool.
         axis: (pools,) the axis of the reflection, which takes the unit vector of `pivot` to minus `root`.
-        pivot: the most frequent of them.
+        pivot: the most frequent pool.
     """
 
     held: IntArray
@@ -35,7 +35,7 @@ class Basis:
 
     @classmethod
     def of(cls, counts: IntArray | FloatArray, least: float = 0.0) -> Self:
-        """Return the basis of a masked attribute with these counts (groups,), which must have records.
+        """Return the basis of a masked attribute with these counts (groups,), not all 0.
 
         Neighbours are pooled until they have at least `least` records together.
         """
@@ -78,7 +78,7 @@ class Basis:
 
 
 def _pools(counts: IntArray | FloatArray, least: float) -> IntArray:
-    """(n,) The pool of each of these counts (n,); what is left at the end joins the last pool."""
+    """(n,) The pool of each of these counts (n,); the remainder joins the last pool."""
     pool, records, number = np.zeros(counts.size, dtype=np.int64), 0.0, 0
     for place, count in enumerate(counts.tolist()):
         pool[place] = number
@@ -92,7 +92,7 @@ def correlation(joint: IntArray | FloatArray, rows: Basis, columns: Basis, *, ex
     """The correlations (size of rows, size of columns) of two masked attributes, from their joint counts.
 
     No mean needs to be subtracted if the counts are exact, since all functions in both bases have mean 0. Sums of
-    inexact counts differ from those of the bases, so what these sums alone explain is subtracted.
+    inexact counts differ from those of the bases, so the part explained by these sums alone is subtracted.
     """
     shares = joint / max(float(joint.sum()), 1.0)
     if not exact:

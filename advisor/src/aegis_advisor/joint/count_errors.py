@@ -1,7 +1,7 @@
-"""The standard error that inexact counts give Pillai's trace, by the delta method.
+"""The standard error of Pillai's trace due to inexact counts, by the delta method.
 
-Let `S` be the correlations of masked attributes, `W = S^-1` in the directions that are kept, and `L` their correlations
-with the label. The trace is `tr(L' W L)`. Errors of the correlations move it by
+Let `S` be the correlations of masked attributes, `W = S^-1` in the retained directions, and `L` their correlations
+with the label. The trace is `tr(L' W L)`. Errors of the correlations change it by
 
     2 tr(L' W dL) - tr(L' W dS W L).
 
@@ -25,11 +25,11 @@ from aegis_advisor.joint.inexact import inexact_trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountErrors:
-    """What the errors of counts do to the traces of a design.
+    """The effect of count errors on the traces of a design.
 
     Attributes:
         design: the correlations.
-        variance: how much they vary.
+        variance: their variances.
         label: (k, k) the products of the label's functions, summed over its values.
         records: the number of records.
     """
@@ -52,7 +52,7 @@ class CountErrors:
 
         Args:
             used: the attributes and their codes.
-            told: (columns, k) what is known of their trace already (`InexactTrace`).
+            told: (columns, k) the coefficients of their trace, if computed already (`InexactTrace`).
         """
         places = [(place, code) for place, code in used if self.design.masked[place][code] is not None]
         if not places:
@@ -67,14 +67,14 @@ class CountErrors:
         return 4 * float(total) / self.records**2
 
     def _of_pair(self, first: "_Part", second: "_Part") -> float:
-        """What the errors of pair counts contribute."""
+        """The contribution of the errors of pair counts."""
         variance = self.design.tables.variance(first.place, first.masking.id, second.place, second.masking.id)
         return variance * _square(first.told @ second.told.T, first.products, second.products)
 
     def _part(self, place: int, code: int, told: FloatArray) -> "_Part":
         masking = self.design.masked[place][code]
         if masking is None:
-            raise ValueError("a masking that tells nothing has no errors")
+            raise ValueError("a masking with a single masked value has no errors")
         if (place, code) not in self._products:
             self._products[place, code] = masking.basis.products()
         return _Part(place, masking, told, self._products[place, code])

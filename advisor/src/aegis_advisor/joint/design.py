@@ -1,4 +1,4 @@
-"""The correlations that joint measures use: of all maskings with each other and with the label."""
+"""The correlations of all maskings with each other and with the label, as used by joint measures."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,12 +42,12 @@ Estimate = Callable[[AttributeEvidence, str], FloatArray | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variance:
-    """How much the correlations of a design vary because counts are inexact.
+    """The variances of a design's correlations due to inexact counts.
 
     Attributes:
         correlations: (columns, columns) the variance of each correlation.
-        labels: (columns,) the sum of the variances of the correlations with the label, as far as they add to traces:
-            by masked values with counts far above their errors.
+        labels: (columns,) the sum of the variances of the correlations with the label, over masked values with counts
+            far above their errors: only these add to traces.
     """
 
     correlations: FloatArray
@@ -55,12 +55,12 @@ class Variance:
 
 
 FAR = 10.0
-"""A count this many standard deviations above 0 is not much changed by its error. With smaller ones, errors do not
-simply add to a trace: a rounded count of 0, for example, tells nothing at all."""
+"""From this many standard deviations above 0, the error of a count adds to a trace. Errors of smaller counts do not
+simply add: a rounded count of 0, for example, carries no information at all."""
 
 
 class PairPlace(NamedTuple):
-    """Two maskings: two attributes, the first before the second, and a code of each."""
+    """Two attributes, the first before the second, and a code of each."""
 
     first: int
     second: int
@@ -73,14 +73,14 @@ class Design:
     """The correlations that the traces of all configurations are computed from.
 
     Attributes:
-        columns: per attribute and code, the columns of the masking in `correlations`; empty if it tells nothing.
+        columns: per attribute and code, the columns of the masking in `correlations`; empty for a single masked value.
         correlations: (columns, columns); 0 for two maskings that no configuration uses together.
         labels: (columns, dimensions of the label), the correlations with the label.
-        unknown: by two attributes, (options, options) which maskings configurations use together although their pair
-            counts are not known.
-        masked: per attribute and code, the masking; None if no configuration uses it or it tells nothing.
-        tables: the pair counts, for what has to be decided exactly.
-        variance: how much the correlations vary; None if all counts are exact.
+        unknown: by two attributes, (options, options) which maskings are used together although their pair counts are
+            not known.
+        masked: per attribute and code, the masking; None if it is unused or has a single masked value.
+        tables: the pair counts, for exact decisions.
+        variance: the variances of the correlations; None if all counts are exact.
     """
 
     columns: tuple[tuple[IntArray, ...], ...]
@@ -102,10 +102,10 @@ class Design:
     ) -> Self:
         """Return the design of configurations with these codes (configurations, attributes).
 
-        Counts of a masking with the label that are not exact are estimated by `estimate`.
+        `estimate` supplies inexact counts of a masking with the label.
 
         Raises:
-            MissingCountsError: a masking that is used has no joint counts with the label, nor an estimate of them.
+            MissingCountsError: a masking in use has neither joint counts with the label nor an estimate of them.
             TooManyColumnsError: the maskings have more than `MOST_COLUMNS` dimensions.
         """
         used = [np.bincount(column, minlength=len(names)) > 0 for column, names in zip(codes.T, options, strict=True)]
@@ -128,7 +128,7 @@ class Design:
         return design if exact else replace(design, variance=design._variance(label, codes))
 
     def _variance(self, label: Basis, codes: Codes) -> Variance:
-        """How much the correlations vary, given the basis of the label."""
+        """The variances of the correlations, given the basis of the label."""
         correlations, labels = np.zeros(self.correlations.shape), np.zeros(len(self.labels))
         for one, place in _placed(self.masked, self.columns):
             records = max(float(one.joint.sum()), 1.0)
@@ -146,7 +146,7 @@ class Design:
         return Variance(correlations, labels)
 
     def used_together(self, codes: Codes) -> Iterator[PairPlace]:
-        """All pairs of maskings that these configurations use together and that tell something."""
+        """All pairs of maskings with several masked values each that these configurations use together."""
         return _used_together(codes, self.masked)
 
     def names(self, pair: PairPlace) -> tuple[int, str, int, str]:
@@ -167,12 +167,12 @@ class Design:
 
 
 def known_label(evidence: Sequence[AttributeEvidence]) -> IntArray:
-    """The records (labels,) of each label value, if possible from an attribute for which they are certain."""
+    """The records (labels,) of each label value, preferably from an attribute for which they are certain."""
     return next((known for known in evidence if known.knows_label), evidence[0]).label_counts
 
 
 def _masked(evidence: AttributeEvidence, option: str, estimate: Estimate) -> Masked | None:
-    """Return a masking with its basis; None if all records have one masked value, so that it has no dimension.
+    """Return a masking with its basis; None if all records have one masked value: it then has no dimension.
 
     Raises:
         MissingCountsError: its joint counts with the label are not known.
@@ -192,9 +192,9 @@ def _masked(evidence: AttributeEvidence, option: str, estimate: Estimate) -> Mas
 def _pooled(masked: Sequence[Sequence[Masked | None]], codes: Codes) -> list[list[Masked | None]]:
     """Pool masked values with inexact counts that have fewer records than a masking used with them has masked values.
 
-    Their pair counts are below 1 on average, so that errors of the counts are all that these tell. A few such values of
-    a masking do little harm, and may tell much about the label. So a masking keeps its values unless most are so few.
-    What no configuration uses with it has no pair counts with it, and pools nothing.
+    Their pair counts are below 1 on average, so they consist of errors. A few such values do little harm, and may be
+    informative about the label. So a masking is only pooled if most of its values have so few records. Maskings that no
+    configuration combines with it have no pair counts with it, and cause no pooling.
     """
     widest = [[0] * len(each) for each in masked]
     for first, second, code, other in _used_together(codes, masked):
@@ -217,7 +217,7 @@ def _with_pools(masked: Masked, least: float) -> Masked | None:
 
 
 def label_counts(evidence: AttributeEvidence, option: str) -> IntArray | None:
-    """The exact joint counts of a masking with the label, even if it is no function of the value; None if not known."""
+    """The exact joint counts of a masking with the label, even if it is random; None if unknown."""
     if option == IDENTITY:
         return evidence.joint
     masking = evidence.masking(option)
@@ -226,7 +226,7 @@ def label_counts(evidence: AttributeEvidence, option: str) -> IntArray | None:
 
 
 def _number(sizes: Sequence[Sequence[int]]) -> tuple[tuple[tuple[IntArray, ...], ...], int]:
-    """Consecutive columns for each masking of each attribute, and the total number of columns."""
+    """Assign consecutive columns to each masking of each attribute; return them and their total number."""
     flat = [size for each in sizes for size in each]
     ends = np.cumsum(flat)
     runs = iter([np.arange(end - size, end) for end, size in zip(ends.tolist(), flat, strict=True)])
@@ -249,7 +249,7 @@ def _correlations(
     used: Iterable[PairPlace],
     size: int,
 ) -> tuple[FloatArray, dict[tuple[int, int], BoolArray]]:
-    """The correlations of maskings that are used together, and which of these have no known pair counts."""
+    """The correlations of maskings used together, and which of these lack pair counts."""
     whole, exact = np.eye(size), tables.are_exact
     unknown: dict[tuple[int, int], BoolArray] = {}
     for pair in used:
@@ -276,7 +276,7 @@ def _run(columns: IntArray) -> slice:
 
 
 def _used_together(codes: Codes, masked: Sequence[Sequence[Masked | None]]) -> Iterator[PairPlace]:
-    """All pairs of maskings that a configuration uses together and that tell something."""
+    """All pairs of maskings with several masked values each that a configuration uses together."""
     wide = codes.T.astype(np.int64, order="C")
     for first, second in combinations(range(len(masked)), 2):
         across = len(masked[second])

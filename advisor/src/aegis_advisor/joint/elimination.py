@@ -1,4 +1,4 @@
-"""The Cholesky factor of one configuration after another, and what it tells of Pillai's trace and the rank."""
+"""The Cholesky factor of one configuration after another, which yields Pillai's trace and the rank."""
 
 import math
 from collections.abc import Sequence
@@ -14,24 +14,24 @@ from aegis_advisor.joint.integers import ImpossibleCountsError, WholeNumbers
 from aegis_advisor.joint.rounding import GROWTH, PROBES, UNIT, UNLUCKY, Moments, error
 
 DEPENDENT = 1e-12
-"""A dimension that keeps at most this share of its variance, given those before it, is left out for now. Whether it
-really depends on them is decided by whole numbers (`Elimination`)."""
+"""A dimension whose variance given those before it is at most this share is left out for now. Whole numbers decide
+whether it really depends on them (`Elimination`)."""
 
 NEGLIGIBLE = 1e-5
-"""Rounding may leave a dependent dimension this much correlation with dimensions that it does not depend on (about the
-root of `DEPENDENT`), and raise a canonical correlation by this much above 1. Beyond that, no table has these counts."""
+"""The largest spurious correlation that rounding gives a dependent dimension (about the root of `DEPENDENT`), and the
+largest excess of a canonical correlation above 1. Beyond that, no table has these counts."""
 
 CLOSE = 5e-10
-"""Half of what counts as a tie: if rounding may move a trace by more than this share of it, whole numbers decide."""
+"""Half the tolerance for ties: if rounding may change a trace by more than this share of it, whole numbers decide."""
 
 LEAST = 1e-3
-"""Traces below this are compared like this one."""
+"""Smaller traces use the absolute tolerance of this one."""
 
 TOUCHED = 1e-6
-"""A dimension depends on those that are in the combination that equals it with at least this coefficient."""
+"""A dimension depends on those whose coefficient in the combination that equals it is at least this."""
 
 FEW = 3
-"""With no more attributes than this, their combinations of maskings recur among configurations."""
+"""Up to this many attributes, their combinations of maskings recur among configurations."""
 
 
 class _NoTableError(Exception):
@@ -39,7 +39,7 @@ class _NoTableError(Exception):
 
 
 class Outcome(NamedTuple):
-    """Trace and rank of a configuration, and how far rounding may have moved the trace; see `Traces`."""
+    """Trace and rank of a configuration, and the rounding error of the trace; see `Traces`."""
 
     trace: float
     rank: int
@@ -53,14 +53,14 @@ _NONE, _NO_PART = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
 
 
 class _Step(NamedTuple):
-    """An attribute that a factor was extended by.
+    """An attribute added to the factor.
 
     Attributes:
         columns: its columns in the design.
-        end: the rows of the factor up to it.
+        end: the number of rows of the factor up to it.
         dependent: the columns left out.
-        part: the part of these in the factor (`end`, columns left out).
-        settled: whether these are known to depend on the others.
+        part: the part of the left-out columns in the factor (`end`, columns).
+        settled: whether the left-out columns are known to depend on the others.
     """
 
     columns: IntArray
@@ -74,21 +74,21 @@ class _Step(NamedTuple):
 class Elimination:
     """The Cholesky factor `L` of the correlations of a configuration, and `L^-1` times those with the label.
 
-    The squares of the latter add up to the trace; each row is what a dimension explains beyond those before it.
-    Dimensions that seem to depend on those before them are left out. Rounding decides nothing for good:
+    The squares of the latter add up to the trace; each row is the share that a dimension explains beyond those before
+    it. Dimensions that seem to depend on those before them are left out. No decision depends on rounding:
 
-    * Dimensions that were kept are independent if the factor is so well-conditioned that no error could make them
-      depend (`_is_sure`). Otherwise the configuration is computed in whole numbers.
-    * Dimensions that were left out depend on the others if whole numbers say so, or if there are as many others as
-      records, less one.
-    * Whole numbers also yield the trace if rounding may have moved it by more than half of what counts as a tie.
+    * The dimensions in the factor are independent if it is so well-conditioned that no error could hide a dependence
+    (`_is_sure`). Otherwise the configuration is computed in whole numbers.
+    * Left-out dimensions depend on the others if whole numbers prove it, or if there are as many others as records,
+    less one.
+    * Whole numbers also yield the trace if its rounding error may exceed half the tolerance for ties.
 
     Attributes:
         records: the number of records.
-        exact: decides in whole numbers, as far as the work allows.
+        exact: decisions in whole numbers, as far as the work allows.
         targets: (columns, labels + PROBES) the correlations with the label, then random numbers.
         factor, solved: `L` and `L^-1` times the targets, with room for the largest configuration.
-        places: the columns of the design that the rows of the factor stand for.
+        places: the columns of the design behind the rows of the factor.
         steps: the attributes so far.
     """
 
@@ -103,7 +103,7 @@ class Elimination:
 
     @classmethod
     def of(cls, design: Design, columns: Sequence[tuple[IntArray, ...]], records: int) -> Self:
-        """Return the factor of no attribute yet, of those with these columns by code, in this order."""
+        """Return an empty factor for attributes with these columns by code, in this order."""
         most = sum(max((each.size for each in of), default=0) for of in columns)
         probes = np.random.default_rng(0).standard_normal((len(design.labels), PROBES))
         targets = np.concatenate([design.labels, probes], axis=1)
@@ -113,7 +113,7 @@ class Elimination:
     def replace(self, chosen: list[IntArray], shared: int) -> Outcome:
         """Compute trace, rank and doubt of a configuration.
 
-        `chosen` are the columns of each attribute; the first `shared` are those of the configuration before.
+        `chosen` are the columns of each attribute; the first `shared` are the same as in the previous configuration.
         """
         del self.steps[shared:]
         shared = len(self.steps)
@@ -138,11 +138,13 @@ class Elimination:
         return Moments.of(self.solved[: self._size])
 
     def _is_sure(self, moments: Moments) -> bool:
-        """Whether the dimensions that were kept are independent: ten times our error could not make them depend."""
+        """Whether the dimensions in the factor are independent: ten times the rounding error could not hide a
+        dependence.
+        """
         return 10 * UNLUCKY * moments.inverse * error(self._size) < 1
 
     def _result(self, moments: Moments) -> Outcome:
-        """The outcome by the factor if rounding cannot matter, else by whole numbers, as far as these can be had."""
+        """The outcome from the factor if rounding cannot matter, else from whole numbers, as far as the work allows."""
         size, trace = self._size, float(np.trace(moments.labels))
         if not self._is_sure(moments):
             return self._exactly(Outcome(trace, size, np.inf), settled=False)
@@ -157,9 +159,9 @@ class Elimination:
         return rounded if doubt <= close and settled else self._exactly(rounded, settled=settled)
 
     def _doubt(self) -> float:
-        """How far an error `e` of the correlations in norm moves the trace: by `e |G^-1 B|^2`.
+        """The change of the trace by an error of norm `e` in the correlations: `e |G^-1 B|^2`.
 
-        This is the term of first order; the others are smaller as long as `_is_sure` holds. `e (1 + |G^-1 B|)^2` covers
+        This is the first-order term; the others are smaller as long as `_is_sure` holds. `e (1 + |G^-1 B|)^2` covers
         errors of the correlations with the label and of the sum, too.
         """
         size, classes = self._size, self.design.labels.shape[1]
@@ -169,7 +171,7 @@ class Elimination:
         return error(size) * (1 + float(np.linalg.norm(inverse))) ** 2
 
     def _exactly(self, rounded: Outcome, *, settled: bool) -> Outcome:
-        """The outcome by whole numbers: rank and trace, or only the rank unless settled, depending on the work."""
+        """The outcome in whole numbers: rank and, if `settled`, the trace, as far as the work allows."""
         parts = [int(step.columns[0]) for step in self.steps if step.columns.size]
         try:
             exact = self.exact.trace(parts)
@@ -183,7 +185,7 @@ class Elimination:
         return rounded._replace(rank=rank, doubt=rounded.doubt if rank == rounded.rank else np.inf)
 
     def _least(self) -> float:
-        """The least share of its variance by which a dimension differs from one that depends on those before it."""
+        """The smallest residual share of variance at which a dimension counts as independent of those before it."""
         probes = self.solved[: self._size, -PROBES:]
         inverse = float(np.einsum("ij,ij->", probes, probes)) / PROBES
         return max(DEPENDENT, 2 * GROWTH * UNIT * inverse)
@@ -203,7 +205,7 @@ class Elimination:
         return True
 
     def _extend_by_one(self, fresh: IntArray) -> None:
-        """Extend the factor by the independent dimensions of an attribute; the dependent ones must add nothing."""
+        """Extend the factor by an attribute's independent dimensions; the dependent ones must add nothing."""
         above, left, targets = self._left_over(fresh)
         least = self._least()
         factor, order, rank = _pivoted(left, least)
@@ -218,13 +220,13 @@ class Elimination:
         self.steps.append(_Step(fresh, start + rank, fresh[rest], whole, settled))
 
     def _depend(self, fresh: IntArray, part: FloatArray) -> bool:
-        """Whether the dimensions of `fresh` that were left out, with this part in the factor, depend on the others.
+        """Whether the left-out dimensions of `fresh`, with this part in the factor, depend on the others.
 
         The combinations that equal them usually touch few attributes, so that whole numbers decide quickly, and once
-        for many configurations: these attributes and `fresh` have no higher rank than the dimensions kept suggest.
+        for many configurations: these attributes and `fresh` have no higher rank than the factor suggests.
         """
         size, rank = len(part), len(part) - self._size
-        if size >= self.records - 1:  # more dimensions there cannot be
+        if size >= self.records - 1:  # there cannot be more dimensions
             return True
         weights, _ = scipy.linalg.lapack.dtrtrs(self.factor[:size, :size], part, lower=1, trans=1)
         touched = np.abs(weights).max(axis=1) > TOUCHED
@@ -235,7 +237,7 @@ class Elimination:
             if touched[start : step.end].any()
         ]
         if len(others) == sum(step.columns.size > 0 for step in self.steps) > FEW:
-            return False  # nothing would be saved
+            return False  # it would save nothing
         before = self.exact.rank(others) if others else 0
         after = self.exact.rank([*others, int(fresh[0])])
         return before is not None and after is not None and after - before <= rank
@@ -244,8 +246,8 @@ class Elimination:
         """Project new columns (fresh,) of the design onto the factor.
 
         Returns:
-            Their part in each row of the factor (size, fresh), and the residuals: of their correlations with each
-            other, and of their targets.
+            Their part in each row of the factor (size, fresh), and the residuals of their correlations with each other
+            and of their targets.
         """
         size = self._size
         block = self.design.correlations[np.ix_(np.concatenate([self.places[:size], fresh]), fresh)]
@@ -271,7 +273,9 @@ class Elimination:
 
 
 def _pivoted(left: FloatArray, least: float) -> tuple[FloatArray, IntArray, int]:
-    """The pivoted Cholesky factor of residual correlations (n, n), the order of its columns, and how many keep more."""
+    """The pivoted Cholesky factor of residual correlations (n, n), the order of its columns, and how many pivots exceed
+    `least`.
+    """
     if left.diagonal().max(initial=0.0) <= least:  # the library never compares the first pivot with `tol`
         return np.zeros(left.shape), np.arange(len(left)), 0
     factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(left, tol=least, lower=1)
@@ -279,10 +283,10 @@ def _pivoted(left: FloatArray, least: float) -> tuple[FloatArray, IntArray, int]
 
 
 def _require_nothing(rest: FloatArray, least: float) -> None:
-    """Check that dimensions that keep at most `least` of their variance correlate with nothing beyond the others.
+    """Check that dimensions with a residual variance of at most `least` have no residual correlations.
 
     Raises:
-        _NoTableError: they do.
+        _NoTableError: they have.
     """
     if np.abs(rest).max(initial=0.0) > max(NEGLIGIBLE, 4 * math.sqrt(least)):
         raise _NoTableError

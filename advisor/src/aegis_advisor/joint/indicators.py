@@ -1,7 +1,7 @@
-"""Pillai's traces of very many configurations, from one matrix: for searches, which compare them by the thousand.
+"""Pillai's traces of thousands of configurations from one matrix, for searches.
 
-The traces are those of `joint.trace`, without its decisions in whole numbers: dimensions that keep at most `DEPENDENT`
-of their variance, given those before them, are left out.
+The traces are those of `joint.trace`, without its decisions in whole numbers: dimensions whose variance given those
+before them is at most the share `DEPENDENT` are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,21 +15,21 @@ from aegis_advisor.arrays import Codes, FloatArray, IntArray, indicator
 from aegis_advisor.measures.association import trace_bias
 
 DEPENDENT: Final = 1e-9
-"""The share of its variance that a dimension must keep, given those before it, not to count as dependent on them."""
+"""A dimension is dependent on those before it if its variance given them is at most this share."""
 
 Step = tuple[int, int]
-"""An attribute, and the code of the finer masking that it gets."""
+"""An attribute, and the code of its new, finer masking."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indicators:
-    """The correlations of the indicators of all masked values, of all maskings of all attributes.
+    """The correlations between the indicators of all masked values of all attributes.
 
     Attributes:
         columns: per attribute and code, the columns of the masked values; the most frequent one has none.
         correlations: (columns, columns).
         labels: (columns, labels) the correlations with the label; the squares over an orthonormal basis of the columns
-            add up to Pillai's trace.
+            sum to Pillai's trace.
         classes: the number of labels with records, less one.
         records: the number of records.
     """
@@ -76,13 +76,13 @@ class Indicators:
     def refined(self, codes: Sequence[int], steps: Sequence[Step]) -> tuple[FloatArray, IntArray]:
         """The traces and ranks (steps,) after each of some steps from a configuration with these codes (attributes,).
 
-        Each step leads to a masking of which the present one is a function, so it only adds dimensions.
+        Each step leads to a masking that refines the present one, so it only adds dimensions.
         """
         found = list(_Factor.of(self, codes).extended(self, steps))
         return np.array([trace for trace, _ in found]), np.array([rank for _, rank in found], dtype=np.int64)
 
     def adjusted(self, traces: FloatArray, ranks: IntArray) -> FloatArray:
-        """The traces less what chance adds to them (`trace_bias`)."""
+        """The traces adjusted for chance (`trace_bias`)."""
         both = zip(traces.tolist(), ranks.tolist(), strict=True)
         return np.array([trace - trace_bias(trace, rank, self.classes, self.records) for trace, rank in both])
 
@@ -155,11 +155,11 @@ def _folded(values: IntArray, maskings: Sequence[IntArray]) -> tuple[IntArray, I
 
 
 def _folds(parts: Sequence[IntArray], records: FloatArray) -> tuple[FloatArray, tuple[tuple[IntArray, ...], ...]]:
-    """The matrix that adds the indicators of groups up to those of masked values, and the columns of each masking.
+    """The matrix that sums the indicators of groups to those of masked values, and the columns of each masking.
 
     Args:
         parts: per attribute, (maskings, groups) the masked value of each group.
-        records: (groups of all attributes,) the records of each.
+        records: (groups of all attributes,) the records of each group.
     """
     blocks, columns, start, end = [], [], 0, 0
     for each in parts:

@@ -1,9 +1,8 @@
 """Pillai's traces from inexact counts: rounded, or with noise.
 
-Errors of the counts are errors of the correlations, and they weigh most where attributes nearly determine each other:
+Errors of the counts are errors of the correlations, and matter most where attributes nearly determine each other:
 there the correlations have eigenvalues near 0, which errors can make negative. A direction whose eigenvalue the errors
-could explain tells nothing and is left out. Errors of the counts with the label add to every trace; their expectation
-is subtracted.
+could explain is left out. Errors of the counts with the label add to every trace; their expectation is subtracted.
 """
 
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ EDGE = 2.0
 sum of their variances along a row [@bandeira2016]."""
 
 LARGEST_EDGE = 0.1
-"""A direction with a tenth of its variance left is kept, however large the errors are: otherwise tables of a few
+"""A direction with a tenth of its variance left is retained, however large the errors are: otherwise tables of a few
 hundred records would lose all directions."""
 
 
@@ -28,8 +27,8 @@ class InexactTrace:
     """The trace of a configuration.
 
     Attributes:
-        trace: Pillai's trace, without what errors of counts with the label add on average.
-        kept: how many directions were kept.
+        trace: Pillai's trace, less the expected contribution of errors of counts with the label.
+        kept: the number of retained directions.
         told: (columns, k) the inverse of the correlations in these directions, times those with the label.
     """
 
@@ -43,7 +42,7 @@ def inexact_traces(design: Design, variance: Variance, codes: Codes, label: IntA
 
     Args:
         design: the correlations.
-        variance: how much they vary by the errors of counts.
+        variance: their variances due to errors of counts.
         codes: (configurations, attributes).
         label: (labels,) the records of each label value.
     """
@@ -59,7 +58,7 @@ def _columns(design: Design, row: IntArray) -> IntArray:
 
 
 def inexact_trace(design: Design, variance: Variance, columns: IntArray, most: float) -> InexactTrace:
-    """Return the trace of these columns, which is never above `most`."""
+    """Return the trace of these columns, cut at `most`."""
     labels = design.labels[columns]
     if not columns.size:
         return InexactTrace(0.0, 0, labels)
@@ -70,10 +69,10 @@ def inexact_trace(design: Design, variance: Variance, columns: IntArray, most: f
 
 
 def _whitening(design: Design, variance: Variance, columns: IntArray) -> FloatArray:
-    """A matrix `W` (columns, kept) such that `W W'` is the inverse of correlations in the directions that are kept.
+    """A matrix `W` (columns, kept) such that `W W'` is the inverse of the correlations in the retained directions.
 
-    These have eigenvalues that errors cannot explain. Whether all have, a Cholesky factor tells five times as fast as
-    eigenvalues do.
+    These have eigenvalues that errors cannot explain. A Cholesky factor shows five times faster than eigenvalues
+    whether all have.
     """
     both = np.ix_(columns, columns)
     correlations, edge = design.correlations[both], _edge(variance.correlations[both])
@@ -88,5 +87,5 @@ def _whitening(design: Design, variance: Variance, columns: IntArray) -> FloatAr
 
 
 def _edge(variance: FloatArray) -> float:
-    """The largest eigenvalue that errors with these variances (columns, columns) may have."""
+    """The largest plausible eigenvalue of errors with these variances (columns, columns)."""
     return min(EDGE * float(np.sqrt(variance.sum(axis=1).max())), LARGEST_EDGE)

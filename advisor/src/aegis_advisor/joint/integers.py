@@ -1,4 +1,4 @@
-"""What rounding leaves open, from the counts themselves: ranks modulo primes, and traces in whole numbers."""
+"""Exact decisions where rounding leaves doubt, from the counts: ranks modulo primes, and traces in whole numbers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,16 +12,16 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.joint.design import Design, Masked
 
 PRIMES = 2**31 - 1, 2**31 - 19
-"""Two primes, below 2^31 so that products fit 64 bits. The rank modulo a prime is never above the true one. It is below
-it only if the prime divides a certain determinant: by chance about once in 10^9 ranks, and with both primes once in
+"""Two primes, below 2^31 so that products fit 64 bits. The rank modulo a prime is never above the true one. It is lower
+only if the prime divides a certain determinant: about once in 10^9 ranks by chance, and with both primes once in
 10^18."""
 
 MOST_COLUMNS = 128
-"""The most columns that are eliminated in whole numbers, whose digits grow with each (4 seconds for 128 columns of
-10^8 records, 0.4 of 200)."""
+"""The most columns eliminated in whole numbers, whose digits grow with each (128 columns take 4 seconds with 10^8
+records, 0.4 with 200)."""
 
 MOST_WORK = 2**31
-"""The most work for the configurations of a question, in units of 1 to 8 nanoseconds: the digits matter."""
+"""The most work for the configurations of a question, in units of 1 to 8 nanoseconds, depending on the digits."""
 
 Parts = tuple[int, ...]
 """The maskings of some attributes, each by its first column in the design, in ascending order."""
@@ -33,15 +33,15 @@ class ImpossibleCountsError(Exception):
 
 @dataclass(slots=True, eq=False)
 class WholeNumbers:
-    """Ranks and traces of maskings together, free of rounding.
+    """Joint ranks and traces of maskings, without rounding errors.
 
-    The matrix is that of the products of indicators, summed over the records: the number of records, the counts of all
-    masked values but one of each attribute, and the pair counts. It has the rank of `Sxx` plus one.
+    The matrix contains the products of indicators, summed over the records: the number of records, the counts of all
+    masked values but one per attribute, and the pair counts. It has the rank of `Sxx` plus one.
 
     Attributes:
         design: the maskings and their counts.
         places: the attribute and the masking that start at a column of the design.
-        work: how much more work is allowed.
+        work: the remaining budget.
     """
 
     design: Design
@@ -92,7 +92,7 @@ class WholeNumbers:
         return float(trace), rank - 1
 
     def _size(self, parts: Parts) -> int:
-        """The number of columns, and some for the time that is spent even without any."""
+        """The number of columns, plus some for the overhead."""
         return 16 + sum(self.places[part][1].basis.size for part in parts)
 
     def _affords(self, cost: int) -> bool:
@@ -121,7 +121,9 @@ class WholeNumbers:
         (first, one), (second, two) = maskings[at], maskings[other]
         joint = self.design.tables.find(first, one.id, second, two.id)
         if joint is None:
-            raise ValueError(f"no pair counts of {one.id!r} with {two.id!r}")  # such configurations are left out before
+            raise ValueError(
+                f"no pair counts of {one.id!r} with {two.id!r}"
+            )  # the caller leaves such configurations out
         return joint[np.ix_(one.basis.held[1:], two.basis.held[1:])]
 
     def _labels(self, parts: Parts) -> IntArray:
@@ -153,7 +155,7 @@ def _eliminate(matrix: IntArray, labels: IntArray) -> tuple[npt.NDArray[Any], in
         and its rank.
 
     Raises:
-        ImpossibleCountsError: `G` is no matrix of products, or `labels` are outside of its span.
+        ImpossibleCountsError: `G` is not a matrix of products, or `labels` are outside its span.
     """
     size, classes = labels.shape
     rest = np.zeros((size + classes, size + classes), dtype=object)

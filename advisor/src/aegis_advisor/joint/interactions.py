@@ -1,14 +1,15 @@
-"""What attributes tell of the label only in combination, from one chi-square for each pair of maskings.
+"""Interactions: the information of attributes on the label that only their combination has, from one chi-square per
+pair of maskings.
 
 An additive function of two masked values explains Pillai's trace `V_ij` of the label, and any function of them the mean
-square contingency `chi_square_ij / N`. Both are adjusted for chance (`trace_bias`). What lies between them is the gain
-of the pair. If chance is an unlikely explanation, it counts, as a *share* of what the two leave unexplained.
+square contingency `chi_square_ij / N`. Both are adjusted for chance (`trace_bias`). The difference is the gain of the
+pair. Unless chance is a likely explanation, it counts, as a *share* of what the two leave unexplained.
 
-A configuration adds the shares of its pairs one after another, each of what is left unexplained until then, so that the
-total never exceeds the number of classes less one. Two things would count an interaction twice. Copies: the products of
-the values of `i` and `j` are nearly those of `k` and `l` if `i` tells `k` and `j` tells `l`. So a pair counts by what
-it tells beyond a copy of the pairs before it, as far as they overlap (`overlap`, `_by_forest`). And cycles of pairs: as
-in a dependence tree [@chowliu1968], only a forest counts. An attribute and its exact copies are one node of it.
+A configuration adds the shares of its pairs one after another, each as a share of what is still unexplained, so that
+the total never exceeds the number of classes less one. Two things would count an interaction twice. Copies: the
+products of the values of `i` and `j` are nearly those of `k` and `l` if `i` determines `k` and `j` determines `l`. So a
+pair counts only as far as it goes beyond a copy of the pairs before it (`overlap`, `_by_forest`). And cycles of pairs:
+as in a dependence tree [@chowliu1968], only a forest counts. An attribute and its exact copies are one node of it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,38 +29,38 @@ from aegis_advisor.joint.trace import traces
 from aegis_advisor.measures.association import trace_bias
 
 SIGNIFICANCE = 0.05
-"""The chance that any gain counts although no pair of maskings has an interaction."""
+"""The probability that some gain counts although no pair of maskings has an interaction."""
 
 LEAST_TRIED = 1000
-"""As if so many pairs were tried at least: then a question about fewer attributes, or one attribute more in the entry,
-does not change which gains count."""
+"""The minimum number of pairs to correct for, so that a question about fewer attributes, or one more attribute in the
+entry, does not change which gains count."""
 
 COPY = 1 - 1e-9
-"""From this overlap on, one of two attributes is a function of the other; 1 but for rounding."""
+"""From this overlap on, one of two attributes counts as a function of the other: 1, up to rounding."""
 
 ERRORS = np.linspace(-0.8, 0.8, 9)
 """Errors of rounding a number up or down at random, as shares of the base."""
 
 CHANCES = (1 - np.abs(ERRORS)) / np.sum(1 - np.abs(ERRORS))
-"""The probability of each for whoever sees the rounded number: a triangle."""
+"""The probability of each error given the rounded number: triangular."""
 
 BLOCK = 4_000_000
-"""The most pairs of attributes, added up over configurations, that are looked up at once."""
+"""The most pairs of attributes, summed over configurations, to look up at once."""
 
 LEAST_LEFT = 0.1
-"""A pair with so many combinations that fewer than this share of the records are left to judge them by has no gain."""
+"""A pair has no gain if its combinations leave fewer degrees of freedom than this share of the records."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interactions:
-    """The shares and overlaps of all maskings that are used together.
+    """The shares and overlaps of all maskings used together.
 
     Attributes:
         ends: (pairs, 2) every two attributes.
         shares: per pair of attributes, (options, options) the share of what two maskings leave unexplained that their
             combination explains; 0 if that may be chance.
-        variances: likewise, the variance of each by the errors of counts.
-        overlaps: per pair of attributes, (options, options) how much one masking tells of the other, from 0 to 1.
+        variances: likewise, the variance of each due to errors of counts.
+        overlaps: per pair of attributes, (options, options) the overlap of the two maskings, from 0 to 1.
     """
 
     ends: IntArray
@@ -105,7 +106,7 @@ class Interactions:
         """The share of what each configuration leaves unexplained additively that its interactions explain.
 
         Returns:
-            (configurations,) the shares, and (configurations,) their variances by the errors of counts.
+            (configurations,) the shares, and (configurations,) their variances due to errors of counts.
         """
         explained = np.zeros((2, len(codes)))
         step = max(1, BLOCK // max(1, len(self.ends)))
@@ -114,7 +115,7 @@ class Interactions:
         return explained[0], explained[1]
 
     def _explain(self, codes: Codes, explained: FloatArray) -> None:
-        """Write what the interactions of each configuration explain, and the variance of that."""
+        """Write the share that each configuration's interactions explain, and its variance."""
         tables = self.shares, self.variances, self.overlaps
         shares, variances, overlaps = (self._looked_up(each, codes) for each in tables)
         for row in np.flatnonzero(shares.any(axis=1)).tolist():
@@ -123,7 +124,7 @@ class Interactions:
             explained[:, row] = _by_forest(shares[row], variances[row], self.ends, np.maximum(between, between.T))
 
     def _looked_up(self, tables: Sequence[FloatArray], codes: Codes) -> FloatArray:
-        """(configurations, pairs) the cells that stand for the codes of each configuration."""
+        """(configurations, pairs) the cells at the codes of each configuration."""
         cells = [
             table[codes[:, first], codes[:, second]]
             for table, (first, second) in zip(tables, self.ends.tolist(), strict=True)
@@ -132,22 +133,22 @@ class Interactions:
 
 
 def _by_forest(shares: FloatArray, variances: FloatArray, ends: IntArray, overlaps: FloatArray) -> tuple[float, float]:
-    """The share that a spanning forest of the pairs explains: at each step the pair that tells most anew.
+    """The share that a spanning forest of the pairs explains: at each step the pair with the largest new share.
 
     Pairs are taken as directions, at angles whose squared cosines are their overlaps, and the root of a share as the
-    correlation of the label with a direction. Pairs that were taken predict the root share of a further one, and
-    explain a part of its direction. What it tells anew is the square of the rest of its root over the rest of its
-    direction, as in a regression on one more variable. A copy has what is predicted, and tells nothing. Two limits keep
-    directions that overlap otherwise than taken here from telling too much: nothing is told by a pair below what is
-    predicted, nor more than the part of its share that goes with the rest of its direction.
+    correlation of the label with a direction. The chosen pairs predict the root share of a further one, and explain a
+    part of its direction. Its new share is the square of the residual of its root over the residual of its direction,
+    as in a regression on one more variable. A copy has the predicted root, and adds nothing. Two limits prevent an
+    excess if directions overlap otherwise than assumed: a pair below its prediction adds nothing, and no pair adds more
+    than the part of its share in the residual of its direction.
 
-    The variance is that of the product of what pairs with independent errors leave, to the first order.
+    The variance is the first-order one of the product of the unexplained parts, with independent errors of the pairs.
 
     Args:
         shares: (pairs,).
         variances: (pairs,).
         ends: (pairs, 2) their attributes.
-        overlaps: (attributes, attributes) how much each tells of each; 1 on the diagonal.
+        overlaps: (attributes, attributes) the overlap of each two; 1 on the diagonal.
     """
     (first, second), left, variance = ends.T, 1.0, 0.0
     tree, alike, roots = (overlaps >= COPY).argmax(axis=0), np.sqrt(overlaps), np.sqrt(shares)
@@ -173,11 +174,11 @@ def _by_forest(shares: FloatArray, variances: FloatArray, ends: IntArray, overla
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """What the shares of all pairs of maskings have in common.
+    """What all pairs of maskings are judged by.
 
     Attributes:
         label: (labels,) the records of each label value that occurs.
-        tried: how many pairs of maskings are judged; the more, the likelier one of them looks real by chance.
+        tried: the number of pairs judged; the more, the likelier a chance gain looks real.
     """
 
     label: IntArray
@@ -194,7 +195,7 @@ class Judge:
         """
         records, classes = float(self.label.sum()), self.label.size - 1
         combinations, chi_square = self._told(known, joint)
-        size, whole = combinations - 1, min(chi_square / records, classes)  # no more than rounding above it
+        size, whole = combinations - 1, min(chi_square / records, classes)  # exceeds it by rounding only
         if records - 1 - size < LEAST_LEFT * records or size <= rank or trace >= classes or joint is None:
             return 0.0
         together = classes - whole + trace_bias(whole, size, classes, records)
@@ -205,7 +206,7 @@ class Judge:
         return max(0.0, 1 - together / alone)
 
     def variance(self, known: PairAssociation, trace: float, share: float, moved: float) -> float:
-        """The variance of a share by the errors of counts, which vary the trace by `moved`."""
+        """The variance of a share due to errors of counts, which give the trace the variance `moved`."""
         left = max(self.label.size - 1 - trace, LEAST_LEFT)
         told = known.square_variance(self.label) / float(self.label.sum()) ** 2
         return (told + (1 - share) ** 2 * moved) / left**2
@@ -213,9 +214,9 @@ class Judge:
     def _told(self, known: PairAssociation, joint: IntArray | None) -> tuple[int, float]:
         """The number of combinations and chi-square to judge by.
 
-        Where the number of combinations was rounded, there are no more than the pair counts have cells. Noise must
-        never look like an interaction. Of what it may have added, at most with the probability of a chance finding, the
-        combinations get the most, since each may explain something by chance, and chi-square loses the most.
+        A rounded number of combinations is cut at the number of cells of the pair counts. Noise must never look like an
+        interaction. So the largest noise that is plausible (with the probability of a chance finding) is added to the
+        combinations, since each may explain something by chance, and subtracted from chi-square.
         """
         combinations = known.combinations
         if known.rounded_to is not None and joint is not None:
@@ -228,10 +229,10 @@ class Judge:
         return combinations + most, max(0.0, known.chi_square - lost)
 
     def _may_be_chance(self, explained: FloatArray, size: int, rank: int, combinations: IntArray) -> bool:
-        """Whether so large a part of what two maskings leave unexplained is explained too often without interaction.
+        """Whether chance explains so large a part of what two maskings leave unexplained too often.
 
-        By chance, the part is `degrees / (N - 1 - rank)` on average. It is taken as log-normal. Rare labels and small
-        combinations make it vary far more than the usual F distribution has it, and skew it.
+        By chance, the part is `degrees / (N - 1 - rank)` on average. It is modelled as log-normal: rare labels and
+        small combinations make it more variable and more skewed than the usual F distribution.
 
         Args:
             explained: (errors,) the part, with each of `ERRORS` by rounding.
@@ -251,7 +252,7 @@ class Judge:
 
 
 def _spread(combinations: IntArray, labels: IntArray) -> float:
-    """The variance of chi-square without association, over that of its usual distribution; at least 1.
+    """The variance of chi-square under independence, relative to that of its usual distribution; at least 1.
 
     Args:
         combinations: (combinations,) the records of each.
@@ -274,8 +275,8 @@ def _spread(combinations: IntArray, labels: IntArray) -> float:
 def overlap(design: Design, pair: PairPlace, records: int, tried: int) -> float:
     """How much of the smaller of two maskings the larger explains, on average over its dimensions: from 0 to 1.
 
-    If one is a function of the other, this is 1. It is adjusted for chance like any share that is explained, and 0 if
-    it may be chance, given how many pairs of maskings are tried.
+    If one is a function of the other, this is 1. It is adjusted for chance like any explained share, and 0 if it may be
+    chance, given the number of pairs tried.
     """
     rows, columns = design.columns[pair.first][pair.code], design.columns[pair.second][pair.other]
     square = float(np.sum(np.square(design.correlations[np.ix_(rows, columns)])))

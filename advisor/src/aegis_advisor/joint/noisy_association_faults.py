@@ -1,4 +1,6 @@
-"""Checks of noisy numbers of what two masked attributes tell of the label: only what no plausible noise explains."""
+"""Checks of noisy associations of two masked attributes with the label: only faults that no plausible noise
+explains.
+"""
 
 from collections.abc import Iterator
 
@@ -14,12 +16,12 @@ def noisy_association_faults(
 ) -> Iterator[Fault]:
     """The faults of an association with declared noise.
 
-    Its noise is implausible beyond what exceeds it with a probability of at most `IMPLAUSIBLE` in any of its numbers.
+    Noise is implausible beyond the bound that any of its numbers exceeds with probability at most `IMPLAUSIBLE`.
 
     Args:
         index: its place.
         one: the association.
-        evidence: any attribute, for what is known of the label.
+        evidence: the attributes; any of them has the label's counts.
         sizes: the number of masked values of each side.
         pair: the pair counts of the two, noisy or not; None if they are not known.
     """
@@ -35,7 +37,7 @@ def noisy_association_faults(
 
 
 def _held(pair: PairCounts | None) -> int:
-    """How many combinations certainly occur: noise is implausible as the only reason for their counts."""
+    """The number of combinations whose counts plausible noise cannot explain, so that they occur."""
     if pair is None:
         return 0
     return int(np.count_nonzero(pair.joint > pair.perturbation.slack(1, pair.joint.size)))

@@ -25,8 +25,8 @@ class PairTables:
         evidence: the evidence on the attributes.
         given: the tables by their two attributes, then by their maskings; the attribute that comes first in the entry
             is in the rows.
-        perturbations: likewise, how the counts are declared to differ from those of the provider's table.
-        shared: likewise, the tables in which masked values are counted together, with these counts shared by them.
+        perturbations: likewise, the declared differences from the provider's table.
+        shared: likewise, the tables in which masked values are counted together, with these counts divided among them.
     """
 
     evidence: Sequence[AttributeEvidence]
@@ -67,7 +67,7 @@ class PairTables:
         return _columns_folded(folded, self._finer(second, other)[finer[1]])
 
     def estimate(self, first: int, masking: str, second: int, other: str) -> IntArray | FloatArray | None:
-        """The same counts, where those that masked values have together are shared by them: no whole numbers."""
+        """The same counts, with those of masked values counted together divided among them: not whole numbers."""
         finer = self._source(first, masking, second, other)
         shared = None if finer is None else self.shared.get((first, second), {}).get(finer)
         if finer is None or shared is None:
@@ -78,9 +78,9 @@ class PairTables:
     def variance(self, first: int, masking: str, second: int, other: str) -> float:
         """The mean variance of these counts.
 
-        A count that adds up several others has the noise of all. Rounded counts are drawn so that sums which
-        configurations use are off by one rounding; those that keep published sums of rows and columns by half of
-        what independent cells would be (found by rounding tables of 400 to 10,000 cells).
+        A sum of counts has the noise of all. Rounded counts are drawn so that sums which configurations use have the
+        error of one rounding; those that preserve published row and column sums have half the variance of independent
+        cells (measured by rounding tables of 400 to 10,000 cells).
         """
         finer = self._source(first, masking, second, other)
         if finer is None:
@@ -92,7 +92,9 @@ class PairTables:
         return noise * added + rounding * (1.0 if declared.within is None else max(1.0, added / 2))
 
     def _source(self, first: int, masking: str, second: int, other: str) -> _Maskings | None:
-        """The maskings of a given table that these counts are or can be folded from; None if there is none."""
+        """The maskings of a given table that these counts equal or can be folded from; None if there is no such
+        table.
+        """
         tables = self.given.get((first, second), {})
         if (masking, other) in tables:
             return masking, other
@@ -105,7 +107,7 @@ class PairTables:
         return next(candidates, None)
 
     def _rows_folded(self, first: int, second: int, finer: _Maskings, masking: str) -> IntArray:
-        """A table with its rows folded; the last one is cached, since the next request is often the same."""
+        """A table with its rows folded; the last one is cached, since the next call often repeats it."""
         key = first, second, finer, masking
         if self._folded is None or self._folded[0] != key:
             self._folded = key, fold(self.given[first, second][finer], *self._finer(first, masking)[finer[0]])
@@ -129,7 +131,7 @@ def _columns_folded(table: NDArray[Number], folding: _Folding) -> NDArray[Number
 def _shared(
     pair: PairCounts, counted_with: tuple[IntArray, IntArray], evidence: Sequence[AttributeEvidence]
 ) -> FloatArray:
-    """(groups, groups) the pair counts in which every value has the part of its own records in those of its place."""
+    """(groups, groups) the pair counts, divided among the values of a place in proportion to their records."""
     rows, columns = (
         _shares(places, masked_records(evidence[attribute], masking))
         for places, attribute, masking in zip(counted_with, pair.attributes, pair.maskings, strict=True)
@@ -147,7 +149,7 @@ def _shares(places: IntArray, records: IntArray | None) -> FloatArray:
 def _shorter(
     tables: dict[_Maskings, IntArray], rows: dict[str, _Folding], columns: dict[str, _Folding]
 ) -> Iterator[_Maskings]:
-    """The candidates to search, whichever are fewer: the given tables, or the finer pairs of maskings."""
+    """The candidates to search: the given tables or the finer pairs of maskings, whichever are fewer."""
     return iter(tables) if len(tables) <= len(rows) * len(columns) else product(rows, columns)
 
 

@@ -1,4 +1,4 @@
-"""The published trace of the unmasked table, and what its counts say about it."""
+"""The published trace of the unmasked table, and its bounds from the counts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ SLACK = 1e-9
 def largest_part(evidence: Sequence[AttributeEvidence]) -> float:
     """The largest adjusted trace of a single attribute or masking with exact counts; 0 if there are none.
 
-    The adjustment may make a whole smaller than its parts. A published trace is at least as large as each of them.
+    The adjustment can make the joint trace smaller than that of a part. A published trace is at least the largest part.
     """
     tables = [table for one in evidence for table in _exact_tables(one)]
     return max((_adjusted(table) for table in tables), default=0.0)
@@ -25,11 +25,11 @@ def largest_part(evidence: Sequence[AttributeEvidence]) -> float:
 def find_trace_faults(evidence: Sequence[AttributeEvidence], published: PublishedTrace) -> Iterator[Fault]:
     """Yield a fault if no table with these counts has this trace; its path starts at the trace's object.
 
-    This looks at single attributes only, which takes no time: their exact counts may not tell more than all attributes
-    together, and these no more than the label has to tell.
+    Only single attributes are checked, which is fast: the trace of their exact counts must not exceed that of all
+    attributes together, and this must not exceed the number of classes less one.
     """
     if published.most < largest_part(evidence) - SLACK:
-        yield Fault(("value",), "Is less than the counts of a single attribute tell by themselves (adjusted trace)")
+        yield Fault(("value",), "Is less than the adjusted trace of a single attribute")
     most = min(_classes(one) for one in evidence)
     if published.least > most + SLACK:
         yield Fault(("value",), f"Exceeds {most}, the number of label values with records less one")

@@ -1,4 +1,4 @@
-"""How far rounding may move correlations, and what a factor of theirs tells of its effect."""
+"""The rounding error of correlations, and its effect on traces, estimated from their factor."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,24 +12,24 @@ UNIT = 2.0**-53
 
 GROWTH = 8
 """Correlations and the factor of `n` of them are off by at most `GROWTH * n * UNIT` in norm. Errors of single
-operations seldom add up, so this is rather more than what is seen, though less than what is possible."""
+operations seldom add up, so this is more than is observed, though less than is possible."""
 
 PROBES = 8
 """The random columns that show how ill-conditioned a factor is."""
 
 UNLUCKY = 16
-"""A mean of squares over the probes is above its expectation over this number, but for once in 6,000 times (by the
-chi-square distribution with 8 degrees of freedom)."""
+"""A mean of squares over the probes exceeds its expectation divided by this number, except once in 6,000 times
+(chi-square distribution with 8 degrees of freedom)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """The products of all targets, solved, with each other.
+    """The products of all solved targets with each other.
 
     Attributes:
         labels: (labels, labels) those of the label; its trace is Pillai's.
-        inverse: an estimate of the trace of `G^-1` for the correlations `G` that were kept, which is the expected
-            square of `L^-1` times a random vector [@hutchinson1989]. It is above the largest eigenvalue.
+        inverse: an estimate of the trace of `G^-1` for the correlations `G` in the factor, which is the expected square
+            of `L^-1` times a random vector [@hutchinson1989]. It is above the largest eigenvalue.
         slope: an estimate of `|G^-1 B|^2` with the correlations `B` with the label, likewise.
     """
 
@@ -47,5 +47,5 @@ class Moments:
 
 
 def error(size: int) -> float:
-    """How far rounding may have moved correlations (size, size), in norm."""
+    """The rounding error of correlations (size, size), in norm."""
     return GROWTH * max(size, 1) * UNIT

@@ -1,4 +1,4 @@
-"""The joint measure of every configuration, and the highest utility that is known."""
+"""The joint measure of every configuration, and the highest known utility."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ MOST_ERRORS = 200
 """The most configurations whose standard errors are computed, which takes a few milliseconds each."""
 
 MORE = 10_000
-"""The most configurations scored besides those asked about; enough for all of an entry, unless it is very large."""
+"""The most configurations scored besides those asked about; enough for all but very large entries."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,15 +33,14 @@ class JointScores:
     """The utility of configurations, all attributes together.
 
     Attributes:
-        utility: (configurations,) Pillai's trace of each, minus its bias if that was asked for.
+        utility: (configurations,) Pillai's trace of each, minus its bias if `corrected`.
         dimensions: (configurations,) the rank of its masked attributes: masked values with records, minus one for each
             attribute, minus those that depend on the others.
-        doubt: roughly how far rounding may have moved a utility; infinite if that is not known.
+        doubt: the approximate rounding error of a utility; infinite if unknown.
         best_known: the highest utility of these configurations and of others whose counts are known.
-        interactions: (configurations,) how much of the utility is told only by two attributes together; None if that
-            was not asked for.
-        variance: the variances of the utilities of some configurations (rows,) by the errors of counts; None if all
-            counts are exact.
+        interactions: (configurations,) the part of the utility due to interactions; None if these were not requested.
+        variance: computes the variances of the utilities of some configurations (rows,) due to errors of counts; None
+            if all counts are exact.
     """
 
     utility: FloatArray
@@ -52,7 +51,7 @@ class JointScores:
     variance: Callable[[IntArray], FloatArray] | None = None
 
     def errors(self, rows: IntArray) -> FloatArray:
-        """The standard errors (rows,) of utilities by the errors of counts; NaN where they are not computed."""
+        """The standard errors (rows,) of utilities due to errors of counts; NaN where not computed."""
         errors = np.full(rows.size, np.nan)
         if self.variance is not None:
             errors[:MOST_ERRORS] = np.sqrt(self.variance(rows[:MOST_ERRORS]))
@@ -73,8 +72,8 @@ def score_jointly(
     """Score configurations by Pillai's trace `tr(Sxx^+ Sxy Syy^+ Syx)` of the indicators of masked values and label.
 
     For a single attribute it is chi-square / N. It grows with what an attribute adds to the others, so redundant
-    attributes count once. It does not see what attributes tell only in combination (interactions): these are added if
-    `associations` are given.
+    attributes count once. It misses interactions, the information that only combinations of attributes have: these are
+    added if `associations` are given.
 
     Args:
         evidence: the evidence on the attributes.
@@ -84,7 +83,8 @@ def score_jointly(
         corrected: whether to subtract the bias of the trace (`trace_bias`), which grows with the number of masked
             values.
         others: (others, attributes) configurations whose scores are not returned, but count for `best_known`.
-        associations: what every two maskings used together tell of the label together; None to leave interactions out.
+        associations: the associations with the label of every two maskings used together; None to leave interactions
+            out.
         estimate: estimates the joint counts of a masking with the label from counts that are not exact.
 
     Raises:
@@ -134,7 +134,7 @@ def _with_interactions(
     label: IntArray,
     errors: CountErrors | None,
 ) -> JointScores:
-    """The scores with what is told only by two attributes together.
+    """The scores with interactions.
 
     Raises:
         MissingAssociationsError: what two maskings that a configuration uses tell of the label together is not known.
@@ -172,7 +172,7 @@ def _named(association: PairAssociation) -> tuple[int, str, int, str]:
 
 
 def _functions(evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes) -> Codes:
-    """Configurations whose maskings are all functions of the value with known counts: their utilities are bounds."""
+    """The configurations whose maskings are all deterministic with known counts: their utilities are bounds."""
     sound = np.ones(len(codes), dtype=bool)
     for known, names, column in zip(evidence, options, codes.T, strict=True):
         sound &= np.array([is_counted_function(known, name) for name in names])[column]
@@ -191,7 +191,7 @@ def is_counted_function(evidence: AttributeEvidence, option: str) -> bool:
 def _missing(
     design: Design, evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes
 ) -> Iterator[tuple[str, str, str, str]]:
-    """The pair counts that configurations need but that are not known, as attribute and masking of each side."""
+    """The missing pair counts that configurations need, as attribute and masking of each side."""
     for (first, second), unknown in design.unknown.items():
         needed = np.unique(codes[:, [first, second]], axis=0)
         for code, other in needed[unknown[needed[:, 0], needed[:, 1]]].tolist():

@@ -1,4 +1,4 @@
-"""Pillai's trace of one configuration after another, reusing what each shares with the one before."""
+"""Pillai's trace of one configuration after another, reusing the part shared with the previous one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Traces:
     Attributes:
         trace: `V = tr(Sxx^+ Sxy Syy^+ Syx)`; NaN if no table has the counts of a configuration.
         rank: the rank of `Sxx`.
-        doubt: how far rounding may have moved the trace; infinite if that is not known.
+        doubt: the rounding error of the trace; infinite if unknown.
         told: what the standard errors of each follow from (`InexactTrace`); None if all counts are exact.
     """
 
@@ -50,7 +50,7 @@ def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
     elimination = Elimination.of(design, columns, records)
     last = Outcome(0.0, 0, 0.0)
     for row, shared in zip(rows, _shared(arranged[rows]).tolist(), strict=True):
-        if shared < codes.shape[1]:  # otherwise the row equals the one before
+        if shared < codes.shape[1]:  # otherwise the row equals the previous one
             chosen = [of[code] for of, code in zip(columns, arranged[row].tolist(), strict=True)]
             last = elimination.replace(chosen, shared)
         traced.trace[row], traced.rank[row], traced.doubt[row] = last
@@ -58,14 +58,16 @@ def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
 
 
 def _order(design: Design, codes: Codes) -> list[int]:
-    """Order attributes so that successive configurations share most: first those with the fewest maskings in use."""
+    """Order attributes so that successive configurations share the most: those with the fewest maskings in use
+    first.
+    """
     changes = [len(np.unique(column)) for column in codes.T]
     largest = [max((columns.size for columns in of), default=0) for of in design.columns]
     return sorted(range(len(changes)), key=lambda attribute: (changes[attribute], -largest[attribute]))
 
 
 def _shared(codes: Codes) -> IntArray:
-    """(configurations,) how many of its first attributes each shares with the one before; 0 for the first."""
+    """(configurations,) the number of leading attributes that each shares with the previous one; 0 for the first."""
     differs: BoolArray = codes[1:] != codes[:-1]
     first = np.where(differs.any(axis=1), differs.argmax(axis=1), codes.shape[1])
     return np.concatenate(([0], first)).astype(np.int64)

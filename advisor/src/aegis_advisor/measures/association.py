@@ -92,7 +92,7 @@ def mean_square_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> 
 
 
 def mean_square_adjustment(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """What the adjustment for the number of values subtracts (`trace_bias`)."""
+    """The adjustment for the number of values (`trace_bias`)."""
     rows, columns = occupied(table, atoms)
     return trace_bias(mean_square_contingency(table), rows - 1, columns - 1, float(table.sum()))
 
@@ -100,9 +100,9 @@ def mean_square_adjustment(table: FloatArray, atoms: AtomStatistics | None = Non
 def trace_bias(trace: float, dimensions: int, classes: int, records: float) -> float:
     """How much a trace exceeds its adjusted value, by the adjustment of Ezekiel for `R^2`.
 
-    `V - (q - (q - V)(N - 1)/(N - 1 - p)) = (q - V) p / (N - 1 - p)`: a regression on `p` dimensions that tell nothing
-    explains `p/(N - 1)` of each of `q` dimensions of the label. With as many dimensions as records (`N - 1 - p < 1`)
-    the bias is the whole trace, since such a regression explains everything, whatever its data.
+    `V - (q - (q - V)(N - 1)/(N - 1 - p)) = (q - V) p / (N - 1 - p)`: a regression on `p` irrelevant dimensions explains
+    `p/(N - 1)` of each of `q` dimensions of the label. With as many dimensions as records (`N - 1 - p < 1`) the bias is
+    the whole trace, since such a regression explains everything, whatever its data.
 
     Ezekiel 1930, "Methods of correlation analysis"; for several responses at once, Peres-Neto, Legendre, Dray &
     Borcard 2006, "Variation partitioning of species data matrices", equation 4.

@@ -1,10 +1,10 @@
-"""How much chance adds to a measure of a sample, estimated from the sample itself.
+"""The bias of a measure: how much chance adds to it in a sample, estimated from the sample itself.
 
-Of a sample, a fine masking seems to tell more about the label than it does, and more than a coarse masking that tells
-as much. Each row of a table adds its own part, which depends on the number of its records and on how they spread over
-the labels. The jackknife estimates it: a row with one record less shows how the score changes with the size of a sample
-(Miller 1974, "The jackknife: a review"). A row with few records is too small even for that, and is taken to tell
-nothing: whatever it scores beyond independence is chance.
+In a sample, a fine masking seems more informative about the label than it is, and than an equally informative coarse
+masking. Each row of a table adds its own part, which depends on its number of records and on their spread over the
+labels. The jackknife estimates it: a row with one record less shows how the score changes with the size of a sample
+(Miller 1974, "The jackknife: a review"). A row with few records is too small even for that, and counts as
+uninformative: its score beyond independence is all chance.
 
 Tables are (rows, labels) counts, which may be fractions. All estimates are in the unit of the measure.
 """
@@ -21,16 +21,16 @@ RowScores = Callable[[FloatArray, FloatArray], FloatArray]
 """From counts (rows, labels) and the shares (labels,) of the labels to one number per row (rows,)."""
 
 FEWEST_PER_LABEL = 1.5
-"""A row with at most so many records for each label but one, or with a single record, is taken to tell nothing."""
+"""A row with at most this many records for each label but one, or with a single record, counts as uninformative."""
 
 LARGE = 10_000.0
-"""In rows with more records, differences of scores lose too many digits; there the second derivative is as good."""
+"""In rows with more records, differences of scores lose too many digits; the second derivative is as accurate there."""
 
 TINY = 1e-200
-"""Stands for a count of 0 where its logarithm does not matter."""
+"""Replaces a count of 0 where its logarithm does not matter."""
 
 TIES = 1.7
-"""The exponent with which several labels that may be the most frequent count together (see `largest_bias`)."""
+"""The exponent of the norm over several labels that may be the most frequent (see `largest_bias`)."""
 
 
 def scores_bias(table: FloatArray, scores: RowScores, jackknife: RowScores, fewest: float = FEWEST_PER_LABEL) -> float:
@@ -40,7 +40,7 @@ def scores_bias(table: FloatArray, scores: RowScores, jackknife: RowScores, fewe
         table: (rows, labels).
         scores: the score of each row.
         jackknife: the jackknife estimate of the bias of each row's score.
-        fewest: a row with at most so many records for each label but one, or with a single record, tells nothing.
+        fewest: a row with at most this many records for each label but one, or with a single record, is uninformative.
     """
     label = table.sum(axis=0)
     total = float(label.sum())
@@ -131,12 +131,12 @@ def _divergence(density: FloatArray) -> FloatArray:
 def largest_bias(table: FloatArray) -> float:
     """How much chance adds to the sum of the largest counts of the rows, in records.
 
-    Where two labels are about as frequent, the more frequent one of a sample is so partly by chance. If half of a row's
+    Where two labels are about as frequent, the larger count in a sample is so partly by chance. If half of a row's
     records choose the label and the others count it, chance adds nothing. On average over all halves, with a Gaussian
     difference d of the two counts and its standard deviation s, counting in the same records instead adds
-    `s phi(d / s) + |d| Phi(-|d| / s)`. Of labels that tie this is right; otherwise it is more than chance adds, since
-    half of the records err more often. Further labels count by the norm with the exponent `TIES`, which is within a
-    tenth of what two to five labels that tie gain.
+    `s phi(d / s) + |d| Phi(-|d| / s)`. This is right for tied labels; otherwise it is an overestimate, since half of
+    the records err more often. Further labels enter by the norm with the exponent `TIES`, which is within a tenth of
+    the gain of two to five tied labels.
     """
     if table.shape[1] <= 1:
         return 0.0

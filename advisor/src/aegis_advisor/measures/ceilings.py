@@ -2,8 +2,8 @@
 
 Measures of a table with known margins are monotone functions of a score, which is a sum over the rows, the
 attribute's values. A score is bounded in two ways: row by row, by what the views leave open for each row, and group by
-group, by what is known about the rows of a group together. For each group the lesser of the two bounds is used, and of
-all views the one with the lowest total.
+group, from the sums over a group. Each group uses the lesser of the two bounds, and the view with the lowest total is
+used.
 """
 
 import numpy as np
@@ -28,8 +28,8 @@ def utility_ceilings(evidence: AttributeEvidence) -> dict[str, float]:
 
     Returns:
         By measure id, in the measure's unit. It is empty if the unmasked counts are given (no bound is needed), if the
-        views contradict each other, if the label's histogram is not certain, or if there are more than `LARGEST`
-        cells. Measures that need the histogram are left out if it is not known.
+        views contradict each other, if the label's histogram is not certain, or if there are more than `LARGEST` cells.
+        Measures that need the histogram are missing without one.
     """
     if evidence.joint is not None or not evidence.knows_label or evidence.values * evidence.labels > LARGEST:
         return {}
@@ -48,7 +48,7 @@ def utility_ceilings(evidence: AttributeEvidence) -> dict[str, float]:
 
 
 def _most(evidence: AttributeEvidence, scores: list[tuple[ByRow, ByGroup]], known: PartialTable) -> list[float]:
-    """An upper bound of each score of any table that fits: the lowest of those that the views give."""
+    """An upper bound of each score over all tables that fit: the lowest of those that the views give."""
     rows, least = known.rows, [np.inf] * len(scores)
     if rows is not None:
         singly = np.column_stack([rows.values * by_row(rows, known) for by_row, _ in scores])

@@ -16,7 +16,7 @@ TWO_SIDED = 1.96
 """95 % of a normal distribution lie within so many standard deviations."""
 
 ROUNDING = 1e-14
-"""The relative accuracy of a score; the root magnifies its rounding error near 0."""
+"""The relative accuracy of a score; the square root magnifies its rounding error near 0."""
 
 
 def cramers_v(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -95,10 +95,10 @@ def cramers_v_corrected_scale(table: FloatArray, atoms: AtomStatistics | None = 
 
 
 def cramers_v_corrected_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """How much it exceeds the root of its square less the bias of chi-square.
+    """How much it exceeds its value without the bias of chi-square.
 
-    A coarse masking may be the best by it. So fine values must not look worse than they are: other than by V, they
-    count where they may be independent of the labels, and so do rows with few records.
+    A coarse masking may be the best by it. So fine values must not look worse than they are: unlike in V, they count
+    where they may be independent of the labels, and so do rows with few records.
     """
     square, least = _corrected(table, atoms)
     if least <= 0:

@@ -1,7 +1,7 @@
-"""Measures of how far the value determines the label, based on errors and on pairs of records.
+"""Measures of how far the value determines the label, from errors and from pairs of records.
 
 Tables, `atoms` and gradients are as in `information`. Every measure of an empty table is 0. g3 and lambda
-have a gradient almost everywhere only: not where two labels of a row tie for the largest count. g2 has none.
+have a gradient except where two labels of a row tie for the largest count. g2 has none.
 
 Sources: g1, g2, g3: Kivinen & Mannila 1995, "Approximate inference of functional dependencies from relations";
 lambda: Goodman & Kruskal 1954, "Measures of association for cross classifications", section 5.
@@ -17,7 +17,7 @@ from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowL
 
 
 def g3(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """The least share of records to delete so that the value determines the label. Atoms change nothing."""
+    """The smallest share of records to delete so that the value determines the label. Atoms change nothing."""
     total = table.sum()
     return max(0.0, 1.0 - float(table.max(axis=1).sum() / total)) if total > 0 else 0.0
 
@@ -70,7 +70,7 @@ def g1_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> Float
 
 
 def g1_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """0: the number of pairs is smaller by a factor `(N - 1) / N`, which is the same for all maskings."""
+    """0: the factor `(N - 1) / N` of the number of pairs is the same for all maskings."""
     return 0.0
 
 
@@ -90,7 +90,7 @@ def goodman_kruskal_lambda(table: FloatArray, atoms: AtomStatistics | None = Non
 
 
 def goodman_kruskal_lambda_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """The gradient, by the quotient rule; of labels that tie, the first is used."""
+    """The gradient, by the quotient rule; the first of tied labels is used."""
     columns = table.sum(axis=0, keepdims=True)
     errors = float(table.sum() - columns.max())
     if errors <= 0:

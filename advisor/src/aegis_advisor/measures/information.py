@@ -1,8 +1,8 @@
 """Measures based on entropies, in bits or as a share of an entropy.
 
 A table is (rows, labels) float64 counts, N its total. A row is a value, or an atom whose values all have its
-distribution over the labels; `atoms` then holds the sums over these values. Every measure of an empty table is 0.
-Each measure has its gradient (rows, labels): the derivative with respect to each count, for cells with records.
+distribution over the labels; `atoms` are then the sums over these values. Every measure of an empty table is 0. Each
+measure has its gradient (rows, labels): the derivative with respect to each count, for cells with records.
 """
 
 import numpy as np
