@@ -25,10 +25,10 @@ ByGroup = Callable[[GroupLimits, PartialTable], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The highest utility of a table of which only the margins and views are known.
+    """The highest utility of a table with known margins and views.
 
     The measure of such a table is a function of a score, a sum over its rows (see `utility_ceilings`). If lower is
-    better, the ceiling is the least value of the measure.
+    better, the ceiling is the lowest value of the measure.
 
     Attributes:
         by_row: the highest score of each kind of row (kinds,).
@@ -50,38 +50,36 @@ class Measure:
     Attributes:
         id: its name in questions.
         unit: bit, fraction, or None.
-        better: which direction means more utility.
+        better: the direction of more utility.
         monotone: whether merging rows never improves it (data-processing inequality); the guarantee
             of an exact ranking relies on it.
-        reason: one sentence that says why it is monotone, or why it is not.
+        reason: one sentence on why it is monotone, or why not.
         formula: plain text.
-        source: the work that it is taken from.
+        source: its publication.
         function: its value.
-        slopes: the derivative (rows, labels) with respect to the count of each cell with records; other cells have no
-            meaning. None if the measure depends on which cells have records, so that no sample shows how much it
-            varies; then it has no standard error.
+        slopes: the derivative (rows, labels) with respect to the count of each cell with records; other cells are
+            meaningless. None if the measure depends on which cells have records: no sample then shows its variance, and
+            it has no standard error.
         ceiling: the highest utility that an attribute can have, given its views.
         scale: near independence, where the gradient vanishes, the measure varies like this multiple of a chi-square
             variable with the table's degrees of freedom; None if the gradient does not vanish there.
         bias: how much the measure of a sample exceeds that of its population on average, estimated from the sample
-            (`measures.bias`); None if that is not known.
-        bias_is_most: whether it may be less than the estimate. A difference that the estimate makes larger is then not.
-        rounding: what rounded counts add to it (`measures.rounding`); None if they add nothing on average.
-        correction: what a question may have subtracted from the measure because of its bias, if it is positive; None
-            for nothing.
+            (`measures.bias`); None if unknown.
+        bias_is_most: whether the estimate is an upper bound; it then never enlarges a difference.
+        rounding: the bias due to rounded counts (`measures.rounding`); None if they add nothing on average.
+        correction: the bias that a question may have subtracted, where it is positive; None if there is none.
         of_information: its value at a mutual information, given the entropies of the values and of the label (all in
-            bits); None unless it grows with mutual information. If it does, the reference has the least utility, since
+            bits); None unless it grows with mutual information. If it does, the reference has the lowest utility, since
             it has the largest entropy (variant I).
-        depends_on_support: whether it depends on which cells are empty, which an iterative solution only approaches.
-        corrected_by_default: whether its bias is corrected unless a question says otherwise, because the bias would
-            mislead too much.
+        depends_on_support: whether it depends on which cells are empty; an iterative solution only approaches 0.
+        corrected_by_default: whether its bias is corrected by default, because it would mislead too much.
         is_joint: whether it measures all attributes of a configuration together; its `function` measures a single
             attribute.
-        sees_interactions: whether it also needs what two masked attributes tell of the label together.
+        sees_interactions: whether it also needs the associations of pairs with the label.
         weighs_values: whether its gradient differs between values of an atom that have different counts.
-        is_steep: whether its slope has no limit where a cell becomes empty, as that of a logarithm: there a record more
-            changes it much.
-        is_corrected: whether its bias is subtracted; then neither its ceiling nor its guarantee of exactness holds.
+        is_steep: whether its slope is unbounded where a cell becomes empty, as that of a logarithm: one more record
+            there changes it much.
+        is_corrected: whether its bias is subtracted; then neither its ceiling nor its guarantee of exactness is valid.
     """
 
     id: str
@@ -116,7 +114,7 @@ class Measure:
         """The derivative (rows, labels) with respect to each count; 0 for cells without records.
 
         Raises:
-            ValueError: the measure has none.
+            ValueError: the measure has no gradient.
         """
         if self.slopes is None:
             raise ValueError(f"the measure {self.id} has no gradient")
@@ -128,25 +126,25 @@ class Measure:
         return self.scale(table, atoms) if self.scale is not None and table.sum() > 0 else 0.0
 
     def sampling_bias(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-        """The estimated bias of a sample; 0 where it is not known."""
+        """The estimated bias of a sample; 0 where unknown."""
         return self.bias(table, atoms) if self.bias is not None and table.sum() > 0 else 0.0
 
     def likely_bias(self, likely: LikelyTables, atoms: AtomStatistics | None = None) -> float:
-        """The estimated bias of the sample that rounded counts stand for; it differs little between likely tables."""
+        """The estimated bias of the sample behind rounded counts; it differs little between likely tables."""
         return self.sampling_bias(likely.one, atoms)
 
     def without_rounding(self, table: FloatArray, atoms: AtomStatistics | None, likely: LikelyTables) -> float:
-        """The measure of a table of rounded counts, without what rounding adds on average.
+        """The measure of a table of rounded counts, less the expected bias of rounding.
 
         It may be less than that of a table with one row.
         """
         return self._rounded(table, atoms, likely)[0]
 
     def less_rounding(self, table: FloatArray, atoms: AtomStatistics | None, likely: LikelyTables) -> float:
-        """The same, but without what rounding adds only as far as that exceeds `SURE` errors of rounding.
+        """The same, but less only the part of the bias beyond `SURE` errors of rounding.
 
-        What is within these errors says little of the order, and to take it out makes that worse. Where the bias is
-        corrected, all is taken out.
+        Subtracting a bias within these errors makes the order worse. Where the bias is corrected, all of it is
+        subtracted.
         """
         return self._rounded(table, atoms, likely)[1]
 
@@ -167,7 +165,7 @@ class Measure:
             return (whole - self._subtracted(likely.one, atoms),) * 2
         without = self.rounding.removed(utility, table, atoms, gain)
         added, error = utility - without, self.rounding.error(without, table, atoms, deviation)
-        if self.rounding.left(added, error) != added:  # else it does not matter how much more the error is
+        if self.rounding.left(added, error) != added:  # else a larger error makes no difference
             moved = float(np.sum(likely.variances @ np.square(self.gradient_of(table, atoms, likely))))
             error = math.hypot(error, math.sqrt(moved))
         return without, without + self.rounding.left(added, error)
@@ -186,30 +184,30 @@ class Measure:
     def without_noise(
         self, utility: float, table: FloatArray, variance: float, atoms: AtomStatistics | None = None
     ) -> float:
-        """A utility of a table fitted to counts with errors of this variance, less what these add on average."""
+        """A utility of a table fitted to counts with errors of this variance, less their expected contribution."""
         if self.rounding is None or table.sum() <= 0:
             return utility
         return self.rounding.removed(utility, table, atoms, self.rounding.noise_gain(table, variance))
 
     def rounding_gain(self, likely: LikelyTables) -> tuple[float, float]:
-        """How much rounding adds to its score on average, and the standard deviation (`RoundingRule`)."""
+        """The mean and standard deviation of the contribution of rounding to its score (`RoundingRule`)."""
         return (0.0, 0.0) if self.rounding is None else self.rounding.gain(likely)
 
     def rounding_error(self, table: FloatArray, atoms: AtomStatistics | None, likely: LikelyTables) -> float:
-        """The standard deviation of what rounding adds to the measure of a table, apart from errors of first order."""
+        """The standard deviation of the rounding bias of a table's measure, without first-order errors."""
         if self.rounding is None or (deviation := self.rounding_gain(likely)[1]) == 0:
             return 0.0
         return self.rounding.error(self.without_rounding(table, atoms, likely), table, atoms, deviation)
 
     def tangent(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float | None:
-        """Of a measure that is a root, the value at which its slope is taken; `None` of others, and without one."""
+        """The value at which the slope of a root is taken; None for other measures, and if there is none."""
         scale = self.second_order(table, atoms)
         if self.rounding is None or not self.rounding.squared or scale == 0:
             return None
         return self.rounding.rate(table, atoms) / (2 * scale)
 
     def _subtracted(self, table: FloatArray, atoms: AtomStatistics | None) -> float:
-        """What is subtracted from it because of its bias, where that is corrected."""
+        """The subtracted bias, where it is corrected."""
         return 0.0 if self.correction is None else max(0.0, self.correction(table, atoms))
 
     @property
@@ -223,7 +221,7 @@ class Measure:
         return "exact" if self.monotone else "none"
 
     def best(self, values: list[float]) -> float:
-        """The value that means the highest utility."""
+        """The value of highest utility."""
         return max(values) if self.better == "higher" else min(values)
 
     def corrected(self) -> "Measure":

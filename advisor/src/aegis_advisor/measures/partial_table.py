@@ -1,7 +1,7 @@
-"""A table with known margins and views: what these leave open for its rows and for the groups of its views.
+"""A table with known margins and views: the limits that these imply for its rows and for the groups of its views.
 
 Measures of such a table are monotone functions of a score, which is a sum over its rows with counts `F` and sums `f`.
-This module has the limits that bound such scores.
+The limits here bound such scores.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,15 +17,15 @@ from aegis_advisor.atoms import common_refinement, per_atom
 from aegis_advisor.evidence import AttributeEvidence
 
 ROUNDS = 2
-"""Rounds in which limits of cells are carried from one margin to the others; more rounds tighten them little."""
+"""Rounds of propagating cell limits between margins; more rounds tighten them little."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowLimits:
     """The unknown rows of the values with records (variant I), one for each kind, the largest first.
 
-    Values are of the same kind if they share every group and have the same number of records. What holds for one of
-    them holds for all.
+    Values are of the same kind if they share every group and have the same number of records. Their limits are the
+    same.
 
     Attributes:
         kind_of: (kinds,) one value of each kind.
@@ -68,7 +68,7 @@ class RowLimits:
 
     @property
     def possible(self) -> bool:
-        """Whether the limits admit a row for each value; if they do not, no table fits."""
+        """Whether the limits allow a row for each value; otherwise no table fits."""
         within = bool(np.all(self.lower <= self.upper))
         sums = self.lower.sum(axis=1), self.upper.sum(axis=1)
         return within and bool(np.all((sums[0] <= self.records) & (self.records <= sums[1])))
@@ -105,7 +105,7 @@ class RowLimits:
 
 @dataclass(frozen=True, eq=False)
 class GroupLimits:
-    """The groups of a view: their known counts, and what is known about their values.
+    """The groups of a view: their known counts, and the limits of their values.
 
     Attributes:
         counts: (groups, labels).
@@ -193,7 +193,7 @@ class PartialTable:
 def constraining_views(evidence: AttributeEvidence) -> list[tuple[IntArray, FloatArray]]:
     """Mapping (values,) and counts (groups, labels) of every constraining view, the label's histogram first.
 
-    What the views determine together (`KnownSums`) comes last.
+    The views that follow jointly (`KnownSums`) come last.
     """
     everything = np.zeros(evidence.values, dtype=np.int64), evidence.label_counts[np.newaxis, :].astype(np.float64)
     constraining = (

@@ -1,8 +1,8 @@
-"""What random rounding adds to a measure of published counts, by a parametric bootstrap.
+"""The bias of a measure due to random rounding of counts, by a parametric bootstrap.
 
-Rounding makes rows more uneven, and a measure takes that for information. Tables that the published one may stand for
-are drawn and rounded again (`LikelyTables`): what their scores gain on average is what those of the published one have
-gained (Efron & Tibshirani 1993, "An introduction to the bootstrap", chapter 10).
+Rounding makes rows more uneven, and a measure takes that for information. Likely true tables are drawn and rounded
+again (`LikelyTables`): the mean gain of their scores estimates that of the published table (Efron & Tibshirani 1993,
+"An introduction to the bootstrap", chapter 10).
 """
 
 from collections.abc import Callable
@@ -18,27 +18,27 @@ from aegis_advisor.measures.bias import RowScores
 Rate = Callable[[FloatArray, AtomStatistics | None], float]
 
 OWN = 0.7
-"""Of the spread of gains over likely tables, as measured on drawn ones, this much is due to the rounding of one table;
-the rest is how these tables differ from each other."""
+"""The share of the spread of gains over likely tables that is due to the rounding of one table, as measured; the rest
+is due to differences between the tables."""
 
 MODEL = 0.06
-"""How far off the mean gain is, since the model of the rows is not quite right: as measured, mostly less than twice
-this share of it."""
+"""The relative error of the mean gain, since the model of the rows is approximate: as measured, mostly less than twice
+this share."""
 
 
 SURE = 2.5
-"""What rounding adds is taken out of a utility as far as it exceeds so many of its errors. With fewer the order of real
-tables is worse than that of the rounded counts as they stand, and with more that of skewed ones."""
+"""The bias of rounding is subtracted from a utility as far as it exceeds this many of its errors. With fewer, the order
+of real tables gets worse than that of the uncorrected counts; with more, that of skewed ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundingRule:
-    """How the scores of rows that rounding changes make up a measure.
+    """How a measure depends on the row scores that rounding changes.
 
     Attributes:
         scores: the score of each row.
         rate: the derivative of the measure, or of its square, with respect to the sum of the scores.
-        squared: whether it is that of the square, as for the root of a sum.
+        squared: whether `rate` is that of the square, as for the root of a sum.
     """
 
     scores: RowScores
@@ -51,15 +51,15 @@ class RoundingRule:
         return float(np.sqrt(max(0.0, utility**2 - less))) if self.squared else utility - less
 
     def error(self, utility: float, table: FloatArray, atoms: AtomStatistics | None, deviation: float) -> float:
-        """The error of a utility that an error of its score makes; of a root it is at most the root of the error."""
+        """The error of a utility due to an error of its score; for a root at most the root of the error."""
         error = abs(self.rate(table, atoms)) * deviation
         return float(np.sqrt(utility**2 + error) - utility) if self.squared else error
 
     def noise_gain(self, table: FloatArray, variance: float) -> float:
-        """How much errors of all counts (rows, labels) with this variance add to the sum of scores, to second order.
+        """The second-order contribution of errors of all counts (rows, labels) with this variance to the sum of scores.
 
-        Half the second difference for each count, over the standard deviation; counts are at least that large, since
-        fitted ones are not negative.
+        Half the second difference for each count, with the standard deviation as the step; counts are at least that
+        large, since fitted ones are not negative.
         """
         reach = float(np.sqrt(variance))
         held = table.sum(axis=0) > 0
@@ -73,7 +73,7 @@ class RoundingRule:
 
     @staticmethod
     def left(added: float, error: float) -> float:
-        """What is left in a utility of what rounding added: all within `SURE` errors, and less the surer it is.
+        """The bias of rounding left in a utility: all of it within `SURE` errors, and less the more certain it is.
 
         That is the garrote (Breiman 1995, "Better subset regression using the nonnegative garrote").
         """
@@ -81,9 +81,9 @@ class RoundingRule:
         return added if abs(added) <= sure else sure**2 / added
 
     def gain(self, likely: LikelyTables) -> tuple[float, float]:
-        """How much rounding adds to the sum of scores: the mean and the standard deviation over likely tables.
+        """The contribution of rounding to the sum of scores: mean and standard deviation over likely tables.
 
-        Errors of first order cancel in both, since each table is rounded twice, with opposite errors.
+        First-order errors cancel in both, since each table is rounded twice, with opposite errors.
         """
         drawn = likely.drawn
         if drawn is None or not likely.open.size or np.count_nonzero(drawn.shares) <= 1:

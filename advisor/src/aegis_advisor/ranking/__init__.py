@@ -1,4 +1,4 @@
-"""Ranking of configurations: what each loses, their order and ties, and how exact and certain the order is."""
+"""Ranking of configurations: their losses, order and ties, and the exactness and certainty of the order."""
 
 from aegis_advisor.ranking.advice import MOST_LISTED, recommend
 from aegis_advisor.ranking.declared import (

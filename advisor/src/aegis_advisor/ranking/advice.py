@@ -1,4 +1,6 @@
-"""From a question to its answer: measure each attribute, rank configurations, and say how reliable the order is."""
+"""From a question to its answer: measure each attribute, rank configurations, and assess the reliability of the
+order.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +37,7 @@ from aegis_advisor.ranking.sufficiency import (
 from aegis_advisor.reconstruction import Reference
 
 MOST_LISTED = 10_000
-"""At most this many indistinguishable configurations are listed. Of a million, half may be as good as the best."""
+"""The most indistinguishable configurations to list. Half of a million may be as good as the best."""
 
 
 def recommend(
@@ -60,9 +62,9 @@ def recommend(
         question: the question to answer.
         pairs: pair counts of the selected attributes; joint measures need them.
         others: codes of configurations that the question excludes. For a joint measure they also show how much utility
-            there is to keep.
-        memory: what was measured for other questions about the same evidence and references, and is kept for the next.
-        associations: what pairs of the selected attributes tell of the label together; measures of interactions need
+            there is to lose.
+        memory: cached results of other questions about the same evidence and references.
+        associations: associations of pairs of the selected attributes with the label; measures of interactions need
             them.
         published: the adjusted trace of the unmasked table; only if the question is about all attributes of the entry.
 
@@ -70,11 +72,11 @@ def recommend(
         UnknownMeasureError: there is no such measure.
         ValueError: the bias of the measure is to be corrected but is not known, or a joint measure has unequal weights.
         NoConfigurationError: there are no configurations.
-        NoEvidenceError: configurations treat an attribute with weight differently, without evidence of what it tells.
+        NoEvidenceError: configurations treat an attribute with weight differently, without evidence on it.
         OwnReferenceError: the reference `own` lacks the mapping or the counts of a masking.
         MissingCountsError: a joint measure lacks the joint counts of a masking with the label.
         MissingPairsError: a joint measure lacks pair counts of maskings that a configuration uses.
-        MissingAssociationsError: a measure of interactions lacks what two such maskings tell of the label together.
+        MissingAssociationsError: a measure of interactions lacks the association of two such maskings with the label.
         ContradictoryPairsError: no table has these pair counts.
         TooManyColumnsError: the maskings used have too many masked values for a joint measure.
     """
@@ -128,12 +130,12 @@ class _Sampling:
     """Sampling errors, since the records are a sample: error vectors (options, n) per attribute.
 
     Attributes:
-        attributes: how each attribute varies; None if the measure has no standard errors.
+        attributes: the errors of each attribute; None if the measure has no standard errors.
         moves: the vectors of the utility of each masking, times the weight; None if utilities of configurations are not
             sums.
         differences: the vectors of each deviation minus that of the best, times the weight; None if they are not known.
-        biases: per attribute (options,), what chance and inexact counts add to these differences on average, times
-            the weight.
+        biases: per attribute (options,), the expected contribution of chance and inexact counts to these differences,
+            times the weight.
     """
 
     attributes: list[SampledAttribute] | None = None
@@ -154,8 +156,8 @@ class _Sampling:
     ) -> Self:
         """Return the sampling errors of an answer.
 
-        Deviations by the reference `own` have no sampling error. The sampling error of a trace cannot be computed from
-        pair counts.
+        Deviations by the reference `own` have no sampling error. Pair counts do not determine the sampling error of a
+        trace.
         """
         if not measure.has_errors:
             return cls()
@@ -181,7 +183,7 @@ class _Sampling:
         return np.full(rows.size, np.nan) if vectors is None else standard_errors(blocks, vectors, rows)
 
     def indistinguishable(self, blocks: CodeBlocks, ranking: Ranking) -> BoolArray | None:
-        """A mask (configurations,) of those that cannot be told from the best; None if that is not known."""
+        """A mask (configurations,) of those indistinguishable from the best; None if unknown."""
         if self.differences is None or self.biases is None:
             return None
         gaps = ranking.deviations - ranking.deviations[ranking.best] - blocks.sums(self.biases)
@@ -214,13 +216,13 @@ def _rank(
 
 
 def _options(selected: Sequence[Selected], blocks: CodeBlocks, configuration: int) -> list[str]:
-    """What a configuration does with each attribute."""
+    """The option of each attribute in a configuration."""
     codes = zip(selected, blocks.options_of(configuration), strict=True)
     return [one.options[code] for one, code in codes]
 
 
 def _basis(weighted: Sequence[Selected], measure: Measure, scores: Scores, question: Question) -> RankingBasis:
-    if question.reference == "own":  # configurations have no reference in common
+    if question.reference == "own":  # configurations share no reference
         return "estimated"
     evidence, used = [one.evidence for one in weighted], [one.used for one in weighted]
     if scores.joint is None:

@@ -1,4 +1,4 @@
-"""Configurations as codes of several attributes at a time, which makes look-ups for a million of them fast."""
+"""Configurations as codes of several attributes at a time, for fast look-ups for a million of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

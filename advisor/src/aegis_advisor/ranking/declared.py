@@ -1,6 +1,6 @@
-"""Ranking by declared utilities: numbers that a provider computed itself, one for each configuration and attribute.
+"""Ranking by declared utilities: a provider's own numbers, one for each configuration and attribute.
 
-Nothing is computed from counts, so an order by these numbers is an estimate that its provider answers for.
+Nothing is computed from counts, so the order is an estimate for which the provider is responsible.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray, IntArray
 
 TIE = 1e-9
-"""Deviations that differ by at most this part of the largest one are equal: they are sums in another order."""
+"""Deviations that differ by at most this part of the largest are equal: they are the same sum in another order."""
 
 _NOTHING = 1e-9
 """Utilities this close are equal but for rounding."""
@@ -22,9 +22,9 @@ class DeclaredUtilities:
     """The declared utilities of configurations.
 
     Attributes:
-        numbers: (configurations, attributes, 3) each utility with the limits of its interval; of a measure that takes
-            attributes together there is one column.
-        reference: (attributes,) the best that is declared, of any configuration or of the unmasked records.
+        numbers: (configurations, attributes, 3) each utility with the limits of its interval; a joint measure has one
+            column.
+        reference: (attributes,) the best declared utility of any configuration or of the unmasked records.
         better: which utilities are better.
     """
 
@@ -34,11 +34,11 @@ class DeclaredUtilities:
 
     @property
     def deviations(self) -> FloatArray:
-        """(configurations, attributes) the distance of each from the reference, which none is better than."""
+        """(configurations, attributes) the distance of each from the reference, the best of all."""
         return np.abs(self.numbers[:, :, 0] - self.reference)
 
     def shares(self, nothing: float) -> FloatArray:
-        """The share (configurations, attributes) that each keeps of the reference, to two digits, from 0 to 1.
+        """The share (configurations, attributes) of the reference that each retains, to two digits, from 0 to 1.
 
         Args:
             nothing: the utility of whoever does not know the attribute.
@@ -49,9 +49,9 @@ class DeclaredUtilities:
 def kept_shares(
     values: FloatArray, reference: FloatArray, nothing: float, better: Literal["higher", "lower"]
 ) -> FloatArray:
-    """The share that each value keeps of the distance of its reference from nothing, to two digits, from 0 to 1.
+    """The retained share of the distance between `nothing` and the reference, to two digits, from 0 to 1.
 
-    Where the reference tells nothing, there is nothing to lose: what does no harm keeps all.
+    Where the reference is no better than `nothing`, there is nothing to lose: all values that are no worse retain all.
 
     Args:
         values: (..., attributes) utilities.
@@ -74,8 +74,8 @@ class DeclaredRanking:
         order: the configurations, best first.
         rank: from 1; equal deviations share a rank.
         deviation: the weighted mean deviation of each.
-        numbers: (rows, 3) the weighted mean utility of each, with limits. They hold however the errors of attributes
-            depend on each other, since the mean of the widths is at least the width of the mean.
+        numbers: (rows, 3) the weighted mean utility of each, with limits. These are valid for any dependence between
+            the errors of attributes, since the mean of the widths is at least the width of the mean.
         tied: the configurations that share the first rank, in the order given.
     """
 
@@ -90,7 +90,7 @@ def rank_declared(utilities: DeclaredUtilities, weights: FloatArray, limit: int 
     """Order configurations by their weighted mean deviation; those that tie keep their order.
 
     Args:
-        utilities: what is declared, of at least one configuration.
+        utilities: the declared utilities of at least one configuration.
         weights: (attributes,) with the sum 1.
         limit: how many rows to return; None for all.
     """
@@ -106,7 +106,7 @@ def rank_declared(utilities: DeclaredUtilities, weights: FloatArray, limit: int 
 
 
 def ordered(deviations: FloatArray) -> tuple[IntArray, IntArray]:
-    """The order of deviations (n,), smallest first, and (n,) the rank of each place in it; equal ones share theirs."""
+    """The order of deviations (n,), smallest first, and (n,) the rank of each place in it; equal ones share a rank."""
     level = np.round(deviations / (deviations.max(initial=0.0) or 1.0) / TIE)
     order = np.argsort(level, kind="stable")
     return order, np.searchsorted(level[order], level[order], side="left") + 1

@@ -1,4 +1,6 @@
-"""What each masking of an attribute loses: its deviation from the reference utility, and bounds of the true utility."""
+"""The loss of each masking of an attribute: its deviation from the reference utility, and bounds of the true
+utility.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ Source = Literal["counts", "fitted", "reference", "definition"]
 Bound = Literal["exact", "lower", "upper"]
 
 REFERENCE = "\0reference"
-"""What likely tables of the reference are called: no masking has such a name."""
+"""The name of likely tables of the reference; no masking can have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,9 @@ class MaskingDeviation:
     Attributes:
         utility: the measure of its table, in the measure's unit.
         deviation: how far the utility is from the reference utility, never negative.
-        source: where the table comes from: its own counts or others that determine it, a fit to counts that are
-            declared inexact, the reference folded by its mapping, or the definition of `identity` or `drop`.
-        standard_error: the standard error of the utility, in the same unit; None if it was not asked for, or if the
+        source: the origin of the table: its own counts or others that determine it, a fit to counts declared inexact,
+            the reference folded by its mapping, or the definition of `identity` or `drop`.
+        standard_error: the standard error of the utility, in the same unit; None if it was not requested, or if the
             measure has none.
         bias: how much the utility exceeds that of the population on average, likewise (`Measure.sampling_bias`).
     """
@@ -59,16 +61,16 @@ class AttributeAssessment:
     Attributes:
         name: the attribute.
         knowledge: how much is known about it unmasked: joint | histogram | no_histogram.
-        reference_utility: rho_ref, the best of the utilities of the reference, of every exact view and, for a monotone
-            measure, of what exact views determine together.
+        reference_utility: rho_ref, the best utility of the reference, of every exact view and, for a monotone measure,
+            of the partitions that exact views determine jointly.
         drop_utility: the measure if the attribute is dropped.
-        reference_estimated: whether the measure depends on which cells of the reference are empty while that is only
-            approximately known.
+        reference_estimated: whether the measure depends on the empty cells of the reference while these are only
+            approximate.
         bound: how bound_value bounds the attribute's true utility; None if nothing is certain.
         bound_value: None if and only if `bound` is None.
         lower_bound: a lower bound of the true utility, in the measure's unit; None if nothing is certain.
         upper_bound: an upper bound of the true utility, likewise.
-        maskings: by masking id, the maskings that were asked for.
+        maskings: by masking id, the requested maskings.
         certificate: the certificate of the reconstruction.
     """
 
@@ -111,7 +113,7 @@ def assess(
     refined = _refined_utilities(evidence, reference, measure) if measure.monotone else []
     known = [*exact.values(), *refined, *_other_utilities(evidence, reference, measure)]
     if evidence.joint is not None and measure.monotone and evidence.rounded_once is None:
-        known = []  # unmasked counts are the truth: a view that beats them is not what its provider declares
+        known = []  # unmasked counts are the truth: a view that beats them contradicts its declaration
     reference_utility = measure.best([estimated, *known])
     bound, bound_value = _bound(evidence, reference, measure, [*exact.values(), *refined], estimated)
     drop_utility = measure(masking_table(evidence, reference, DROP)[0])
@@ -141,8 +143,8 @@ def assess(
 def exact_utilities(evidence: AttributeEvidence, measure: Measure) -> dict[str, float]:
     """The utility of every exact view, by masking id.
 
-    By a monotone measure no view tells more than one that it is a function of. So of rounded counts, a view has at
-    least the best utility of those.
+    By a monotone measure no view beats one that it is a function of. So with rounded counts, a view has at least the
+    best utility of the views that are functions of it.
     """
     tables = ((masking.id, exact_counts(evidence, masking)) for masking in evidence.maskings)
     found = {
@@ -162,7 +164,7 @@ def _estimated(
 ) -> float:
     """The utility of the reference.
 
-    Where it has the table of an exact view, that is known already; to draw what rounding adds takes a while.
+    If it equals the table of an exact view, that utility is reused, since estimating the bias of rounding is slow.
     """
     if evidence.rounded_once is not None and measure.monotone and not measure.weighs_values:
         for one in evidence.maskings:
@@ -172,7 +174,7 @@ def _estimated(
 
 
 def _refined_utilities(evidence: AttributeEvidence, reference: Reference, measure: Measure) -> list[float]:
-    """The utilities of partitions that no masking has, but whose counts follow."""
+    """The utilities of partitions without a masking whose counts follow from others."""
     tables = (table.astype(np.float64) for table in reference.refined)
     return [measured(evidence, measure, REFINED, table) for table in tables]
 
@@ -180,14 +182,14 @@ def _refined_utilities(evidence: AttributeEvidence, reference: Reference, measur
 def measured(
     evidence: AttributeEvidence, measure: Measure, name: str, table: FloatArray, atoms: AtomStatistics | None = None
 ) -> float:
-    """The utility of a table (rows, labels) where counts were rounded once: less what rounding surely adds.
+    """The utility of a table (rows, labels) of counts rounded once, less the certain bias of rounding.
 
-    It is never worse than that of `drop`, as no table of a monotone measure is; others are not below 0.
+    It is never worse than that of `drop` by a monotone measure, and not below 0 by others.
 
     Args:
         evidence: the evidence that the table is from.
         measure: the measure.
-        name: what the table is of (`likely_tables`).
+        name: the name of the table (`likely_tables`).
         table: the table.
         atoms: the sums over the values of its rows, if these are atoms.
     """
@@ -201,7 +203,7 @@ def measured(
 
 
 def _other_utilities(evidence: AttributeEvidence, reference: Reference, measure: Measure) -> list[float]:
-    """The utilities of `drop` and of maskings that are no exact views, if they can exceed that of the reference.
+    """The utilities of `drop` and of maskings without exact counts, if they can exceed that of the reference.
 
     They can if the measure is not monotone. Their apparent gain would then count as a loss, which can be larger than
     that of `drop`. Counts of unknown origin are left out.
@@ -218,12 +220,12 @@ def _other_utilities(evidence: AttributeEvidence, reference: Reference, measure:
 
 
 def drop_table(evidence: AttributeEvidence) -> FloatArray:
-    """The table (1, labels) of a dropped attribute: one masked value, which has every record."""
+    """The table (1, labels) of a dropped attribute: one masked value with every record."""
     return evidence.label_counts[np.newaxis, :].astype(np.float64)
 
 
 def masking_table(evidence: AttributeEvidence, reference: Reference, used_id: str) -> tuple[FloatArray, Source]:
-    """The table (groups, labels) of a masking or of `drop`, and where it comes from (`docs/model.md`).
+    """The table (groups, labels) of a masking or of `drop`, and its origin (`docs/model.md`).
 
     Raises:
         KeyError: there is no such masking.

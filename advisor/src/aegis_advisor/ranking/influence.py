@@ -25,8 +25,8 @@ from aegis_advisor.ranking.deviation import REFERENCE, masking_table, measured
 from aegis_advisor.reconstruction import Reference
 
 ENOUGH = 2.0
-"""The records that independence expects of a cell whose own noise is known. As measured, less noise is removed below,
-and more real differences are missed above."""
+"""The expected records under independence from which the noise of a cell is known. As measured, a lower threshold
+removes less noise, a higher one misses more real differences."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,8 @@ class Sample:
         reference: its rows are atoms; for a measure whose gradient differs between the values of an atom, its rows are
             sets of values of an atom with equal counts.
         shares: (labels,) the shares of the records.
-        freedom: the number of atoms with records, minus one; within an atom the reference tells nothing.
-        is_steep: whether the measure varies much by records of cells that are empty (`Measure.is_steep`).
+        freedom: the number of atoms with records, minus one; within an atom the reference has no association.
+        is_steep: whether records in empty cells would change the measure much (`Measure.is_steep`).
     """
 
     reference: Reference
@@ -81,8 +81,8 @@ class Influence:
 
     Attributes:
         moves: (groups, labels) the gradient with respect to counts, times the root of N. Its variance over the records
-            is the variance of the utility, in the measure's unit, squared. Of a cell that is empty, perhaps by chance,
-            it is that of a record there.
+            is the variance of the utility, in the measure's unit, squared. In an empty cell, it is that of one record
+            there.
         held: (groups, labels) whether a cell has records.
         means: (labels,) the mean of the moves among the records of each label.
         spreads: (labels,) their standard deviation there.
@@ -90,13 +90,13 @@ class Influence:
         scale: the scale of the second-order variation (`Measure.second_order`).
         noise: the share, from 0 to 1, of the gradient's own sampling noise that can be removed from its variance.
         inexact: the standard deviation of the utility due to declared inexact counts (noise, rounding, records left
-            out), as if each count moved it by itself; for a fit to several views it is less.
-        once: the variance of each count of an atom if maskings add up the same rounded counts, over N; 0 if not.
-        beyond: what of `inexact` is not due to the moves of such counts.
-        group_of_atom: (atoms,) the row of the table that has each atom of the sample; None if it is not known.
-        bias: how much the utility exceeds that of the population on average, by chance and by inexact counts.
+            out), as if their errors were independent; for a fit to several views it is less.
+        once: the variance of each count of an atom if maskings sum the same rounded counts, over N; 0 if not.
+        beyond: the part of `inexact` that is not due to the moves of such counts.
+        group_of_atom: (atoms,) the row of each atom of the sample in the table; None if unknown.
+        bias: the expected excess over the utility of the population, due to chance and inexact counts.
         chance: the part of the bias that is due to chance (`Measure.sampling_bias`).
-        tangent: of a measure that is a root, the value at which its slope is taken (`Measure.tangent`).
+        tangent: for a root, the value at which its slope is taken (`Measure.tangent`).
         centre: the utility less its bias, if there is a tangent.
     """
 
@@ -128,8 +128,8 @@ class Influence:
     ) -> Self:
         """Return the influence of the records of a counted table (groups, labels) on its measure.
 
-        If the counts were rounded, `likely` are the tables that they may stand for. If they were fitted, `reach` is how
-        far they may be off: no slope is that of a smaller count, since a logarithm's has no limit at 0.
+        If the counts were rounded, `likely` are the likely true tables. If they were fitted, `reach` is their error:
+        slopes are taken at counts of at least this size, since a logarithm's slope is unbounded at 0.
         """
         held, perhaps = table > 0, np.zeros(table.shape)
         reached = np.maximum(table, reach) if measure.is_steep else table
@@ -172,23 +172,23 @@ class Influence:
     ) -> Self:
         """Return the influence on the measure of a table fitted to counts with these variances, `noise` by errors.
 
-        What errors add is in the bias. A fit varies less by chance than counts do; how much less is not known.
+        The contribution of errors is in the bias. A fit varies less by chance than counts do; how much less is unknown.
         """
         one, utility = cls.of(measure, table, group_of_atom, atoms, reach=np.sqrt(variance)), measure(table, atoms)
         left = measure.without_noise(utility - one.bias, table, noise, atoms)
         return replace(one, noise=0.0, bias=utility - left, centre=max(0.0, left))
 
     def with_variance(self, variance: FloatArray | float, records: int) -> "Influence":
-        """Return it with counts that have these variances besides, (groups, labels) or all the same."""
+        """Add these variances of counts, (groups, labels) or one for all."""
         moved = float(np.sum(np.where(self.held, self.moves, 0.0) ** 2 * variance)) / max(records, 1)
         return replace(self, inexact=float(np.sqrt(self.inexact**2 + moved)))
 
 
 def _noise(table: FloatArray, rows: int, labels: int, enough: float) -> float:
-    """The cells with records beyond the number that independence leaves free, over the degrees of freedom.
+    """The number of cells with records beyond the free ones under independence, over the degrees of freedom.
 
     A cell that cannot have records adds no noise. A cell that is empty only by chance cannot be distinguished from such
-    a cell. Of a cell of which independence expects not `enough` records, it is not known how much it adds.
+    a cell. The noise of a cell with an expected count below `enough` is unknown.
     """
     cells = int(np.count_nonzero((table > 0) & (_expected(table) >= enough))) - rows - labels + 1
     return max(cells, 0) / ((rows - 1) * (labels - 1)) if min(rows, labels) > 1 else 1.0
@@ -197,7 +197,7 @@ def _noise(table: FloatArray, rows: int, labels: int, enough: float) -> float:
 def moments(table: FloatArray, moves: FloatArray, perhaps: FloatArray | float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation (labels,) of moves (rows, labels), among the counted records of each label.
 
-    Records that may be in empty cells, `perhaps` (rows, labels), add to the deviation.
+    Possible records in empty cells, `perhaps` (rows, labels), add to the deviation.
     """
     columns = table.sum(axis=0)
     means = ratio(np.sum(table * moves, axis=0), columns)
@@ -205,15 +205,16 @@ def moments(table: FloatArray, moves: FloatArray, perhaps: FloatArray | float = 
 
 
 def records_by_chance(table: FloatArray) -> FloatArray:
-    """(rows, labels) How many records an empty cell may have in another sample: 1, or fewer if independence expects so.
+    """(rows, labels) The records that an empty cell may have in another sample: 1, or the expected count if that is
+    lower.
 
-    Of a cell that has 1 on average, 37 % of samples have none, and do not show how much it varies.
+    A cell with an expectation of 1 is empty in 37 % of samples, which do not show its variance.
     """
     return np.where(table > 0, 0.0, np.minimum(_expected(table), 1.0))
 
 
 def _expected(table: FloatArray) -> FloatArray:
-    """(rows, labels) The counts that independence expects."""
+    """(rows, labels) The expected counts under independence."""
     return np.outer(table.sum(axis=1), table.sum(axis=0)) / max(float(table.sum()), 1.0)
 
 
@@ -223,9 +224,9 @@ def influences(
     """The influence on the utility of each masking `used` (ids, possibly with `identity` and `drop`).
 
     `identity` is always included. Its influence is that on the reference utility `whole`, which is the utility of the
-    reference or of an exact view with more utility. The reference is treated like a counted table. For mutual
-    information this is right. For other measures the result is not too small as long as the reference is near the
-    truth, since a fit varies only where its margins do.
+    reference or of an exact view with more utility. The reference is treated like a counted table. This is right for
+    mutual information. For other measures the result is not too small if the reference is near the truth, since a fit
+    varies only where its margins do.
     """
     masked = {used_id: _influence(evidence, sample, measure, used_id) for used_id in used if used_id != IDENTITY}
     every = {**masked, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
@@ -262,9 +263,9 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
 
 
 def _once(evidence: AttributeEvidence, sample: Sample) -> float:
-    """The variance of each count of an atom over N, if a view with inexact counts tells all atoms apart; 0 otherwise.
+    """The variance of each count of an atom over N, if a view with inexact counts separates all atoms; 0 otherwise.
 
-    All maskings with inexact counts then add up the same fitted ones, which are no less certain than those of the view.
+    All maskings with inexact counts then sum the same fitted ones, which are at least as certain as those of the view.
     """
     variances = [
         float(masking.perturbation.restored(masking.joint, evidence.label_counts)[1].max(initial=0.0))
@@ -275,7 +276,7 @@ def _once(evidence: AttributeEvidence, sample: Sample) -> float:
 
 
 def _separates(sample: Sample, masking: Masking) -> bool:
-    """Whether a masking is known to tell all atoms apart."""
+    """Whether a masking is known to separate all atoms."""
     return masking.mapping is not None and np.unique(sample.place(masking.mapping)).size == sample.table.shape[0]
 
 
@@ -298,7 +299,7 @@ def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: M
         return replace(fitted, freedom=sample.freedom).with_variance(variance, evidence.records)
     likely = likely_tables(evidence, REFERENCE, reference.joint)
     influence = Influence.of(measure, reference.joint, atoms, reference.statistics, likely)
-    # A fit varies less by chance than counts do; how much less is not known.
+    # A fit varies less by chance than counts do; how much less is unknown.
     return influence if evidence.joint is not None else replace(influence, freedom=sample.freedom, noise=0.0)
 
 

@@ -1,4 +1,4 @@
-"""The result of a joint measure, and the utility that its deviations are measured from."""
+"""The result of a joint measure, and its reference utility."""
 
 from dataclasses import dataclass
 
@@ -16,11 +16,11 @@ class JointOutcome:
     """The result of a joint measure for the configurations.
 
     Attributes:
-        reference_utility: the utility from which deviations are measured.
+        reference_utility: the utility relative to which deviations are measured.
         known_utility: the highest utility that is known or estimated from counts.
         certain: a lower bound of the true utility, which is certain if the scores are.
         scores: the scores of the configurations.
-        source: what the reference utility is.
+        source: the origin of the reference utility.
     """
 
     reference_utility: float
@@ -30,7 +30,7 @@ class JointOutcome:
     source: ReferenceSource = "known"
 
     def assessment(self, best: int, basis: RankingBasis) -> JointAssessment:
-        """What the measure says about the attributes, given the best configuration and the basis of the ranking."""
+        """The joint assessment, given the best configuration and the basis of the ranking."""
         bound = self.certain if basis == "exact" else None
         added = self.scores.interactions
         interactions = None if added is None else float(added[best])
@@ -47,10 +47,10 @@ class JointOutcome:
 def reference_of(
     known: float, published: PublishedTrace | None, *, interactions: bool
 ) -> tuple[float, ReferenceSource]:
-    """The utility that deviations are measured from, and what it is.
+    """The reference utility, and its origin.
 
-    A published trace is all that the table tells, unless counts show more than its rounding explains or the measure
-    also sees interactions, which the trace does not contain. It is known to be there even then.
+    A published trace is the joint utility of the unmasked table, unless counts show more than its rounding explains or
+    the measure also sees interactions, which the trace does not contain. Even then it is a lower bound.
 
     Args:
         known: the highest utility that is known or estimated from counts.

@@ -10,7 +10,7 @@ from aegis_advisor.errors import NoConfigurationError
 from aegis_advisor.ranking.blocks import CodeBlocks
 
 MI_DECIMALS = 9
-"""Decimals of mutual information, in bits. Later ones are rounding noise, and the given order decides instead."""
+"""Decimals of mutual information, in bits. Later ones are rounding noise; the given order decides instead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,7 +18,7 @@ class Ranking:
     """Configurations by index, best first.
 
     Attributes:
-        order: (rows,) the best configurations in order, as many as were asked for.
+        order: (rows,) the best configurations in order, as many as requested.
         tied: (ties,) all configurations that tie for the smallest deviation, in order.
         deviations: (configurations,) the weighted mean deviation of each.
         tolerance: deviations this close are a tie.
@@ -37,7 +37,7 @@ class Ranking:
         return int(self.tied[0])
 
     def in_order(self, chosen: BoolArray, most: int) -> IntArray:
-        """The first `most` configurations that a mask (configurations,) chooses, in the order of the ranking."""
+        """The first `most` configurations chosen by a mask (configurations,), in the order of the ranking."""
         if not chosen.any():
             return np.arange(0)
         theirs = self.deviations[chosen]
@@ -94,7 +94,7 @@ def _order(
     """The first configurations in order, at least as many as `limit`; None for all."""
     ascending = _ascending(total, tolerance, limit)
     group = _tie_groups(total[ascending], tolerance)
-    tied = np.flatnonzero(np.bincount(group)[group] > 1)  # the rest is in order already
+    tied = np.flatnonzero(np.bincount(group)[group] > 1)  # the others are in order already
     if tied.size:
         among = ascending[tied]
         ascending[tied] = among[np.lexsort((among, information(among), group[tied]))]

@@ -2,7 +2,7 @@
 
 These are Algorithms 1 and 2 of the paper, read literally. For a deterministic masking the fit has a closed form that
 makes attribute and label independent within each masked value. Mutual information, chi-square, g2 and g3 of the
-reconstruction equal those of the masked table, and every deviation is 0 apart from the randomised rounding. It is kept
+reconstruction equal those of the masked table, and every deviation is 0 apart from the randomised rounding. It exists
 for reproduction; `docs/model.md` says why it must not be the default.
 """
 

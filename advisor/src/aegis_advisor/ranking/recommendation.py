@@ -10,12 +10,13 @@ from aegis_advisor.ranking.deviation import AttributeAssessment
 from aegis_advisor.ranking.sufficiency import RankingBasis
 
 ReferenceSource = Literal["published", "known"]
-"""What the reference of a joint measure is: the published trace of the unmasked table, or what is known to be there."""
+"""The origin of a joint measure's reference: the published trace of the unmasked table, or the highest known
+utility."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What a consumer asks about an entry.
+    """A consumer's question about an entry.
 
     Attributes:
         measure: the id of the measure.
@@ -36,7 +37,7 @@ class Question:
     bias_correction: bool = False
 
     def resolve(self) -> Measure:
-        """Return the measure that is asked for.
+        """Return the requested measure.
 
         Raises:
             UnknownMeasureError: there is no such measure.
@@ -56,9 +57,9 @@ class RankedRows:
         index: the configurations.
         deviation: the weighted mean deviation of each.
         utility: the weighted mean utility of each.
-        standard_error: an upper bound of the standard error of that utility, since how attributes depend on each other
-            is not known. For a joint measure, whose sampling error cannot be computed from pair counts, only what the
-            declared errors of counts add; NaN if there are none, and for rows after the first 200.
+        standard_error: an upper bound of the standard error of that utility, since the dependence between attributes is
+            unknown. For a joint measure, whose sampling error does not follow from pair counts, only the part due to
+            declared errors of counts; NaN if there are none, and for rows after the first 200.
         difference_error: an upper bound of the standard error of the deviation minus that of the best. NaN for the
             reference `own`, whose deviations come from rounding, and for a joint measure.
     """
@@ -88,17 +89,17 @@ class RankedRows:
 
 @dataclass(frozen=True, slots=True)
 class JointAssessment:
-    """What a joint measure says about the attributes together.
+    """The joint measure of the attributes.
 
     Attributes:
-        reference_utility: the utility that deviations are measured from.
+        reference_utility: the utility relative to which deviations are measured.
         lower_bound: a lower bound of the true utility of the unmasked attributes together; None if nothing is certain.
         dimensions: the dimensions of the best configuration: masked values with records, minus one for each attribute,
             minus those that depend on others.
-        interactions: how much of its utility is told only by two attributes together, so that a linear model gains
-            nothing from it; None for a measure that does not see interactions.
+        interactions: the part of its utility due to interactions, which a linear model cannot use; None for a measure
+            that does not see interactions.
         known_utility: the highest known utility, possibly an estimate.
-        reference_source: what the reference utility is.
+        reference_source: the origin of the reference utility.
     """
 
     reference_utility: float
@@ -119,12 +120,12 @@ class Recommendation:
         tied: all configurations that tie for the smallest deviation, in order.
         considered: the number of configurations compared.
         ranking_basis: exact if the order is provably that of the true deviations, else estimated.
-        ranking: the best rows, as many as were asked for.
+        ranking: the best rows, as many as requested.
         attributes: the assessment of each selected attribute, with the maskings that configurations use.
         indistinguishable: the first 10,000 configurations whose deviation is within 1.96 standard errors of the
             smallest, in order and including those tied; None for the reference `own` and for joint measures.
         indistinguishable_count: the number of all these configurations.
-        joint: what a joint measure says about several attributes together; None for other questions.
+        joint: the joint assessment of several attributes; None for other questions.
     """
 
     best: int

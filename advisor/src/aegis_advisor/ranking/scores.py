@@ -1,4 +1,4 @@
-"""What configurations lose: attribute by attribute, or by a measure of all attributes together."""
+"""The losses of configurations: attribute by attribute, or by a joint measure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -29,11 +29,11 @@ class Selected:
     """An attribute that a question selects.
 
     Attributes:
-        evidence: what is known about it.
+        evidence: the evidence on it.
         reference: its reconstruction.
         options: what its codes stand for.
         used: the options that configurations use, in order.
-        memory: what was measured for other questions.
+        memory: cached results of other questions.
     """
 
     evidence: AttributeEvidence
@@ -66,7 +66,7 @@ class Selected:
         return self._once("assessment", measure, lambda: assess(self.evidence, self.reference, measure, self.used))
 
     def sampling(self, measure: Measure, assessment: AttributeAssessment) -> "SampledAttribute":
-        """How its maskings' utilities vary, since the records are a sample."""
+        """The sampling errors of its maskings' utilities."""
         if assessment is not self.assess_pooled(measure):
             return self._sampling(measure, assessment)
         return self._once("sampling", measure, lambda: self._sampling(measure, assessment))
@@ -92,7 +92,7 @@ class Selected:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledAttribute:
-    """How the utilities of an attribute's maskings vary by chance.
+    """The sampling errors of the utilities of an attribute's maskings.
 
     Attributes:
         errors: the errors of its maskings.
@@ -109,7 +109,7 @@ class SampledAttribute:
 
     @classmethod
     def of(cls, errors: Errors, options: tuple[str, ...], assessment: AttributeAssessment) -> "SampledAttribute":
-        """Return how the options vary, given their errors and an assessment without any."""
+        """Combine the options' errors with an assessment without any."""
         moves = utility_errors(errors, options)
         lengths = dict(zip(options, np.linalg.norm(moves, axis=-1).tolist(), strict=True))
         maskings = {
@@ -135,19 +135,19 @@ def _used(blocks: CodeBlocks, options: Sequence[tuple[str, ...]]) -> list[tuple[
 
 
 TIE_TOLERANCE = 1e-9
-"""Deviations this close, relative to the weighted mean of the reference utilities, are a tie (contract, advice)."""
+"""Deviations this close, relative to the weighted mean of the reference utilities, tie (contract, advice)."""
 
 ROUNDING = 2 * np.finfo(np.float64).eps
 """The largest rounding error of a utility in its measure's unit (`_unit`), beyond `TIE_TOLERANCE` of the utility. The
 largest on 4,000 tables of up to 2^53 records, near independence and far from it, was a third of it."""
 
 LEAST = 1e-3
-"""A joint measure is of order 1. If it is much smaller, differences in its last digits are rounding."""
+"""A joint measure is of order 1. If it is much smaller, differences in its last digits are rounding errors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """What configurations lose and keep.
+    """The deviations and utilities of configurations.
 
     Attributes:
         deviations: (configurations,).
@@ -180,7 +180,8 @@ def score_by_attribute(
 def _tolerance(
     selected: Sequence[Selected], assessments: Sequence[AttributeAssessment], measure: Measure, weights: FloatArray
 ) -> float:
-    """How close deviations have to be for a tie: a share of the reference utilities, and at least what rounding adds.
+    """The largest difference of deviations that tie: a share of the reference utilities, and at least the rounding
+    error.
 
     References may be 0 or nearly so, if the label has a single class or does not depend on the attributes. Two
     deviations contain four rounded utilities, and each of the additions of `n` attributes rounds once more.
@@ -192,20 +193,20 @@ def _tolerance(
 
 
 def _unit(evidence: AttributeEvidence, measure: Measure) -> float:
-    """What a measure's rounding errors are relative to: the records, with which chi-square grows, otherwise 1."""
+    """The scale of a measure's rounding errors: the records, with which chi-square grows, otherwise 1."""
     grows = measure.unit is None and not measure.is_joint
     return float(evidence.records) if grows else 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownPairs:
-    """What is known of pairs of masked attributes."""
+    """The published counts and associations of pairs of masked attributes."""
 
     counts: Sequence[PairCounts]
     associations: Sequence[PairAssociation]
 
     def among(self, places: Sequence[int]) -> "KnownPairs":
-        """What is known of two attributes that are both in `places`, with the attributes renumbered."""
+        """The pairs with both attributes in `places`, with the attributes renumbered."""
         position = {place: index for index, place in enumerate(places)}
 
         def within(pairs: Sequence[Pair]) -> list[Pair]:
@@ -228,8 +229,8 @@ def score_by_joint_measure(
 ) -> Scores:
     """Score configurations by a joint measure of the attributes with weight, which must all have the same weight.
 
-    Deviations are measured from what the unmasked table tells, if its trace is published. Otherwise they are measured
-    from the highest known utility: of any configuration, whether asked about or among `others`, or of a single
+    Deviations are relative to the published trace of the unmasked table, if there is one. Otherwise they are relative
+    to the highest known utility: of any configuration, whether asked about or among `others`, or of a single
     attribute's reference, which may be an estimate. The order is the same either way.
 
     Raises:
@@ -263,7 +264,7 @@ def score_by_joint_measure(
 
 
 def _estimates(selected: Sequence[Selected]) -> Estimate:
-    """Estimate the counts of maskings from references, where they are declared to be inexact."""
+    """Estimate the counts of maskings from references, where they are declared inexact."""
     references = {one.evidence.name: one.reference for one in selected}
 
     def estimate(evidence: AttributeEvidence, option: str) -> FloatArray | None:

@@ -4,14 +4,14 @@ They show which differences are real if the records are a sample from a populati
 varies with the sample like the mean of its influence function (van der Vaart 1998, "Asymptotic statistics", chapters 3
 and 20). Reconstruction errors are not included.
 
-The error of a number is kept as a vector whose length is the standard error. The parts of these vectors are added over
-attributes, so that the length of the sum is right or too large, never too small. With the label's values `y` of shares
-`p`, and the influence `D` of each attribute, the parts are
+The error of a number is represented by a vector whose length is the standard error. The parts of these vectors are
+added over attributes, so that the length of the sum is right or too large, never too small. With the label's values `y`
+of shares `p`, and the influence `D` of each attribute, the parts are
 
 * `sqrt(p_y) (E[D | y] - E[D])` for each y: all attributes have the same label, so these add up exactly;
-* `sqrt(p_y) sd(D | y)` for each y: given the label, the joint distribution of two attributes is not known, and the
+* `sqrt(p_y) sd(D | y)` for each y: given the label, the joint distribution of two attributes is unknown, and the
   standard deviation of a sum is at most the sum of the standard deviations (Cauchy-Schwarz);
-* a second-order part, for what remains where the gradient vanishes (`Measure.second_order`), which adds up likewise.
+* a second-order part, for where the gradient vanishes (`Measure.second_order`), which adds up likewise.
 
 This follows from `Var(sum D) = Var(E[sum D | Y]) + E[Var(sum D | Y)]`. A vector is (2 labels + 1,).
 """
@@ -32,7 +32,7 @@ from aegis_advisor.ranking.influence import Influence, Sample, moments, records_
 Part = tuple[float, Influence]
 
 SIGN_TOLERANCE = 1e-9
-"""Deviations this small, relative to the reference utility, are rounding noise, and their sign means nothing."""
+"""Deviations this small, relative to the reference utility, are rounding noise, and their sign is meaningless."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class Errors:
         influences: by masking id, always including `identity`.
         orientations: by masking id, the sign of the reference utility minus the utility; 0 if they are equal.
         direction: their usual sign: 1 if more of the measure is better, else -1.
-        chance_is_most: whether only the most is known that chance adds (`Measure.bias_is_most`).
+        chance_is_most: whether only an upper bound of the bias is known (`Measure.bias_is_most`).
     """
 
     sample: Sample
@@ -84,12 +84,12 @@ class Errors:
         return min(vectors, key=lambda vector: float(np.linalg.norm(vector)))
 
     def _stretched(self, parts: Sequence[Part]) -> Iterator[Sequence[Part]]:
-        """Yield the parts as they reach to where their sum vanishes; for roots in two ways, and the shorter holds.
+        """Yield the parts scaled to where their sum vanishes; for roots in two ways, of which the shorter counts.
 
-        A root is not smooth near 0, but its square is. The interval of the square is one of the root, too, and reaches
-        less far to one side than to the other: the utility that adds to the difference may be smaller, the other larger
-        (Zou & Donner 2008, "Construction of confidence limits about effect measures"). And the difference of two roots
-        is that of their squares over their sum.
+        A root is not smooth near 0, but its square is. An interval of the square is one of the root, too, and is
+        asymmetric: the utility that adds to the difference may be smaller, the other larger (Zou & Donner 2008,
+        "Construction of confidence limits about effect measures"). The difference of two roots is also that of their
+        squares over their sum.
         """
         yield [(coefficient * self._reach(coefficient, part), part) for coefficient, part in parts]
         match parts:
@@ -98,7 +98,7 @@ class Errors:
                 yield [(side * 2 * one.tangent / total, one), (-side * 2 * other.tangent / total, other)]
 
     def _reach(self, coefficient: float, part: Influence) -> float:
-        """How far a root may be off to the side where the difference vanishes, in its standard errors."""
+        """The error of a root towards the side where the difference vanishes, in its standard errors."""
         if part.tangent is None:
             return 1.0
         error = float(np.linalg.norm(_vector(self.sample, [(1.0, part)], placed=False)))
@@ -109,9 +109,9 @@ class Errors:
         return (down if coefficient > 0 else up) / (CONFIDENCE * error)
 
     def bias(self, masking: str, other: str) -> float:
-        """How much chance and inexact counts add on average to the deviation of one masking minus that of another.
+        """The expected contribution of chance and inexact counts to the deviation of one masking minus that of another.
 
-        Where only the most is known that chance adds, it makes no difference larger.
+        Where only an upper bound of the bias is known, it enlarges no difference.
         """
         parts = self._parts(masking, other)
         chance = sum(coefficient * part.chance for coefficient, part in parts)
@@ -119,7 +119,7 @@ class Errors:
         return (max(chance, 0.0) if self.chance_is_most else chance) + inexact
 
     def _parts(self, masking: str, other: str) -> Sequence[Part]:
-        """The utilities of which the difference of two deviations is the sum, each with its coefficient."""
+        """The utilities that sum to the difference of two deviations, each with its coefficient."""
         ours, theirs, whole = (self.influences[which] for which in (masking, other, IDENTITY))
         sides = self.orientations[masking], self.orientations[other]
         side = float(sides[0] or sides[1] or self.direction)  # the sign matters when attributes are added up
@@ -147,7 +147,7 @@ def difference_errors(errors: Errors, options: Sequence[str], best: str) -> Floa
 
 
 def difference_biases(errors: Errors, options: Sequence[str], best: str) -> FloatArray:
-    """(options,) how much chance adds to each option's deviation minus that of the best; NaN for unused ones."""
+    """(options,) the bias of each option's deviation minus that of the best; NaN for unused ones."""
     used = errors.orientations
     return np.array([errors.bias(option, best) if option in used else np.nan for option in options])
 
@@ -156,7 +156,7 @@ def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> Fl
     """The vector of a sum of influences, each with a coefficient.
 
     Influences with known atoms are added atom by atom, which takes their dependence into account. For the others, and
-    for all if they need not be `placed`, the standard deviations are added.
+    for all unless `placed`, the standard deviations are added.
     """
     labels = sample.shares.size
     means, within = np.zeros(labels), np.zeros(labels)
@@ -181,9 +181,9 @@ def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> Fl
 
 
 def _inexact(sample: Sample, parts: Sequence[Part], moves: FloatArray | None) -> float:
-    """The variance of a sum of influences due to inexact counts, given their sum by atom, as far as atoms are known.
+    """The variance of a sum of influences due to inexact counts, given their sum by atom, where atoms are known.
 
-    Maskings of counts that were rounded once add up the same ones, so what moves both alike cancels in a difference.
+    Maskings of counts that were rounded once sum the same counts, so common errors cancel in a difference.
     """
     apart = sum((coefficient * part.inexact) ** 2 for coefficient, part in parts)
     if moves is None or any(part.once == 0 or part.group_of_atom is None for _, part in parts):
@@ -195,7 +195,7 @@ def _inexact(sample: Sample, parts: Sequence[Part], moves: FloatArray | None) ->
 def _spreads(sample: Sample, moves: FloatArray, groups: Sequence[IntArray]) -> FloatArray:
     """The standard deviation (labels,) of moves (atoms, labels) that are alike for atoms in the same groups.
 
-    Cells of these groups that are empty may have records in another sample, if the measure is steep there.
+    For a steep measure, empty cells of these groups may have records in another sample.
     """
     if not sample.is_steep:
         return moments(sample.table, moves)[1]
@@ -209,7 +209,7 @@ def _spreads(sample: Sample, moves: FloatArray, groups: Sequence[IntArray]) -> F
 
 
 def _shrinkage(variance: float, noise: float) -> float:
-    """The factor that removes what chance adds to the first-order variance.
+    """The factor that removes the contribution of chance from the first-order variance.
 
     For a utility that is a quadratic form with second-order variance `q^2`, chance adds `2 q^2` on average: chi-square
     with noncentrality c and f degrees of freedom has the variance `4 c + 2 f`, and c is estimated by its excess over f.
@@ -239,7 +239,7 @@ def _second_order(sample: Sample, parts: Sequence[Part], *, placed: bool) -> flo
 
 
 SPARSE = 64
-"""If there are more pairs of groups per atom than this, only those that occur are numbered, not all possible pairs."""
+"""Beyond this many pairs of groups per atom, only the pairs that occur are numbered."""
 
 
 def _contingency(sample: Sample, first: IntArray, second: IntArray) -> float:
@@ -257,7 +257,7 @@ def _contingency(sample: Sample, first: IntArray, second: IntArray) -> float:
 
 
 CONFIDENCE = 1.959963984540054
-"""The number of standard errors to either side within which a Gaussian variable lies with probability 95 %."""
+"""The two-sided 95 % quantile of a standard Gaussian variable."""
 
 ROWS = 65_536
 """Configurations per chunk, since the vectors of all would take too much memory."""
@@ -289,7 +289,7 @@ def indistinguishable(
     Args:
         blocks: the configurations.
         vectors: per attribute (options, n), the vectors of each option's deviation minus the best's, times the weight.
-        gaps: (configurations,) the deviation minus the smallest, less what chance adds to it on average.
+        gaps: (configurations,) the deviation minus the smallest, less its bias.
         tolerance: gaps this small are rounding noise.
     """
     lengths = [np.linalg.norm(vector, axis=-1) for vector in vectors]
@@ -307,7 +307,7 @@ def indistinguishable(
 
 
 def _direction(vectors: Sequence[FloatArray]) -> FloatArray:
-    """The unit vector (n,) of the sum of all vectors, along which they are together longest, or nearly so."""
+    """The unit vector (n,) of the sum of all vectors; their projections on it have nearly the largest sum."""
     total: FloatArray = np.sum([vector.sum(axis=0) for vector in vectors], axis=0)
     length = float(np.linalg.norm(total))
     return total / length if length > 0 else total

@@ -1,4 +1,4 @@
-"""What the evidence suffices for: cheap checks before a question, and whether its ranking is exact."""
+"""Whether the evidence suffices: cheap checks before a question, and whether its ranking is exact."""
 
 from collections.abc import Collection, Iterable
 from typing import Literal
@@ -12,11 +12,11 @@ RankingBasis = Literal["exact", "estimated"]
 
 
 def lacks_evidence(flags: EvidenceFlags) -> bool:
-    """Whether nothing relates the attribute to the label, so that leaving it out would seem to cost nothing.
+    """Whether no counts relate the attribute to the label, so that dropping it would seem to cost nothing.
 
     Then configurations that treat the attribute differently cannot be compared. Counts that cannot be traced to values
     never reach the reference, unless they are exact. Counts of a single group are the label's histogram. An attribute
-    with one value, or a label with one class, has nothing to tell.
+    with one value, or a label with one class, has no association to lose.
     """
     if flags.has_joint or flags.values <= 1 or flags.labels <= 1:
         return False
@@ -34,10 +34,10 @@ def ranking_basis(
     """Decide whether the order by deviation is provably the order by the true deviation (the paper's equation 1).
 
     Per attribute, `used` has the maskings that any configuration uses; attributes without weight are left out. The
-    order is exact if what each attribute adds to the deviation of a configuration is the truth up to a constant. This
-    holds in each of these cases, of which only the first applies to a measure that is not monotone:
+    order is exact if each attribute's contribution to the deviation of a configuration is right up to a constant. This
+    is so in each of these cases, of which only the first applies to a measure that is not monotone:
 
-    * All configurations treat the attribute alike. Then it adds a constant, whatever that is.
+    * All configurations treat the attribute alike. Then it adds a constant.
     * The unmasked counts are given. Then the reference utility is the true one, and so is the deviation of every
       masking with a known table: counted (even if it is no function of the value), folded by its mapping, `identity`
       or `drop`. This covers all maskings except those with inexact counts and no mapping.
@@ -68,15 +68,15 @@ def joint_ranking_basis(
 ) -> RankingBasis:
     """Decide whether the order by a joint measure is provably the order by the true deviation.
 
-    The utility of every configuration is that of its table. By a monotone measure the unmasked attributes have no less
-    utility, if every masking is a function of the value. Then true deviations and ours differ by the same constant for
-    all configurations.
+    The utility of every configuration is that of its table. By a monotone measure the unmasked attributes have at least
+    as much utility, if every masking is a function of the value. Then true deviations and ours differ by the same
+    constant for all configurations.
 
     Args:
         evidence: the evidence on the attributes with weight.
         measure: a joint measure.
         used: per attribute, the maskings that any configuration uses.
-        exactly: whether rounding moves no utility by more than what counts as a tie.
+        exactly: whether every rounding error is within the tolerance for ties.
     """
     functions = (
         known.rounded_once is None and is_counted_function(known, masking)

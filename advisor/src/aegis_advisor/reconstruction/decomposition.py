@@ -15,8 +15,8 @@ def with_runs_joined(problem: Problem) -> Problem:
     """Replace all views whose groups are runs of consecutive atoms by a single view.
 
     Bins, dates and sorted hierarchies are such views. The counts up to each of their cuts are known, and so, as
-    differences, are the exact counts between any two cuts. However the cuts of several views overlap, these views
-    amount to one. Iterative methods converge to it only slowly (`docs/model.md`).
+    differences, are the exact counts between any two cuts. However their cuts overlap, these views are equivalent to
+    one. Iterative methods converge to it only slowly (`docs/model.md`).
 
     Atoms must be in the order of the domain. The problem is returned unchanged if there is nothing to join, or if a
     difference is negative. In the latter case the views contradict each other, and no table fits.
@@ -57,7 +57,7 @@ def _joined(runs: Sequence[Margin]) -> Margin:
 
 
 def without_empty_atoms(problem: Problem) -> IntArray:
-    """The atoms (kept,) that can have records: neither their row nor any of their exact groups is empty."""
+    """The atoms (kept,) that can have records: neither their rows nor any of their exact groups are empty."""
     held = problem.prior > 0
     for margin in problem.margins:
         if margin.is_exact:
@@ -70,7 +70,7 @@ def essential(problem: Problem) -> Problem:
     """Drop the groups that others imply. Every margin must cover all atoms.
 
     A group is implied if it is a union of groups of another margin; of equal groups the first stays. Refinement cannot
-    continue indefinitely, so every atom keeps a group, and the groups kept imply those dropped.
+    continue indefinitely, so every atom retains a group, and the remaining groups imply those dropped.
     """
     implied = [np.zeros(margin.groups, dtype=bool) for margin in problem.margins]
     for (first, one), (second, other) in combinations(enumerate(problem.margins), 2):
@@ -100,7 +100,7 @@ def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
     """Return the atoms of all parts with a single group, and the atoms of every other part of the problem.
 
     Atoms belong to the same part if they share a group, directly or through others. Parts with a single group have a
-    closed form. There can be as many as values, so they are returned together.
+    closed form. There can be as many as values, so they are returned as one.
     """
     atoms = problem.prior.size
     offsets = np.cumsum([atoms, *(margin.groups for margin in problem.margins)])

@@ -15,7 +15,7 @@ from aegis_advisor.arrays import BoolArray, FloatArray
 from aegis_advisor.reconstruction.problem import Problem, design_of
 
 MOST_OVERLAPS = 1_000_000
-"""The most pairs of groups, and of groups of an atom, for which the products of shares are kept."""
+"""The most pairs of groups, and of groups of an atom, for which the products of shares are stored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +26,7 @@ class Point:
         multipliers: (groups, labels), the groups of all margins one after the other.
         table: (atoms, labels), shares of the records.
         value: the value of the dual function, to be minimised; its negative is a lower bound of the divergence.
-        gradient: (groups, labels), how much the table's margins are too large.
+        gradient: (groups, labels), the excess of the table's margins.
     """
 
     multipliers: FloatArray
@@ -36,7 +36,7 @@ class Point:
 
     @property
     def gap(self) -> float:
-        """A bound on the error of any margin or union of its groups: the largest sum of a label's absolute errors."""
+        """A bound on the error of any margin or union of its groups: the largest sum over a label's absolute errors."""
         return float(np.abs(self.gradient).sum(axis=0).max(initial=0.0))
 
 
@@ -91,7 +91,7 @@ class Dual:
     def overlaps(self) -> "scipy.sparse.csr_array | None":
         """The products (groups * groups, atoms) of an atom's shares in each two groups; None if there are too many.
 
-        Times weights (atoms,) they are the weighted Gram matrix of the design: what each two groups share.
+        Times weights (atoms,) they are the weighted Gram matrix of the design: the overlap of each two groups.
         """
         groups = self.targets.shape[0]
         of_atom = np.diff(self.design.indptr)
@@ -115,7 +115,7 @@ class Dual:
     def needed(self) -> BoolArray:
         """Which multipliers (groups, labels) suffice.
 
-        In variant I one label of each group needs none, since the rows undo what is added to all labels alike.
+        In variant I one label of each group needs none, since a constant added to all labels cancels in the rows.
         """
         needed = self.free.copy()
         if self.rows is not None:
@@ -142,7 +142,7 @@ class Dual:
 def _softmax(exponents: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Each row (atoms, labels) as shares, and the logarithm (atoms,) of its sum before the scaling.
 
-    A row without any allowed cell has shares of 0; the evidence then contradicts itself.
+    A row without allowed cells has shares of 0; the evidence is then contradictory.
     """
     highest = exponents.max(axis=1)
     highest[np.isneginf(highest)] = 0.0

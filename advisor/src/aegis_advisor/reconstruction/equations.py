@@ -41,7 +41,7 @@ class Equations:
 
         Args:
             problem: with exact margins.
-            empty: (atoms, labels) cells that have no record in any table that fits; None if none is known.
+            empty: (atoms, labels) cells that are empty in all tables that fit; None if none are known.
 
         Returns:
             None if a positive margin has no such cell, so that no table fits.
@@ -61,7 +61,7 @@ class Equations:
         return cls(cells, matrix, transposed, target, part[:equations], part[equations:], parts)
 
     def smallest_target(self) -> FloatArray:
-        """(cells,) the smallest count that each cell is part of, which bounds the cell from above."""
+        """(cells,) the smallest count that contains each cell, which bounds it from above."""
         smallest: FloatArray = np.minimum.reduceat(self.target[self.transposed.indices], self.transposed.indptr[:-1])
         return smallest
 
@@ -112,7 +112,7 @@ def _bipartite(matrix: "scipy.sparse.csr_array") -> "scipy.sparse.csr_array":
 
 
 FLAT = 1e-13
-"""A direction with less relative curvature than this is due to rounding and changes no cell."""
+"""A direction with less relative curvature than this is a rounding error and changes no cell."""
 
 ENOUGH, STEPS = 1e-12, 400
 ROUNDING = 16 * np.finfo(np.float64).eps

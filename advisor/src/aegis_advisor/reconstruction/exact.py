@@ -24,18 +24,18 @@ def share_out(margin: Margin, prior: FloatArray) -> FloatArray:
 
 
 LEAST_VARIANCE = 1e-12
-"""The variance given to exact counts, since they too must move if they do not add up, but far less than the others."""
+"""The variance of exact counts: they too must give way if they do not add up, but far less than the others."""
 
 LARGEST = 1_500
-"""The most atoms of a problem that is tried; the time grows with the cube of their number."""
+"""The most atoms to try; the time grows with the cube of their number."""
 
 SINGULAR = 1e-5
-"""A pivot below this share of the largest is due to rounding. It is at most 2e-7 if other tables fit, else rarely below
-3e-3."""
+"""A pivot below this share of the largest is a rounding error. It is at most 2e-7 if other tables fit, else rarely
+below 3e-3."""
 
 
 def unique_table(problem: Problem) -> FloatArray | None:
-    """The only table (atoms, labels) that meets the margins; None if others do too, or if none does.
+    """The table (atoms, labels) that alone meets the margins; None if several or none do.
 
     Counts are whole numbers, so the solution of the normal equations is rounded and then checked exactly against every
     margin. No rounding error remains. The solution is unique if the atoms' rows of the design are independent.
@@ -58,7 +58,7 @@ def unique_table(problem: Problem) -> FloatArray | None:
 def nearest_with_label(masking: Masking, evidence: AttributeEvidence) -> FloatArray:
     """The table (groups, labels) closest to the counts of a masking among those with the label's histogram.
 
-    It is for views of which only the counts are known. It minimises `sum (table - count)^2 / variance` over tables
+    It is for views with known counts and no mapping. It minimises `sum (table - count)^2 / variance` over tables
     that are not negative. In each column, counts are lowered in proportion to their variance until they add up to the
     records of the label value, and negative ones are set to 0 (projection onto a simplex: Held, Wolfe & Crowder 1974).
     If the label's histogram is not certain, it is adjusted too, in proportion to its own variance.

@@ -11,7 +11,7 @@ from aegis_advisor.reconstruction.problem import Margin, Problem
 from aegis_advisor.reconstruction.solution import Solution
 
 VANISHED = 1e-200
-"""Shares of the records below this are taken to be 0; scaling them up again would overflow."""
+"""Shares of the records below this count as 0; scaling them up again would overflow."""
 
 
 def never() -> bool:
@@ -21,11 +21,11 @@ def never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IterativeProportionalFitting:
-    """Scale the table to one margin after another until all of them hold (Deming & Stephan 1940).
+    """Scale the table to one margin after another until all are met (Deming & Stephan 1940).
 
     Attributes:
         tolerance: the largest margin residual, over the number of records, that counts as converged.
-        sweeps: the most sweeps (at least 1); if no table meets the margins, they never hold.
+        sweeps: the most sweeps (at least 1); they are all needed if no table meets the margins.
         expired: called before every sweep but the first; true ends the iteration.
     """
 
@@ -38,7 +38,7 @@ class IterativeProportionalFitting:
             raise ValueError(f"a fit takes at least one sweep, not {self.sweeps}")
 
     def solve(self, problem: Problem) -> Solution:
-        """Fit from the prior; in variant I the rows come last in a sweep, so that they hold at the end."""
+        """Fit from the prior; in variant I the rows come last in a sweep, so that they are met at the end."""
         table = problem.start() / problem.records
         fits = [_MarginFit(margin, problem) for margin in problem.margins]
         rows = None if problem.rows is None else _RowFit(problem.rows / problem.records)

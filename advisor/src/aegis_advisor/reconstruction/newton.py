@@ -34,7 +34,7 @@ STRIDE = 12
 """Steps between searches for empty cells; most problems without any take fewer in all."""
 
 LARGEST = 500_000
-"""The most cells of a table for which they are searched for."""
+"""The largest table, in cells, that is searched for empty cells."""
 
 ROUGH = 1e-3
 """The tolerance of the preliminary fits."""
@@ -42,20 +42,19 @@ ROUGH = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class DualNewton:
-    """A few sweeps of iterative proportional fitting, then Newton steps on the dual until every margin holds.
+    """A few sweeps of iterative proportional fitting, then Newton steps on the dual until every margin is met.
 
     If the solution is on the boundary (a cell must be empty although no count of its groups is 0), the multipliers grow
-    without limit. Steps are lengthened as long as that helps, and cells that are proven to be empty are taken out.
-    Otherwise the convergence is quadratic. If no table meets the margins, or time is up, the best table so far is
-    returned.
+    without limit. Steps are lengthened as long as that helps, and cells proven empty are removed. Otherwise the
+    convergence is quadratic. If no table meets the margins, or time is up, the best table so far is returned.
 
     Attributes:
         tolerance: the largest margin residual, over the number of records, that counts as converged.
         sweeps: the sweeps of iterative proportional fitting, which suffice for nearly independent problems.
         steps: the most Newton steps.
         prior_weight: the weight of the divergence from the prior against inexact counts (`Dual.of`), in units of
-            1 / sqrt(records). It moves no count by much more than this share of the standard deviation that the count
-            can have by chance, for any number of records.
+            1 / sqrt(records). For any number of records, it changes no count by much more than this share of the
+            count's sampling standard deviation.
         expired: called before every sweep and step; if true, the best table so far is returned.
     """
 
@@ -76,9 +75,9 @@ class DualNewton:
         return self._on_faces(problem, scaled)
 
     def _on_faces(self, problem: Problem, scaled: Solution) -> Solution:
-        """Take some steps at a time; in between, empty the cells that are proven to be empty (`proven_zeros`).
+        """Alternate steps with emptying the cells proven empty (`proven_zeros`).
 
-        On the face that is left the solution is no longer on the boundary, and the multipliers no longer grow.
+        On the remaining face the solution is not on the boundary, and the multipliers do not grow.
         """
         dual, multipliers, steps = Dual.of(problem, self.prior_weight), scaled.multipliers, scaled.iterations
         last, found, empty = self.steps + steps, list[Solution](), None
