@@ -80,9 +80,9 @@ class Interactions:
 
         Args:
             design: their correlations.
-            known: what they tell of the label together.
+            known: their published associations with the label.
             label: (labels,) the records of each label value.
-            errors: those of the counts; None if they are exact.
+            errors: the effect of count errors; None if all counts are exact.
 
         Raises:
             ContradictoryPairsError: no table has the pair counts.
@@ -188,7 +188,7 @@ class Judge:
         """The share of what two maskings leave unexplained that their combination explains; 0 if it may be chance.
 
         Args:
-            known: what they tell of the label together.
+            known: their published associations with the label.
             joint: their pair counts, of any shape; None if they are not known.
             trace: Pillai's trace of the two.
             rank: its rank.

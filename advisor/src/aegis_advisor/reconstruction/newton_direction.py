@@ -12,7 +12,7 @@ DENSE = 3_000
 """The most rows of a matrix to factorise; 3,000 take 72 MB and half a second."""
 
 SMALL = 300
-"""Up to this many rows, factorising the whole matrix is faster than using the labels' blocks as a preconditioner."""
+"""Up to this many rows, factorising the whole matrix is faster than preconditioning by the labels' blocks."""
 
 GUIDING = 1_000
 """The most groups for which the labels' blocks are inverted as the preconditioner; beyond, the diagonal is used."""
@@ -21,7 +21,7 @@ BY_LABELS = 5e10
 """The blocks of independent labels are factorised if the cubes of their sizes add up to at most this."""
 
 FEW, MANY = 40, 500
-"""Steps of conjugate gradients: enough with a good preconditioner, and the most if there is no alternative."""
+"""Steps of conjugate gradients: with a good preconditioner, and without an alternative."""
 
 JITTER = 1e-14
 """The share of the largest curvature added to the diagonal, since margins with a common total make the matrix
@@ -52,7 +52,7 @@ class NewtonDirections:
         Args:
             point: the current point.
             damping: the multiple of the targets that is added to the diagonal, which equals the targets at the
-                solution. A larger one shortens the direction, even for groups that have lost nearly all records so far.
+                solution. A larger one shortens the direction, even for groups whose current sums are nearly 0.
         """
         if self._dual.rows is None and self._cubes <= BY_LABELS:
             return -_by_labels(self._dual, point, damping)
@@ -63,7 +63,7 @@ class NewtonDirections:
         return -inverse
 
     def _guided(self, point: Point, damping: float, most: int) -> FloatArray | None:
-        """The direction by preconditioned conjugate gradients; None if `most` steps do not come near it."""
+        """The direction by preconditioned conjugate gradients; None if `most` steps do not converge."""
         if point.gradient.shape[0] > GUIDING:
             return _by_conjugate_gradients(self._dual, point, damping, _inverse_diagonal(self._dual, point), most)
         if self._guide is not None:
@@ -186,7 +186,7 @@ def _scaled(design: "scipy.sparse.csr_array", weights: FloatArray) -> "scipy.spa
 
 
 def _product(design: "scipy.sparse.csr_array", weights: FloatArray) -> FloatArray:
-    """The weighted Gram matrix (groups, groups) of a design: what each two groups share."""
+    """The weighted Gram matrix (groups, groups) of a design: the overlap of each two groups."""
     product: FloatArray = (design.T @ _scaled(design, weights)).toarray()
     return product
 

@@ -1,6 +1,6 @@
 """The problem: find the table of least information that fits every known margin.
 
-A margin has the known sums of a table, as each counted view gives them for the atoms.
+A margin contains known sums over atoms, as each counted view gives them.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from aegis_advisor.atoms import per_atom
 from aegis_advisor.evidence import AttributeEvidence, Masking
 
 HOPELESS = 10.0
-"""A count whose standard deviation is this many times the number of records says next to nothing."""
+"""A count whose standard deviation is this many times the number of records carries next to no information."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,11 +24,11 @@ class Margin:
 
     Attributes:
         atoms: (members,) the atoms that it covers.
-        group_of: (members,) the group of each of them, below the number of groups.
+        group_of: (members,) the group of each member, below the number of groups.
         counts: (groups, labels) the sums over the atoms of each group.
         share: (members,) the share of an atom's records that is in the group, for a random masking: the entries of its
             transition matrix. An atom can then be a member of several groups. None if every share is 1.
-        variance: (groups, labels) the variance of each count, 0 if it is exact; None if all are exact.
+        variance: (groups, labels) the variance of each count, 0 for exact ones; None if all are exact.
     """
 
     atoms: IntArray
@@ -51,8 +51,8 @@ class Margin:
         """Move counts with very large noise into the range of the records.
 
         If the standard deviation of a count is many times the number of records, only the slope of its likelihood
-        between 0 and all records matters. That slope is kept. Rounding errors of the original count would exceed the
-        tolerance of a fit.
+        between 0 and all records matters. That slope is preserved. Rounding errors of the original count would exceed
+        the tolerance of a fit.
         """
         if self.variance is None:
             return self
@@ -89,7 +89,7 @@ def restored(masking: Masking, joint: IntArray, evidence: AttributeEvidence) -> 
 
 
 LEAST_DEVIATION = 1e-3
-"""The least standard deviation of an inexact count: counts are whole, so a thousandth of a record is exact enough."""
+"""The lowest standard deviation of an inexact count: counts are whole, so a thousandth of a record is exact enough."""
 
 RESOLUTION = 1e-8
 """The precision of a fit, as a share of the records, with some digits to spare."""
@@ -106,7 +106,7 @@ def label_margin(evidence: AttributeEvidence, atoms: int) -> Margin:
 
 
 def view_margins(evidence: AttributeEvidence, atom_of_value: AtomArray, estimate: FloatArray) -> Iterator[Margin]:
-    """Yield the margin of each traceable view, in order; no view may tell the values of an atom apart.
+    """Yield the margin of each traceable view, in order; no view may separate the values of an atom.
 
     Args:
         evidence: the evidence on the attribute.
@@ -160,8 +160,8 @@ def _drawn(
 def _chances(transition: FloatArray, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> FloatArray:
     """The share (atoms, groups) of each atom's records that is in each group, by a transition matrix (values, groups).
 
-    What would become of records that a value does not have is of no consequence, but would seem to leave counts to
-    chance. So a value that certainly has none always gets its likeliest masked value.
+    The draws of a value without records are irrelevant, but would seem to make counts random. So such a value always
+    gets its likeliest masked value.
     """
     empty = _empty_values(evidence)
     share = np.zeros((atoms, transition.shape[1]))
@@ -182,9 +182,9 @@ def _empty_values(evidence: AttributeEvidence) -> BoolArray:
 
 
 def _margin(margin: Margin, records: int) -> Margin:
-    """Mark a margin as exact if no count varies, because noise changes nothing or draws leave nothing to chance.
+    """Mark a margin as exact if no count varies, because the noise is negligible or the draws are deterministic.
 
-    Otherwise raise smaller variances to the least that the precision of a fit allows.
+    Otherwise raise small variances to the minimum for the precision of a fit.
     """
     variance = margin.variance
     if variance is None or not variance.any():
@@ -233,7 +233,7 @@ class Problem:
         if estimate is None:
             estimate = prior[:, np.newaxis] / max(float(prior.sum()), 1.0) * label
         margins = label_margin(evidence, atoms), *view_margins(evidence, atom_of_value, estimate)
-        if rows is None and not margins[0].is_exact:  # nothing else scales the prior to the number of records
+        if rows is None and not margins[0].is_exact:  # otherwise the prior would not be scaled to the number of records
             prior *= evidence.records / prior.sum()
         return cls(prior, rows, margins, evidence.labels, float(evidence.records))
 

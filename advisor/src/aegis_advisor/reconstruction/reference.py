@@ -35,21 +35,20 @@ from aegis_advisor.reconstruction.solution import (
 from aegis_advisor.reconstruction.support import CLEAR, support
 
 SOLVER = DualNewton()
-"""The solver of problems without a closed form. It is chosen only here."""
+"""The solver of problems without a closed form. This is its only choice."""
 
 ROUNDING = 1e-12
 """The accuracy of a residual, over the number of records."""
 
 CLOSED = 1e-12
-"""The largest residual of a closed form that rounding can explain, over the number of records; beyond it, no table
-fits."""
+"""The largest residual of a closed form due to rounding, over the number of records; beyond it, no table fits."""
 
 FIT_TOLERANCE = 1e-7
-"""How far inexact counts may be from their best fit, over the number of records; far below their standard
+"""The tolerance of inexact counts around their best fit, over the number of records; far below their standard
 deviations."""
 
 RECONSIDERED = 1
-"""How often the variances of random maskings are estimated again, from the table of the last fit."""
+"""How many times the variances of random maskings are re-estimated from the last fit."""
 
 
 def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Reference:
@@ -57,12 +56,12 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
 
     The result is the table closest to uniform (KL divergence) among those that fit all mapped counts, the label's
     histogram and, in variant I, the attribute's histogram: the paper's section 4.2, with all views together. If the
-    unmasked counts are given, it has exactly these. Values that no mapping tells apart share an atom. Views with
+    unmasked counts are given, it has exactly these. Values that no mapping separates share an atom. Views with
     declared inexact counts, and random maskings, are fitted as closely as their variance requires.
 
     Args:
         evidence: without faults (`find_faults`). Three or more views may still contradict each other; then the
-            certificate says that the fit did not converge, and how far off each view is.
+            certificate reports that the fit did not converge, and the misfit of each view.
         solver: for the parts where views overlap without nesting.
     """
     if evidence.joint is not None:
@@ -93,7 +92,7 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
 def fit(evidence: AttributeEvidence, solver: Solver = SOLVER) -> tuple[AtomArray, Problem, Solution]:
     """Return the atoms (values,) of an attribute without unmasked counts, its problem, and the fitted table.
 
-    Unlike `reconstruct`, it does not determine which cells must be empty, nor the bounds of the utility.
+    Unlike `reconstruct`, it determines neither the cells that must be empty nor bounds of the utility.
     """
     atom_of_value = common_refinement(evidence.partitions, evidence.values)
     atoms = int(atom_of_value.max()) + 1
@@ -106,7 +105,7 @@ def fit(evidence: AttributeEvidence, solver: Solver = SOLVER) -> tuple[AtomArray
 
 
 def _emptied(problem: Problem, solution: Solution) -> tuple[FloatArray, bool]:
-    """The table with 0 in all cells that must be empty, and whether it is certain which these are."""
+    """The table with 0 in all cells that must be empty, and whether these are certain."""
     if solution.method == "closed_form":
         return solution.table, problem.residual(solution.table) <= CLOSED
     allowed = problem.allowed() if solution.empty is None else problem.allowed() & ~solution.empty
@@ -164,7 +163,7 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
 
 
 def _condensed(problem: Problem) -> Problem:
-    """Reduce the exact margins to the fewest that say the same, and temper the inexact ones."""
+    """Reduce the exact margins to an equivalent minimum, and temper the inexact ones."""
     inexact = (margin.tempered(problem.records) for margin in problem.margins if not margin.is_exact)
     exact = replace(problem, margins=tuple(margin for margin in problem.margins if margin.is_exact))
     exact = essential(with_runs_joined(exact))
@@ -182,7 +181,7 @@ def _information_bound(problem: Problem, solution: Solution) -> float | None:
     """A lower bound, in bits, of the mutual information of any table that fits (variant I).
 
     With the rows known, `I = H(Y) - ln(labels) + KL(F || prior) / N`, and any value of the dual is below the
-    divergence of every table that fits. Unlike the iterate's own information, this bound holds at any residual.
+    divergence of every table that fits. Unlike the iterate's own information, this bound is valid at any residual.
     """
     if problem.rows is None or not problem.is_exact:  # the true table need not fit inexact counts
         return None

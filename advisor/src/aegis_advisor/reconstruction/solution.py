@@ -1,4 +1,4 @@
-"""Solutions and references, always with a certificate that says how well they fit each view."""
+"""Solutions and references, with a certificate of how well they fit each view."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from aegis_advisor.reconstruction.exact import nearest_with_label
 from aegis_advisor.reconstruction.problem import Problem, counts_of, restored
 
 Method = Literal["closed_form", "ipf", "newton"]
-"""How a table was found, from the most to the least direct method."""
+"""The method that yielded a table, from the most to the least direct."""
 
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """How far a view's counts are from those of the reference.
+    """The deviation of a view's counts from those of the reference.
 
     Attributes:
         largest: the largest difference of a count, over the number of records.
@@ -40,15 +40,15 @@ class Misfit:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """How a reconstruction was found, and how well it fits.
+    """The method and the fit of a reconstruction.
 
     Attributes:
-        method: given | closed_form | ipf | newton | own, the least direct one that was needed.
+        method: given | closed_form | ipf | newton | own, the least direct one used.
         atoms: the number of rows of the table.
         iterations: the most sweeps and steps that any part took; 0 without iteration.
         residual: the largest residual of an exact margin, over the number of records.
         converged: whether the residual is within the solver's tolerance, and no table fits the other margins better.
-        misfits: by masking, how far the table is from the counts of each view that is not exact. If the fit did not
+        misfits: by masking, the deviation of the table from the counts of each inexact view. If the fit did not
             converge, exact views are included, since they contradict each other.
         support_known: whether it is certain which cells are empty: those that are 0 in every table of whole counts
             that fits.
@@ -76,10 +76,10 @@ class Reference:
         statistics: sums over the values of each atom (`AtomStatistics`).
         information_bound: in bits; no table that fits the evidence has less mutual information. It is known in
             variant I only, else None, and is valid only if the certificate says converged.
-        certificate: how it was found, and how well it fits.
+        certificate: its method and its fit.
         ceilings: by measure id, in its unit; no table that fits the evidence has more utility (`utility_ceilings`).
-        refined: int64 counts (groups, labels) of partitions of the domain that the exact views determine together, and
-            that tell more than each of them (`KnownSums`).
+        refined: int64 counts (groups, labels) of partitions of the domain that the exact views determine jointly but
+            not singly (`KnownSums`).
     """
 
     atom_of_value: AtomArray
@@ -114,8 +114,8 @@ class Solution:
         divergence: a value of the dual, in records times nats; no table that fits is closer to the prior (KL).
         multipliers: (groups, labels) the logarithms of the multipliers, all margins one after the other; None for a
             closed form.
-        gap: how far the inexact counts are from their best fit, measured by the gradient, over the number of records.
-        empty: (atoms, labels) cells that are proven to be empty although no margin of theirs is 0; None if none is.
+        gap: the distance of the inexact counts from their best fit, by the gradient, over the number of records.
+        empty: (atoms, labels) cells proven empty although none of their margins is 0; None if there are none.
     """
 
     method: Method
@@ -128,14 +128,14 @@ class Solution:
 
 
 class Solver(Protocol):
-    """A solver of problems without a closed form. It holds configuration only."""
+    """A solver of problems without a closed form. It has no state but its configuration."""
 
     @property
     def tolerance(self) -> float:
         """The largest margin residual, over the number of records, that counts as converged."""
 
     def solve(self, problem: Problem) -> Solution:
-        """Solve a connected problem without empty atoms. It always ends, whatever residual it has reached."""
+        """Solve a connected problem without empty atoms. It always ends, with whatever residual."""
 
 
 def divergence(table: FloatArray, prior: FloatArray) -> float:
@@ -150,7 +150,7 @@ def divergence(table: FloatArray, prior: FloatArray) -> float:
 def find_misfits(
     evidence: AttributeEvidence, problem: Problem, table: FloatArray, *, with_exact: bool
 ) -> dict[str, Misfit]:
-    """The misfit of each view that is not exact, by masking; if `with_exact`, also of the exact views.
+    """The misfit of each inexact view, by masking; if `with_exact`, also of the exact views.
 
     Args:
         problem: the problem that the table (atoms, labels) solves; its first margin is the label's histogram.

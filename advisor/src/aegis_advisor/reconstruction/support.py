@@ -1,15 +1,15 @@
-"""The support of the reference: which cells can have records, given the margins.
+"""The support of the reference: the cells that can have records, given the margins.
 
 The reference is the table of least divergence from a positive prior, so it is positive wherever any table that fits is
 (Csiszar 1975, "I-divergence geometry of probability distributions and minimization problems", theorem 3.1). A cell is
-zero if one of its margins is zero, or if several margins together leave nothing for it. A solver only approaches zeros
-of the second kind; this module decides them.
+zero if one of its margins is zero, or if several margins together force it to be. A solver only approaches zeros of the
+second kind; this module decides them.
 
 Both sides are checked. A zero has a proof in integers (`zeros`): the cell is 0 in every table of whole numbers that
-fits, and less than a millionth of a record in any other. The proof usually comes from how the solver's table vanishes
-there; if not, small problems use a linear program. All other cells are positive in one table that meets every margin up
-to rounding, and are far above its residual. For one of them to be zero, a proof would need coefficients that add up to
-more than `CLEAR`.
+fits, and less than a millionth of a record in any other. The proof usually comes from the way the solver's table
+vanishes there; otherwise small problems use a linear program. All other cells are positive in one table that meets
+every margin up to rounding, and are far above its residual. For one of them to be zero, a proof would need coefficients
+that add up to more than `CLEAR`.
 """
 
 import numpy as np
@@ -29,10 +29,10 @@ CLEAR = 1e3
 """A cell this many times above the residual of its part's equations is not zero."""
 
 MISSED = 1e-9
-"""No table fits if the best one misses a count by more than this share of the largest count of its part."""
+"""No table fits if the best one deviates from a count by more than this share of the largest count of its part."""
 
 LIFTED = 1e-4
-"""To start with, a small cell is raised to this share of its smallest margin."""
+"""A small cell starts at this share of its smallest margin."""
 
 ATTEMPTS, PASSES = 4, 6
 
@@ -42,13 +42,13 @@ def support(problem: Problem, table: FloatArray, empty: BoolArray | None = None)
 
     Args:
         problem: with counts that are integers below 2^53.
-        table: (atoms, labels) the solver's approximate solution as a hint. The better it fits, the more is decided
-            without linear programs, which are for small problems only.
-        empty: (atoms, labels) cells that are proven to be empty, if there are any.
+        table: (atoms, labels) the solver's approximate solution as a hint. The better it fits, the less depends on
+            linear programs, which are for small problems only.
+        empty: (atoms, labels) cells already proven empty, if any.
 
     Returns:
         (atoms, labels), or None if the support is not known: no table fits, a margin is not exact, the problem is too
-        large, or no proof was found.
+        large, or there was no proof.
     """
     exact = all(margin.is_exact for margin in problem.margins)
     if not exact or problem.prior.size * problem.labels > LARGEST:
@@ -65,10 +65,10 @@ def support(problem: Problem, table: FloatArray, empty: BoolArray | None = None)
 
 
 def _decide(equations: Equations, table: FloatArray) -> BoolArray | None:
-    """Which cells (cells,) can be positive: prove zeros, then check that the rest is positive.
+    """Which cells (cells,) can be positive: prove zeros, then check that the others are positive.
 
     If some are not, a linear program decides, at first for the small cells of their part. If that is not enough, it
-    decides for all cells of that part, and the table is no longer needed for these.
+    decides for all cells of that part, without the table.
     """
     smallest = equations.smallest_target()
     small = table <= SMALL * smallest
@@ -94,7 +94,7 @@ def _decide(equations: Equations, table: FloatArray) -> BoolArray | None:
 def _fitted(equations: Equations, start: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The best-fitting table (cells,) near the start, and the largest gap to a count in each part (parts,).
 
-    It ends sooner where the table fits well enough that no cell is doubtful.
+    It ends early once the table fits well enough that no cell is in doubt.
     """
     table, gap = start, equations.gap(start)
     for _ in range(PASSES):
@@ -111,14 +111,14 @@ def _fitted(equations: Equations, start: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def _missed(equations: Equations, gap: FloatArray) -> FloatArray:
-    """The largest gap (equations,) in each part (parts,), and at least what rounding hides."""
+    """The largest gap (equations,) in each part (parts,), at least the rounding error."""
     missed = np.finfo(np.float64).eps * equations.largest_target()
     np.maximum.at(missed, equations.part_of_equation, np.abs(gap))
     return missed
 
 
 def _is_clear(equations: Equations, table: FloatArray, missed: FloatArray) -> bool:
-    """Whether every positive cell (cells,) is clearly above what its part misses (parts,), and the table fits."""
+    """Whether every positive cell (cells,) is clearly above the gap of its part (parts,), and the table fits."""
     held = table > 0
     above = table[held] > CLEAR * missed[equations.part_of_cell[held]]
     return bool(above.all() and np.all(missed <= MISSED * equations.largest_target()))

@@ -1,10 +1,10 @@
-"""Proofs that cells are zero in every table that fits, and how to find such proofs.
+"""Proofs that cells are zero in every table that fits, and the search for such proofs.
 
 By Farkas' lemma (Schrijver 1986, "Theory of linear and integer programming", corollary 7.1d) a cell is zero in every
 table that fits exactly if some linear combination `d` of the equations has coefficients `c` that are nowhere negative
 and positive at the cell, while `d` times the counts is 0. Entries of `d` that are fractions with small denominators are
 recovered exactly. Other entries (quotients of determinants, which can have hundreds of digits) are rounded: `d` is
-scaled and rounded to integers. Then `c` and `d @ target` are known without error, and every table that fits has
+scaled and rounded to integers. Then `c` and `d @ target` are exact, and every table that fits has
 
     sum of c * cell = d @ target,    so    c_z * cell_z <= d @ target + sum of max(-c, 0) * smallest margin.
 
@@ -28,21 +28,21 @@ from aegis_advisor.reconstruction.equations import Equations, closest_combinatio
 from aegis_advisor.reconstruction.problem import Problem
 
 SMALL = 1e-3
-"""A cell below this share of its smallest margin may be a zero that the solver has not reached."""
+"""A cell below this share of its smallest margin may be a zero that the solver only approaches."""
 
 LEAST = 1e-6
-"""A cell that has at most this part of a record in every table that fits is zero."""
+"""A cell with at most this part of a record in every table that fits is zero."""
 
 DENOMINATOR = 64
 MULTIPLE = 2**20
 """The largest denominator tried for an entry of a proof, and the largest common denominator of all entries."""
 
 CAREFUL = 1 + 1e-9
-"""A factor that makes up for rounding in a sum of terms of the same sign."""
+"""A factor that covers rounding errors in a sum of terms of the same sign."""
 
 
 def proves_zeros(equations: Equations, dual: FloatArray, zero: BoolArray) -> bool:
-    """Whether a combination (equations,), converted to integers, proves these cells (cells,) to be zero."""
+    """Whether a combination (equations,), converted to integers, proves these cells (cells,) zero."""
     if not zero.any():
         return True
     if _leaves_nothing(equations, _scaled(equations, dual), zero):
@@ -95,12 +95,12 @@ ATTEMPTS, REFINEMENTS = 2, 3
 
 
 def proven_zeros(problem: Problem, table: FloatArray, empty: BoolArray | None = None) -> BoolArray:
-    """Which cells (atoms, labels) are proven to be empty in every table that fits, although no margin of theirs is 0.
+    """Which cells (atoms, labels) are proven empty in every table that fits, although none of their margins is 0.
 
     Args:
         problem: with exact margins, whose counts are integers below 2^53.
         table: (atoms, labels) a solver's approximate solution. It may miss some zeros, fewer if it fits better.
-        empty: (atoms, labels) zeros that are proven already; they are among those returned.
+        empty: (atoms, labels) zeros already proven; they are included in the result.
     """
     zero = np.zeros(table.size, dtype=bool) if empty is None else empty.flatten()
     equations = Equations.of(problem, empty)
@@ -112,7 +112,7 @@ def proven_zeros(problem: Problem, table: FloatArray, empty: BoolArray | None = 
 
 
 def zeros_of_logarithms(equations: Equations, suspects: BoolArray, table: FloatArray) -> BoolArray:
-    """Which of the suspects (cells,) are proven to be zero in every table that fits. It may miss some zeros.
+    """Which of the suspects (cells,) are proven zero in every table that fits. It may miss some zeros.
 
     Args:
         equations: the equations in all cells.
@@ -144,7 +144,7 @@ def _direction(equations: Equations, suspects: BoolArray, logarithms: FloatArray
 
 
 STEPS = 5_000
-"""The most simplex steps of a linear program. A time limit would not give the same answer twice."""
+"""The most simplex steps of a linear program. A time limit would make results irreproducible."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,7 +152,7 @@ class ProgramZeros:
     """The suspects that are zero, and a table in which all other cells are positive.
 
     Attributes:
-        zero: (cells,) the cells that are proven to be 0 in every table that fits.
+        zero: (cells,) the cells proven 0 in every table that fits.
         point: (cells,) a table that nearly fits, positive everywhere else.
     """
 
@@ -185,7 +185,7 @@ def zeros_of_program(equations: Equations, suspects: BoolArray, point: FloatArra
             where all cells are suspects.
 
     Returns:
-        None if the linear program was given up, or if its proof does not hold.
+        None if the solver failed, or if its proof is invalid.
     """
     raised = _raise(equations, suspects)
     if raised is None:
@@ -245,7 +245,9 @@ def _counts(equations: Equations, rows: IntArray) -> "tuple[scipy.sparse.coo_arr
 
 
 def _moved(equations: Equations, suspects: BoolArray, point: FloatArray, raised: _Raise) -> FloatArray:
-    """The weighted mean of point and direction; the point has enough weight to keep all but suspects positive."""
+    """The weighted mean of point and direction; the point has enough weight for all cells but suspects to stay
+    positive.
+    """
     weight = np.zeros(equations.parts)
     sure = np.flatnonzero(~suspects)
     falls = np.maximum(-raised.direction[sure], 0.0) / point[sure]

@@ -1,4 +1,4 @@
-"""Transfer utility: what a rule learned from a release tells about real records that it was not learned from."""
+"""Transfer utility: how well a rule learned from a release predicts the labels of held-out real records."""
 
 from aegis_advisor.transfer.additive import AdditiveRule, additive_rule, joint_transfer
 from aegis_advisor.transfer.figure import Figure

@@ -1,4 +1,4 @@
-"""Transfer utility of all attributes together: of the additive rule that a release's records give by least squares."""
+"""Transfer utility of all attributes together, by the additive least-squares rule of a release's records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.transfer.figure import Figure, explained
 
 DEPENDENT = 1e-10
-"""Directions with at most this part of the largest variance depend on others, and are left out."""
+"""Directions with at most this part of the largest variance count as dependent, and are left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdditiveRule:
-    """Predicts the share of each label as a sum of what each attribute's value adds to it.
+    """Predicts the share of each label as a sum of effects of the attributes' values.
 
     Attributes:
         label: (labels,) the shares of the labels in the release.
-        effects: for each attribute (values, labels), what its values add; 0 for values that the release lacks.
+        effects: for each attribute (values, labels), the effects of its values; 0 for values that the release lacks.
     """
 
     label: FloatArray
     effects: tuple[FloatArray, ...]
 
     def predict(self, codes: IntArray) -> FloatArray:
-        """The predicted shares (records, labels), which may lie outside of 0 to 1, of records (records, attributes)."""
+        """The predicted shares (records, labels), which may lie outside 0 to 1, of records (records, attributes)."""
         shares = np.tile(self.label, (codes.shape[0], 1))
         for effect, column in zip(self.effects, codes.T, strict=True):
             shares += effect[column]
@@ -34,7 +34,7 @@ class AdditiveRule:
 
 
 def additive_rule(codes: IntArray, labels: IntArray, sizes: Sequence[int], classes: int) -> AdditiveRule:
-    """The additive rule with the least squared error on a release's records, and the smallest of those that tie.
+    """The additive rule with the lowest squared error on a release's records; of several, the smallest.
 
     Each value's indicator is centred and divided by the root of the value's share. The smallest coefficients then add
     up to 0 over the records of each attribute, so a value that the release lacks, whose effect is 0, counts as average.
@@ -60,12 +60,12 @@ def additive_rule(codes: IntArray, labels: IntArray, sizes: Sequence[int], class
 
 
 def joint_transfer(rule: AdditiveRule, codes: IntArray, labels: IntArray) -> Figure:
-    """How much of the label the release's additive rule explains in held-out records (`explained`).
+    """The share of the label that the release's additive rule explains in held-out records (`explained`).
 
     Args:
         rule: the rule.
         codes: (records, attributes) of the held-out records, at least one.
-        labels: (records,) the place of each one's label.
+        labels: (records,) the places of their labels.
     """
     holdout = np.zeros((labels.size, rule.label.size))
     holdout[np.arange(labels.size), labels] = 1.0

@@ -1,4 +1,4 @@
-"""A transfer utility with its standard error, and the figure of rules that predict shares of the labels."""
+"""A transfer utility with its standard error, and the utility of rules that predict shares of the labels."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -11,7 +11,7 @@ from aegis_advisor.arrays import FloatArray
 from aegis_advisor.measures.margins import ratio
 
 CONFIDENCE = 1.96
-"""95 % of a normal distribution lie within so many standard deviations."""
+"""The two-sided 95 % quantile of a standard normal variable."""
 
 _UPPER = 0.975
 
@@ -20,15 +20,14 @@ _UPPER = 0.975
 class Figure:
     """A transfer utility.
 
-    Its interval holds the figure of the same rule on endless records about 95 % of the time; `docs/model.md` says in
-    which tables that was measured, with how few records of the rarest label.
+    Its interval covers the utility of the same rule on endless records about 95 % of the time; `docs/model.md` says for
+    which tables this was measured, with how few records of the rarest label.
 
     Attributes:
         value: the utility, in the unit of its measure.
-        standard_error: how much it varies because the records that it was evaluated on are a sample. The rule is taken
-            as given.
+        standard_error: due to the sampling of the evaluation records, for a given rule.
         low: the lower limit of the 95 % interval.
-        high: the upper limit of it.
+        high: its upper limit.
     """
 
     value: float
@@ -45,7 +44,7 @@ class Figure:
 
         Args:
             value: the mean.
-            influence: (rows, labels) how much a record of each cell moves it, times the records; 0 on average.
+            influence: (rows, labels) the change by one record of each cell, times the records; 0 on average.
             weights: (rows, labels) the share of the records in each cell.
             records: the number of records.
         """
@@ -66,15 +65,15 @@ class Figure:
 
 
 def explained(rule: FloatArray, holdout: FloatArray) -> Figure:
-    """How much of the label a rule explains: `sum_y (2 E[h_y 1_y] - E[h_y^2]) / P_y - 1`.
+    """The share of the label that a rule explains: `sum_y (2 E[h_y 1_y] - E[h_y^2]) / P_y - 1`.
 
     It equals `sum_y 1/P(y) sum_a P(a) [2 (h_a(y) - P(y)) (P(y|a) - P(y)) - (h_a(y) - P(y))^2]`, since the terms in
-    `P(y)` add up to 1. Labels without held-out records are left out. `docs/model.md` has the proof of what it equals
-    where the rule was learned from the same records.
+    `P(y)` add up to 1. Labels without held-out records are left out. `docs/model.md` proves its value for a rule
+    learned from the same records.
 
     Args:
-        rule: (rows, labels) the predicted shares of the labels, `h`.
-        holdout: (rows, labels) how many held-out records have each row's attributes and each label, at least one.
+        rule: (rows, labels) `h`, the predicted shares of the labels.
+        holdout: (rows, labels) the held-out records with each row's attributes and each label, at least one.
     """
     records = float(holdout.sum())
     joint = holdout / records

@@ -10,10 +10,9 @@ from aegis_advisor.arrays import FloatArray
 from aegis_advisor.transfer.figure import Figure, explained
 
 SMOOTHING = 2.0
-"""Records that are added to each value, spread like the label, before a logarithm is taken of a share.
+"""Records added to each value, distributed like the label, before taking logarithms of shares.
 
-`docs/model.md` compares strengths. Without any, a held-out record costs infinitely much if its value never
-had its label.
+`docs/model.md` compares strengths. Without any, a held-out record costs infinity if its value never had its label.
 """
 
 
@@ -21,7 +20,7 @@ def label_shares(release: FloatArray, smoothing: float = 0.0) -> FloatArray:
     """The rule of a release: the share of each label at each value, `h` (values, labels).
 
     `h_a(y) = (n(a, y) + s q(y)) / (n(a) + s)` with `q(y) = (n(y) + s / C) / (n + s)`, for `C` labels. So all shares are
-    above 0 if `s` is. Where nothing is known, all labels are equally likely.
+    positive if `s` is. Without any records, all labels are equally likely.
 
     Args:
         release: (values, labels) the release's counts.
@@ -38,10 +37,10 @@ def label_shares(release: FloatArray, smoothing: float = 0.0) -> FloatArray:
 
 
 def information_transfer(release: FloatArray, holdout: FloatArray, smoothing: float = SMOOTHING) -> Figure:
-    """`sum P(a, y) log2(h_a(y) / P(y))` in bits: by how much the release's shares shorten the code of a label.
+    """`sum P(a, y) log2(h_a(y) / P(y))` in bits: the saving in the code length of a label by the release's shares.
 
     At most the mutual information of the held-out records, by Gibbs' inequality (Cover & Thomas 2006, "Elements of
-    information theory", theorem 2.6.3). It is negative if the rule is worse than knowing their labels' shares alone.
+    information theory", theorem 2.6.3). It is negative if the rule is worse than their labels' shares alone.
     """
     records = float(holdout.sum())
     joint = holdout / records
@@ -58,7 +57,7 @@ def information_transfer(release: FloatArray, holdout: FloatArray, smoothing: fl
 def chi_square_transfer(release: FloatArray, holdout: FloatArray) -> Figure:
     """Chi-square over the number of records, with the release's shares, which are not smoothed (`explained`).
 
-    At most chi-square / N of the held-out records, and negative where the rule does harm.
+    At most chi-square / N of the held-out records; negative if the rule is worse than none.
     """
     return explained(label_shares(release), holdout)
 
@@ -66,7 +65,7 @@ def chi_square_transfer(release: FloatArray, holdout: FloatArray) -> Figure:
 def g3_transfer(release: FloatArray, holdout: FloatArray) -> Figure:
     """The share of held-out records whose label is not the release's most frequent one at their value.
 
-    Of labels that tie, the first counts. It is at least the held-out records' own g3 (Kivinen & Mannila 1995).
+    The first of tied labels counts. It is at least the held-out records' own g3 (Kivinen & Mannila 1995).
     """
     records = float(holdout.sum())
     guess = label_shares(release).argmax(axis=1)

@@ -1,4 +1,4 @@
-"""The verdict on what published counts give away: pass or fail, with the place of everything that fails."""
+"""The verdict on what published counts disclose: pass or fail, with the place of every failure."""
 
 from aegis_advisor.verdict.judge import judge
 from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases, Verdict

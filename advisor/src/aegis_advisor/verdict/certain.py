@@ -1,4 +1,4 @@
-"""Small counts that follow from all exact tables of an attribute together, for certain or most likely."""
+"""Small counts that follow from all exact tables of an attribute jointly, for certain or most likely."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
@@ -19,36 +19,36 @@ from aegis_advisor.verdict.rounded import RECORDS_PER_VALUE, Look, knows_single
 from aegis_advisor.verdict.sampled import LARGEST, tables_of
 
 SAMPLING_ERROR = 0.03
-"""What a share of the sampled tables may be off; cells within this of `LIKELY` fail."""
+"""The sampling error of a share of tables; cells within this of `LIKELY` fail."""
 
 _PROGRAMS: Final = 200
-"""So many linear programs are solved for sums of an attribute; those left open are undecided."""
+"""The most linear programs for sums of an attribute; the remaining sums are undecided."""
 
 _LARGEST_SUMS: Final = 10_000_000
-"""Sums of more cells together (10 MB) are undecided. Only tables that are rounded apart from each other have them."""
+"""Sums with more cells in all (10 MB) are undecided. They only occur with separately rounded tables."""
 
 Bound = Callable[[AttributeEvidence], CellBounds]
-"""Finds the bounds of every cell of an attribute's table."""
+"""Computes the bounds of every cell of an attribute's table."""
 
 
 def find_certain(place: int, evidence: AttributeEvidence, bound: Bound) -> Iterator[Finding]:
-    """Yield what the tables of an attribute determine together.
+    """Yield the small counts that the tables of an attribute determine jointly.
 
-    Counts that were rounded once determine nothing. The published tables themselves agree with each other, so they may
-    be the provider's, and so may be tables with one record more or less in any one cell, since that differs from what
-    is published by less than the base, in that cell and in each sum.
+    Counts that were rounded once determine nothing. The published tables are consistent, so they may be the provider's
+    own, and so may tables with one record more or less in any cell: these differ from the published ones by less than
+    the base, in that cell and in each sum.
 
     Args:
         place: the attribute's place in the document.
-        evidence: what is published of it.
-        bound: finds the bounds of its cells.
+        evidence: the evidence on it.
+        bound: computes the bounds of its cells.
     """
     path: Path = ("attributes", place)
     if evidence.rounded_once is not None or evidence.joint is not None:
         return
     try:
         bounds = bound(evidence)
-    except ContradictoryViewsError:  # no table of whole numbers fits, so nothing follows
+    except ContradictoryViewsError:  # no table of whole numbers fits, so nothing is determined
         yield Finding(Reason.UNDECIDED, path, evidence.values * evidence.labels)
         return
     known = bounds.lower == bounds.upper
@@ -64,7 +64,7 @@ def _finding(reason: Reason, path: Path, cells: BoolArray) -> Iterator[Finding]:
 
 
 def _single_records(path: Path, evidence: AttributeEvidence) -> Iterator[Finding]:
-    """Yield masked values with hardly more records than values: each listed value has a record, so most have one."""
+    """Yield masked values with hardly more records than listed values: as each of these has a record, most have one."""
     if evidence.histogram is not None:
         return
     for index, masking in enumerate(evidence.maskings):
@@ -84,7 +84,7 @@ def _single_records(path: Path, evidence: AttributeEvidence) -> Iterator[Finding
 
 
 def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds) -> Iterator[Finding]:
-    """Yield the small counts of masked values, rounded in their own tables, that all tables determine together."""
+    """Yield the small counts of masked values, rounded in their own tables, that all tables determine jointly."""
     atoms, labels = bounds.lower.shape
     rounded = [one for one in evidence.maskings if one.mapping is not None and _is_rounded(one)]
     if sum(_may_be_small(one, bounds) for one in rounded) * atoms * labels > _LARGEST_SUMS:
@@ -112,7 +112,7 @@ def _is_rounded(one: Masking) -> bool:
 
 
 def _may_be_small(one: Masking, bounds: CellBounds) -> int:
-    """How many counts and rows of a masking may be small, at most, by the least that their cells add up to."""
+    """An upper bound of the small counts and rows of a masking, by the lower bounds of their cells."""
     if one.mapping is None:
         return 0
     least = fold(bounds.lower, per_atom(one.mapping, bounds.atom_of_value, len(bounds.lower)), one.groups)
@@ -120,7 +120,7 @@ def _may_be_small(one: Masking, bounds: CellBounds) -> int:
 
 
 def _rounded_sums(rounded: Sequence[Masking], bounds: CellBounds) -> BoolArray:
-    """(sums, cells) which cells add up to the rounded counts of several atoms, and to rows, that may be small."""
+    """(sums, cells) the cells of the rounded counts of several atoms, and of rows, that may be small."""
     atoms, labels = bounds.lower.shape
     sums: dict[bytes, BoolArray] = {}
     for one in rounded:
@@ -138,9 +138,9 @@ def _rounded_sums(rounded: Sequence[Masking], bounds: CellBounds) -> BoolArray:
 
 
 def _ranges(system: LinearSystem, sums: BoolArray) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """(sums,) the least and the most of each sum in the tables that were looked at, and what was not decided.
+    """(sums,) the minimum and maximum of each sum over the tables tried, and whether it is undecided.
 
-    Once two whole numbers lie between two tables, nothing is known of a sum, and it is not asked for any more.
+    A sum that differs by two or more between tables is not determined, and is not optimised any more.
     """
     simplex, least, most = Simplex(system), np.full(len(sums), np.inf), np.full(len(sums), -np.inf)
     undecided, programs = np.zeros(len(sums), dtype=bool), 0
@@ -158,9 +158,9 @@ def _ranges(system: LinearSystem, sums: BoolArray) -> tuple[FloatArray, FloatArr
 
 
 def _of_open_cells(path: Path, evidence: AttributeEvidence, bounds: CellBounds, open_: BoolArray) -> Iterator[Finding]:
-    """Yield the cells that may be small, and are most likely known, or may be.
+    """Yield the cells that may be small and are, or may be, known with a probability above `LIKELY`.
 
-    A cell that is bounded only by counts that are not exact is left to what is said of these.
+    A cell bounded only by inexact counts is left to the checks of these.
     """
     exact = [one for one in evidence.maskings if one.constrains]
     if not open_.any() or not exact:
@@ -173,7 +173,7 @@ def _of_open_cells(path: Path, evidence: AttributeEvidence, bounds: CellBounds, 
         if not open_.flat[part.cells].any():
             continue
         tables = tables_of(part) if part.cells.size <= LARGEST else None
-        # A cell that may have several counts, but has only one in all sampled tables, shows that too few were reached.
+        # A cell with several possible counts but a single sampled one shows that the sample is too small.
         undecided.flat[part.cells] = True if tables is None else (tables == tables[:1]).all(axis=0)
         likely.flat[part.cells] = False if tables is None else _share_of_one_value(tables) > LIKELY - SAMPLING_ERROR
     yield from _finding(Reason.LIKELY, path, likely & ~undecided & open_)

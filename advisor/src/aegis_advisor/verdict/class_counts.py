@@ -1,8 +1,8 @@
-"""Counts of one class that follow from a published number of privacy.
+"""Counts of one class that follow from a published privacy value.
 
-A number such as beta is that of the worst class. Let this class have m records, x of which have the sensitive value
-that gives the number, and let the table have N records, c of which have this value. The number, read within its
-published digits, limits the share x / m for each c:
+A value such as beta is that of the worst class. Let this class have m records, x of which have the sensitive value
+behind it, and let the table have N records, c of which have this sensitive value. The published value, within its
+digits, limits the share x / m for each c:
 
     alpha             x / m
     beta              x / m = (1 + beta) c / N                     (Cao and Karras 2012)
@@ -11,8 +11,8 @@ published digits, limits the share x / m for each c:
     entropy_l         x / m of the most frequent value, between the shares with two and with all values that have this
                       entropy                                      (Machanavajjhala et al. 2007)
 
-If the whole numbers that fit agree on one of c, x, m and m - x, and it is small, a reader knows it. Only values up to 9
-are tried: a share that admits one of 1 to 4 and a larger count admits another one up to 9.
+If all whole numbers that fit agree on one of c, x, m and m - x, and it is small, a reader knows it. Only counts up to 9
+are tried: a share that allows one of 1 to 4 and a larger count allows another one up to 9.
 """
 
 from dataclasses import dataclass
@@ -30,29 +30,29 @@ TRIED: Final = 9
 """The largest count that is tried."""
 
 _WIDE: Final = 64
-"""Of a wide range of totals, so many are looked at one by one, and as many beyond."""
+"""The totals of a wide range to try one by one, and as many beyond."""
 
 _MOST: Final = 20_000
-"""Of many wide ranges, fewer are looked at: so many together, but `TRIED` and one of each at least."""
+"""The totals to try over all wide ranges, but at least `TRIED` in all and one of each."""
 
 _SLACK: Final = 1e-12
 _ROUNDED: Final = 1e-6
 _FAR_OFF: Final = 500.0
 
 _FAR: Final = 0.8
-"""Beyond this t, a class has only values that are rare in the table."""
+"""Beyond this t, all values of a class are rare in the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassLimits:
-    """What is known of a class and of the whole table, beside a number of privacy.
+    """The known limits of a class and of the whole table, besides a privacy value.
 
     Attributes:
-        totals: For each sensitive value, the least and the most records of the table that have it.
-        size: The least records of a class (k).
-        values: The least sensitive values of a class (l).
-        share: The largest share of a class that has one value (alpha).
-        times: How many times as likely a value can be in a class as in the table, at most (1 + beta, exp(delta)).
+        totals: For each sensitive value, the minimum and maximum number of the table's records with it.
+        size: The minimum number of records of a class (k).
+        values: The minimum number of sensitive values of a class (l).
+        share: The largest share of one value in a class (alpha).
+        times: The largest ratio of a value's share in a class to that in the table (1 + beta, exp(delta)).
     """
 
     totals: tuple[tuple[int, int], ...]
@@ -63,24 +63,24 @@ class ClassLimits:
 
     @property
     def records(self) -> tuple[int, int]:
-        """The least and the most records of the table."""
+        """The minimum and maximum number of the table's records."""
         return sum(least for least, _ in self.totals), sum(most for _, most in self.totals)
 
 
 @lru_cache(maxsize=4096)
-@np.errstate(divide="ignore", invalid="ignore", over="ignore")  # numbers of others may be of any size
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")  # other people's numbers can have any size
 def certain_counts(name: str, low: float, high: float, limits: ClassLimits) -> dict[str, int]:
-    """Return the counts of 1 to `SMALL` that follow if a criterion reaches more than `low` and at most `high`.
+    """Return the counts of 1 to `SMALL` that follow from a criterion's value above `low` and up to `high`.
 
     Args:
-        name: The criterion; of others than those above, nothing follows.
-        low: The number is larger than this.
-        high: It is not larger than this.
-        limits: What else is known.
+        name: The criterion; none but those above imply counts.
+        low: The exclusive lower limit of the value.
+        high: The inclusive upper limit.
+        limits: The other known limits.
 
     Returns:
         By name: `total` of the table's records with a value (c), `cell` of the class (x), `class` (m) and `rest`, the
-        records of the class with other values (m - x); of t with more than two values, `few`, the records of the table
+        records of the class with other values (m - x); for t with more than two values, `few`, the records of the table
         with the values of the class.
     """
     if name == "t" and len(limits.totals) > 2:  # noqa: PLR2004 - the formula is for two values
@@ -103,11 +103,11 @@ def certain_counts(name: str, low: float, high: float, limits: ClassLimits) -> d
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidates:
-    """Totals that sensitive values may have, (candidates,) each.
+    """Possible totals of sensitive values, (candidates,) each.
 
     Attributes:
         totals: The records of the table with the value.
-        least, most: The records with other values.
+        least, most: The minimum and maximum number of records with other values.
         open: Whether the value may have another total.
     """
 
@@ -118,7 +118,7 @@ class _Candidates:
 
     @classmethod
     def of(cls, limits: ClassLimits) -> "_Candidates":
-        """Return every total of each value, once for values with the same range; of many, some."""
+        """Return the totals of each value, once for values with the same range; a selection if there are many."""
         own, distinct = [], list(dict.fromkeys(limits.totals))
         wide = min(_WIDE, max(TRIED + 1, _MOST // (2 * len(distinct))))
         for least, most in distinct:
@@ -132,19 +132,21 @@ class _Candidates:
 
     @property
     def rare(self) -> FloatArray:
-        """The least share of the table that the value has."""
+        """The smallest share of the table with the value."""
         return self.totals / (self.totals + self.most)
 
     @property
     def common(self) -> FloatArray:
-        """The largest share of the table that it has."""
+        """The largest share of the table with it."""
         return self.totals / (self.totals + self.least)
 
 
 def _shares(
     name: str, low: float, high: float, candidates: _Candidates, limits: ClassLimits
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """The shares x / m of a class, above the first and up to the second (candidates,), that give the number."""
+    """The ranges (candidates,) of the share x / m of a class, above the first and up to the second, that give the
+    value.
+    """
     rare, common = candidates.rare, candidates.common
     every, least_share = np.ones_like(rare), (1 - _ROUNDED) / len(limits.totals)
     match name:
@@ -154,7 +156,7 @@ def _shares(
             return [((1 + low) * rare, (1 + high) * common)]
         case "delta_disclosure":
             more = np.exp(low) * rare, np.exp(min(high, _FAR_OFF)) * common
-            # Less likely than in the table: then other values are more likely, but by a smaller factor.
+            # The value is less likely than in the table; the others are then more likely, by a smaller factor.
             most = np.minimum(np.exp(-low) * common * (1 - _SLACK), np.minimum(common, 1 - rare) * (1 + _ROUNDED))
             return [more, (np.exp(-high) * rare * (1 - _SLACK), most)]
         case "t" | "ordered_t" if len(limits.totals) == 2:  # noqa: PLR2004 - two values
@@ -217,7 +219,7 @@ def _fit(
 def _has_large(
     low: FloatArray, high: FloatArray, totals: FloatArray, others: FloatArray, asked: BoolArray
 ) -> BoolArray:
-    """(candidates,) whether some class has a share above `low` and up to `high`, of these totals and other records."""
+    """(candidates,) whether some class of these totals and other records has a share above `low` and up to `high`."""
     found = np.zeros_like(asked)
     places = np.flatnonzero(asked & (low < high))
     totals, others = totals[places], others[places]
@@ -228,7 +230,7 @@ def _has_large(
 
 
 def _simplest(low: FloatArray, high: FloatArray, depth: int = 40) -> tuple[FloatArray, FloatArray]:
-    """The fractions (n,) from `low` to `high` with the least terms, by continued fractions; infinite if too many."""
+    """The fractions (n,) from `low` to `high` in lowest terms, by continued fractions; infinite if too deep."""
     numerator, denominator = _up(low), np.ones_like(low)
     if depth == 0:
         return np.full_like(low, np.inf), np.full_like(low, np.inf)
@@ -253,7 +255,7 @@ def _below(numbers: FloatArray) -> FloatArray:
 
 
 def _few_values(low: float, high: float, limits: ClassLimits) -> dict[str, int]:
-    """Return how many records have the values of a class that has nothing else in common with the table.
+    """Return the number of records with the values of a class, if it has nothing else in common with the table.
 
     With t = 1 - o, the shares of class and table have o in common. If o is small, and so are the records that make it
     up, the class has all the values that are more frequent in it, and o is their share of the table.

@@ -1,9 +1,10 @@
-"""Small differences of two sums of records that overlap, which tables rounded apart show many times.
+"""Small differences of two nested sums of records, which separately rounded tables show repeatedly.
 
-Each table rounded by itself is one more look at the records of its masked values, and at all their unions. Two maskings
-that cut an attribute in two places have unions that differ by the records between the cuts. With looks enough, both
-unions are known almost exactly, and so is their difference. A difference of sums of one draw is one look, and one look
-never tells a count (`rounded`), so only tables that were rounded apart, and do not keep published sums, matter here.
+Each separately rounded table is one more look at the records of its masked values, and at all their unions. Two
+maskings that cut an attribute in two places have unions that differ by the records between the cuts. With enough looks,
+both unions are known almost exactly, and so is their difference. A difference of sums of one draw is one look, and one
+look never determines a count (`rounded`), so only tables that were rounded separately, and do not preserve published
+sums, matter here.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,31 +21,31 @@ from aegis_advisor.verdict.model import LIKELY, SMALL
 from aegis_advisor.verdict.rounded_tables import RoundedTable
 
 _MOST_TERMS: Final = 64
-"""More roundings in one sum tell no more than these."""
+"""More roundings in one sum carry no more information than these."""
 
 _WIDEST: Final = 100
 """With a larger base, a small difference would need some 20,000 looks: (base / 0.3)^2 / 6."""
 
 _MOST_UNIONS: Final = 4_000
-"""Of more, which no provider's entry has had, differences are not decided."""
+"""Beyond this many, which no entry has had so far, differences are undecided."""
 
 _MOST_CELLS: Final = 5 * 10**7
-"""Nor where unions, times the values that a masking tells apart, times the maskings, are more than these."""
+"""They are also undecided beyond this product of the numbers of unions, atoms and maskings."""
 
 _MOST_CLOSE: Final = 50_000
-"""Nor where more unions than these are so close that what is between them may be small."""
+"""They are also undecided if more pairs of unions than this are so close that their difference may be small."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Unions:
-    """Unions of masked values, and what tables show of their records.
+    """Unions of masked values, and their records by each table.
 
     Attributes:
-        atoms: (unions, atoms) whether a union has the values that no masking tells apart.
-        values: (atoms,) how many values these are.
-        sums: (unions, tables) the records of each by each table; -1 where a table does not show them.
-        cells: (unions, tables) how many counts the table adds up for them.
-        bases: (tables,) to multiples of which counts were rounded.
+        atoms: (unions, atoms) whether a union contains the atom: the values that no masking separates.
+        values: (atoms,) the number of values of each atom.
+        sums: (unions, tables) the records of each union by each table; -1 where a table does not show them.
+        cells: (unions, tables) the number of counts in that sum.
+        bases: (tables,) the base of each table.
     """
 
     atoms: BoolArray
@@ -55,7 +56,9 @@ class _Unions:
 
     @classmethod
     def of(cls, tables: Sequence[RoundedTable]) -> "_Unions | None":
-        """Return all masked values, and those up to each, where they are runs of values; None if they are too many."""
+        """Return all masked values and, where they are runs of values, all those up to each; None if there are too
+        many.
+        """
         distinct = {table.mappings[0].tobytes(): table for table in tables}
         atom_of = common_refinement([table.mappings[0] for table in distinct.values()], tables[0].mappings[0].size)
         values = np.bincount(atom_of)
@@ -71,15 +74,16 @@ class _Unions:
 
 
 def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] = never) -> int | None:
-    """Return how many small differences of unions of an attribute's masked values a reader of these tables knows.
+    """Return the number of small differences of unions of an attribute's masked values that a reader of these tables
+    knows.
 
     Args:
         tables: all tables of the attribute, its values in the rows.
-        stop: called for each union, and for each two that are close.
+        stop: called for each union, and for each two close ones.
 
     Returns:
-        How many; None if that is not decided: there are too many unions, or too many that are close, looks contradict
-        each other, or it is to stop.
+        None if undecided: there are too many unions, or too many close ones, looks contradict each other, or `stop` is
+        true.
     """
     looking = [table for table in tables if not table.keeps_sums and not table.once and table.base <= _WIDEST]
     if not any(table.base > 1 for table in looking):
@@ -108,7 +112,7 @@ def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] =
 
 
 def _unions(mapping: IntArray) -> BoolArray:
-    """(unions, atoms) Each group of a mapping (atoms,), and all up to each if the groups are runs."""
+    """(unions, atoms) Each group of a mapping (atoms,) and, if the groups are runs, the union up to each."""
     each = np.asarray(mapping == np.unique(mapping)[:, np.newaxis])
     begins = np.argmax(each, axis=1)
     runs = np.count_nonzero(np.diff(mapping)) == len(each) - 1
@@ -123,15 +127,17 @@ def _counted(row_of: IntArray, rows: int, atoms: BoolArray) -> tuple[BoolArray, 
 
 
 def _shown(table: RoundedTable, counted: BoolArray, is_shown: BoolArray) -> tuple[IntArray, IntArray]:
-    """(unions,) The records of each union by a table, -1 where it does not show them, and the counts added up."""
+    """(unions,) The records of each union by a table, -1 where it does not show them, and the number of counts in
+    them.
+    """
     sums = np.where(is_shown, counted @ table.counts.sum(axis=1), -1)
     return sums, counted.sum(axis=1) * table.counts.shape[1]
 
 
 def _close(unions: _Unions, stop: Callable[[], bool]) -> list[tuple[int, int]] | None:
-    """Return the unions, one inside the other, whose published records differ so little that the rest may be small.
+    """Return the pairs of nested unions whose published records differ so little that the difference may be small.
 
-    They are looked for among those with similar records. None if there are too many, or it is to stop.
+    Only unions with similar records are compared. None if there are too many pairs, or `stop` is true.
     """
     shown: BoolArray = unions.sums >= 0
     records = np.where(shown, unions.sums, 0).sum(axis=1) / np.maximum(shown.sum(axis=1), 1)
@@ -153,7 +159,7 @@ def _close(unions: _Unions, stop: Callable[[], bool]) -> list[tuple[int, int]] |
 def _posterior(unions: _Unions, place: int) -> tuple[int, FloatArray] | None:
     """Return the least number of records of a union, and (numbers,) the probability of each; None if looks disagree.
 
-    How many roundings add up in a sum is not declared: it is taken to be what explains the looks best, from one on.
+    The number of roundings in a sum is not declared: the one that explains the looks best is used, from one on.
     """
     seen = unions.sums[place] >= 0
     sums, cells, bases = unions.sums[place][seen], unions.cells[place][seen], unions.bases[seen]
@@ -167,7 +173,7 @@ def _posterior(unions: _Unions, place: int) -> tuple[int, FloatArray] | None:
 
 
 def _log_likelihood(sums: IntArray, terms: IntArray, bases: IntArray) -> tuple[int, FloatArray]:
-    """Return the least number that all looks allow, and (numbers,) the logarithm of their likelihood from there."""
+    """Return the smallest number that all looks allow, and (numbers,) the logarithm of the likelihood from there on."""
     off = terms * (bases - 1)
     least = int((sums - off).max())
     numbers = np.arange(least, int((sums + off).min()) + 1)
@@ -179,13 +185,13 @@ def _log_likelihood(sums: IntArray, terms: IntArray, bases: IntArray) -> tuple[i
 
 @lru_cache(maxsize=256)
 def _log_errors(base: int, terms: int) -> FloatArray:
-    """(errors,) the logarithm of the probability of each error of a sum of rounded counts, from the least on."""
+    """(errors,) the logarithm of the probability of each error of a sum of rounded counts, in ascending order."""
     one = np.maximum(0.0, 1 - np.abs(np.arange(1 - base, base)) / base) / base
     return np.log(one if terms == 1 else np.convolve(np.exp(_log_errors(base, terms - 1)), one))
 
 
 def _is_known(inner: tuple[int, FloatArray], outer: tuple[int, FloatArray], least: int) -> bool | None:
-    """Whether a difference, which is at least that, is most likely one small count; None if it cannot be so large."""
+    """Whether a difference of at least `least` is most likely one small count; None if it cannot be that large."""
     shares = np.convolve(outer[1], inner[1][::-1])
     numbers = np.arange(shares.size) + outer[0] - inner[0] - (inner[1].size - 1)
     possible = np.where(numbers >= least, shares, 0.0)

@@ -1,4 +1,4 @@
-"""Values of which it is certain that they have 1 to 4 records, whether or not it is known how many."""
+"""Values that certainly have 1 to 4 records, even if the exact number is unknown."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,16 +11,18 @@ from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of, tables
 
 
 def find_known_label(published: PublishedCounts) -> Iterator[Finding]:
-    """Yield the label values that have one record: each listed one has a record, and rounding left no more open."""
+    """Yield the label values that certainly have one record: each listed value has at least one, and rounding allows no
+    more.
+    """
     if known := sum(least == most <= SMALL for least, most in _label(published)):
         yield Finding(Reason.CERTAIN, ("label", "histogram"), known)
 
 
 def certainly_few(published: PublishedCounts) -> int:
-    """Return how many listed values and cells certainly have 1 to `SMALL` records, without it being known how many.
+    """Return how many listed values and cells certainly have 1 to `SMALL` records, even if the exact number is unknown.
 
-    Each listed value has a record. A rounded count is off by less than the base. Of several tables of an attribute, the
-    one that shows most such values counts.
+    Each listed value has a record. A rounded count is off by less than the base. The table of an attribute with the
+    most such values counts.
     """
     totals = _label(published)
     few = sum(least < most <= SMALL for least, most in totals)
@@ -31,7 +33,7 @@ def certainly_few(published: PublishedCounts) -> int:
 
 
 def _label(published: PublishedCounts) -> Sequence[tuple[int, int]]:
-    """The least and the most records of each label value, if they were rounded."""
+    """The minimum and maximum records of each label value, if they were rounded."""
     first = published.evidence[0]
     is_rounded = first.rounded_once or first.label_perturbation.rounded_to
     return label_totals(first) if is_rounded and first.label_perturbation.noise_scale is None else ()
@@ -46,7 +48,7 @@ def _few(table: RoundedTable, totals: IntArray | None) -> int:
 
     Args:
         table: The table, of two attributes or of one and the label.
-        totals: The most records of each label value; `None` for two attributes, of which not every value is listed.
+        totals: The maximum records of each label value; `None` for two attributes, where a value need not have records.
     """
     off = table.base * table.within - 1
     least, most = np.maximum(table.counts - off, 0), table.counts + off

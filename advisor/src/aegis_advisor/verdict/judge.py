@@ -1,4 +1,4 @@
-"""The verdict: everything that published counts give away, the cheapest checks first."""
+"""The verdict: all small counts that published counts disclose, the cheapest checks first."""
 
 from collections.abc import Callable, Iterator
 
@@ -16,17 +16,17 @@ from aegis_advisor.verdict.totals import find_likely
 
 
 def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Callable[[], bool] = never) -> Verdict:
-    """Return the verdict on what published counts give away.
+    """Return the verdict on what published counts disclose.
 
-    They pass if of no cell of 1 to `SMALL` records it follows from all of them together how many it has, and a reader
-    who knows the declared controls gives none of these counts a probability above `LIKELY`. That a cell has 1 to
-    `SMALL` records may be certain: such cells are counted (`Verdict.few`). Tables that show small counts end the
-    search, since the verdict cannot change any more.
+    They pass if they determine no cell of 1 to `SMALL` records, and a reader who knows the declared controls gives none
+    of these counts a probability above `LIKELY`. It may still be certain that a cell has 1 to `SMALL` records: such
+    cells are counted (`Verdict.few`). Tables that show small counts end the search, since the verdict cannot change any
+    more.
 
     Args:
         published: the counts, without faults.
-        bound: finds the bounds of an attribute's cells; `bound_cells` by default.
-        stop: called now and then; if true, what is left is undecided, which is not a pass.
+        bound: computes the bounds of an attribute's cells; `bound_cells` by default.
+        stop: called regularly; if true, the rest is undecided, which is not a pass.
     """
     if shown := tuple(find_shown(published)):
         return Verdict(shown)
@@ -35,7 +35,7 @@ def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Calla
 
 
 def _find_hidden(published: PublishedCounts, bound: Bound, stop: Callable[[], bool]) -> Iterator[Finding]:
-    """Yield what no table shows by itself."""
+    """Yield the small counts that no single table shows."""
     for place, evidence in enumerate(published.evidence):
         yield from find_certain(place, evidence, bound)
     yield from find_certain_pairs(published, bound)

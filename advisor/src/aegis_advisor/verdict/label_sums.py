@@ -1,11 +1,11 @@
-"""How probable small counts are to a reader of tables that were rounded apart, who adds up their columns.
+"""The probability of small counts to a reader of separately rounded tables who adds up their columns.
 
-The records of each label value are published, exactly or rounded by themselves. So the cells of a column add up to what
-is known, as those of a row add up to one record for each listed value, at least. The weight of a table of counts is the
-product of the likelihoods of its cells, by all tables with the same rows, and of the sums of its rows and columns.
-The probabilities of cells and sums follow by belief propagation (Pearl 1988): what the other cells of a row or column
-say of a cell is a convolution, and rows and columns tell each other in turns. If only the columns have something to
-say, this is exact; with rows it is not, so that probabilities a little below `LIKELY` count, too.
+The records of each label value are published, exactly or rounded separately. So the sum of a column is known, and the
+sum of a row is at least the number of its listed values. The weight of a table of counts is the product of the
+likelihoods of its cells, by all tables with the same rows, and of the sums of its rows and columns. The probabilities
+of cells and sums follow by belief propagation (Pearl 1988): the message from the other cells of a row or column to a
+cell is a convolution, and rows and columns pass messages in turns. With column sums alone this is exact; with rows it
+is not, so probabilities a little below `LIKELY` count, too.
 """
 
 from collections import Counter
@@ -21,26 +21,26 @@ from aegis_advisor.verdict.model import LIKELY, SMALL, Path
 from aegis_advisor.verdict.rounded_tables import RoundedTable
 
 _MOST_WORK: Final = 10_000_000
-"""Tables that need more multiplications in a turn are not looked at: sums of many cells say next to nothing of one."""
+"""The most multiplications per turn; larger tables are skipped, as sums of many cells say next to nothing about one."""
 
 _TURNS: Final = 6
 _CHANGE: Final = 1e-4
 _ERROR: Final = 0.02
-"""What a probability may be off; cells within this of `LIKELY` fail."""
+"""The error of a probability; cells within this of `LIKELY` fail."""
 
 
 def known_by_label(
     evidence: AttributeEvidence, tables: Sequence[RoundedTable], stop: Callable[[], bool]
 ) -> Counter[Path] | None:
-    """Count the cells and sums of an attribute's tables, rounded apart, that a reader who knows the label knows.
+    """Count the cells and sums of an attribute's separately rounded tables that a reader who knows the label knows.
 
     Args:
-        evidence: What is published of the attribute.
+        evidence: The evidence on the attribute.
         tables: Its tables with the label.
-        stop: Called for tables with each choice of rows.
+        stop: Called for each set of tables with the same rows.
 
     Returns:
-        The counts by the first table with these rows; None if tables contradict each other, or it is to stop.
+        The counts by the first table with these rows; None if tables contradict each other, or `stop` is true.
     """
     known: Counter[Path] = Counter()
     off = evidence.label_perturbation
@@ -68,7 +68,7 @@ def _in_order(table: RoundedTable) -> RoundedTable:
 
 
 def _is_cheap(same: Sequence[RoundedTable]) -> bool:
-    """Whether the sums of tables with the same rows can be looked at."""
+    """Whether the sums of tables with the same rows are affordable."""
     rows, columns = same[0].counts.shape
     counts = 2 * min(each.base for each in same) - 1
     return bool(rows * columns * max(rows, columns) * counts**2 <= _MOST_WORK)
@@ -88,7 +88,7 @@ class _Grid:
 
     @classmethod
     def of(cls, tables: Sequence[RoundedTable]) -> "_Grid":
-        """Combine what tables with the same rows show."""
+        """Combine tables with the same rows."""
         least = np.max([np.maximum(0, each.counts - each.base + 1) for each in tables], axis=0)
         most = np.min([each.counts + each.base - 1 for each in tables], axis=0)
         counts = least[..., np.newaxis] + np.arange(max(1, int((most - least).max()) + 1))
@@ -132,7 +132,7 @@ class _Line:
     Attributes:
         least: (cells,) the least count of each cell.
         weights: (cells, counts) those of the least count and of the ones that follow.
-        listed: how many records the sum has, at least.
+        listed: the minimum number of records of the sum.
         published: the sum, and the base that it was rounded by; None for a row.
     """
 
@@ -143,12 +143,12 @@ class _Line:
 
     @property
     def sums(self) -> IntArray:
-        """(sums,) what the cells may add up to."""
+        """(sums,) the possible sums of the cells."""
         return np.asarray(np.arange(len(self.least) * (self.weights.shape[1] - 1) + 1) + self.least.sum())
 
     @property
     def likelihood(self) -> FloatArray:
-        """(sums,) that of each sum."""
+        """(sums,) the likelihood of each sum."""
         sums = self.sums
         likely = np.asarray(sums >= self.listed, dtype=np.float64)
         if self.published is not None:
@@ -156,7 +156,9 @@ class _Line:
         return likely
 
     def says(self, others: FloatArray) -> FloatArray:
-        """(cells, counts) The likelihood of each count by the sum and the other cells, given what `others` say."""
+        """(cells, counts) The message to each cell: the likelihood of its counts by the sum and the other cells'
+        messages.
+        """
         before, after = [np.ones(1)], [self.likelihood]
         weights = self.weights * others
         for each in weights[:-1]:
@@ -167,7 +169,7 @@ class _Line:
         return np.array([_scaled(np.correlate(rest, first, mode="valid")) for first, rest in both])
 
     def shares(self, others: FloatArray) -> FloatArray:
-        """(sums,) The weight of each sum, given what `others` say of the cells."""
+        """(sums,) The weight of each sum, given the messages `others` to the cells."""
         weights = np.ones(1)
         for each in self.weights * others:
             weights = _scaled(np.convolve(weights, each))

@@ -1,4 +1,4 @@
-"""What a verdict is about, and what it says."""
+"""The subject and the result of a verdict."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ SMALL: Final = 4
 """Counts from 1 to this are small. Statistical offices commonly publish none below 5."""
 
 LIKELY: Final = 0.9
-"""A reader who gives a small count more than this probability knows it."""
+"""A reader knows a small count if its probability exceeds this."""
 
 Path = tuple[str | int, ...]
 """The names and indices that lead to a place in the published document."""
@@ -36,7 +36,7 @@ class Reason(StrEnum):
         SHOWN: a table shows exact small counts, or two numbers of records differ by one.
         CERTAIN: small counts follow for certain from several tables.
         LIKELY: a reader who knows the declared controls gives a small count a probability above `LIKELY`.
-        UNDECIDED: it was not decided in time, or nobody knows how to decide it.
+        UNDECIDED: it was not decided in time, or there is no method to decide it.
     """
 
     SHOWN = "shown"
@@ -47,12 +47,12 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that fails.
+    """One failure.
 
     Attributes:
         reason: why it fails.
         path: its place in the document.
-        cells: how many cells of 1 to `SMALL` records it is about; with `UNDECIDED`, how many may be.
+        cells: the number of affected cells of 1 to `SMALL` records; with `UNDECIDED`, an upper bound.
     """
 
     reason: Reason
@@ -62,12 +62,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What published counts give away.
+    """The disclosure of published counts.
 
     Attributes:
-        findings: everything that fails; none if the counts pass.
-        few: how many listed values and cells certainly have 1 to `SMALL` records, without it being known how many;
-            None: not counted, since tables show small counts.
+        findings: all failures; empty if the counts pass.
+        few: the number of listed values and cells that certainly have 1 to `SMALL` records, even if the exact number is
+            unknown; None if not counted because tables show small counts.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -85,16 +85,16 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Releases:
-    """The configurations with the numbers of records and of single cells that each suppresses.
+    """The configurations, with the records and single cells that each suppresses.
 
     Attributes:
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute, the ids of the maskings that codes stand for.
         suppressed: (configurations,) the number of records, 0 if it suppresses none; None where it is not published.
         cells: (configurations,) the number of cells, likewise; empty if no configuration suppresses any.
-        privacy: (configurations,) by criterion, what they vouch for; None where they do not.
-        in_columns: whether the document has them as columns of a table.
-        known: the places of the attributes that privacy is about, the quasi-identifiers; all of them without it.
+        privacy: (configurations,) by criterion, their privacy values; None where they declare none.
+        in_columns: whether the document lists them as columns of a table.
+        known: the places of the quasi-identifiers, to which privacy refers; all attributes if undeclared.
         generated: the places of the configurations of generated tables, which show no record.
     """
 
@@ -121,7 +121,7 @@ class Releases:
         return cls(
             np.stack(codes, axis=1),
             options,
-            [row.suppressed or 0 for row in rows] or [0] * len(codes[0]),  # whoever has counts has these numbers
+            [row.suppressed or 0 for row in rows] or [0] * len(codes[0]),  # these numbers come with the counts
             [row.suppressed_cells or 0 for row in rows],
             _vouched(rows) if table is None else table.privacy or {},
             table is not None,
@@ -130,7 +130,7 @@ class Releases:
         )
 
     def place_of(self, configuration: int, criterion: str) -> Path:
-        """Return where the document has a number of privacy."""
+        """Return the place of a privacy value in the document."""
         if self.in_columns:
             return "configuration_table", "privacy", criterion, configuration
         return "configurations", configuration, "privacy", criterion
@@ -142,19 +142,19 @@ def _codes(maskings: Sequence[str], options: Sequence[str]) -> IntArray:
 
 
 def _vouched(rows: Sequence[ConfigurationContent]) -> dict[str, list[float | None]]:
-    """What listed configurations vouch for, by criterion; a generated one is not measured in the table."""
+    """The privacy values of listed configurations, by criterion; a generated one is not measured in the table."""
     privacy: list[Mapping[str, float]] = [{} if row.is_generated else row.privacy or {} for row in rows]
     return {name: [each.get(name) for each in privacy] for name in dict.fromkeys(chain.from_iterable(privacy))}
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedCounts:
-    """All counts of an entry, consistent in themselves (`find_faults` and the like).
+    """All counts of an entry, without faults (`find_faults` and the like).
 
     Attributes:
-        evidence: what is published of each attribute.
+        evidence: the evidence on each attribute.
         pairs: the joint counts of pairs of masked attributes, by their places in the document.
-        releases: what is published of the configurations.
+        releases: the configurations.
     """
 
     evidence: Sequence[AttributeEvidence]
@@ -163,12 +163,12 @@ class PublishedCounts:
 
     @property
     def rounded_once(self) -> int | None:
-        """The base to multiples of which all counts were rounded that declare nothing; None if they were not."""
+        """The base to which all counts without a declaration were rounded once; None if they were not."""
         return self.evidence[0].rounded_once
 
 
 def is_exact(perturbation: Perturbation) -> bool:
-    """Whether each count is a number of records: it has no noise and was not rounded."""
+    """Whether each count is an exact number of records, without noise or rounding."""
     return not perturbation.is_noisy and perturbation.rounded_to is None
 
 

@@ -1,4 +1,4 @@
-"""How much noise leaves unknown, whatever else is published of an attribute."""
+"""The protection of counts by noise, whatever else is published of an attribute."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from aegis_advisor.evidence import Perturbation
 from aegis_advisor.verdict.model import LIKELY, Finding, PublishedCounts, Reason
 
 ENOUGH = math.log(LIKELY / (1 - LIKELY))
-"""The largest epsilon that keeps each small count below `LIKELY`, nearly 2.2."""
+"""The largest epsilon for which the probability of each small count stays below `LIKELY`: nearly 2.2."""
 
 
 def find_little_noise(published: PublishedCounts) -> Iterator[Finding]:
@@ -16,7 +16,7 @@ def find_little_noise(published: PublishedCounts) -> Iterator[Finding]:
     A record more in a cell is one more in the label's histogram, in each table of every attribute and in each pair. It
     changes the probability of what is published by a factor of at most `exp(epsilon)`, the sum of 1 / scale of all
     these tables. A record more with one less in another cell of the attribute changes nothing but its own tables and
-    pairs, each by two records. So a reader who takes all tables of the attribute for equally probable gives a count v
+    pairs, each by two records. So a reader to whom all tables of the attribute are equally probable gives a count v
     at most `exp(epsilon)` times the probability of v + 1, with the smaller of these two: at most
     `1 / (1 + exp(-epsilon))`. That of v - 1 may be 0, since a listed value has a record.
     """
@@ -44,7 +44,7 @@ def _epsilon(tables: Sequence[Perturbation]) -> float:
 
 
 def _tables(published: PublishedCounts, place: int, *, pairs: bool = True) -> list[Perturbation]:
-    """Return what is declared of the tables of an attribute, and of its pairs."""
+    """Return the declarations of an attribute's tables and, if `pairs`, of its pairs."""
     own = [one.perturbation for one in published.evidence[place].maskings if one.joint is not None]
     with_others = [pair.perturbation for pair in published.pairs.values() if pairs and place in pair.attributes]
     return [*own, *with_others]

@@ -13,7 +13,7 @@ from aegis_advisor.verdict.model import Finding, PublishedCounts, is_exact
 
 
 def find_certain_pairs(published: PublishedCounts, bound: Bound) -> Iterator[Finding]:
-    """Yield what exact pair counts of the same two attributes determine together; one table shows all that it tells."""
+    """Yield the small counts that several exact pair tables of the same two attributes determine jointly."""
     tables: dict[tuple[int, int], list[tuple[int, PairCounts]]] = {}
     for place, pair in published.pairs.items():
         if is_exact(pair.perturbation):
@@ -26,7 +26,7 @@ def find_certain_pairs(published: PublishedCounts, bound: Bound) -> Iterator[Fin
 
 
 def _combinations(attributes: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> AttributeEvidence:
-    """Return what pair counts say of the combinations of two values, as evidence on one attribute without a label."""
+    """Return pair counts as evidence on one attribute, whose values are combinations, without a label."""
     sides = [[one.mapping_of(pair.maskings[side]) for pair in pairs] for side, one in enumerate(attributes)]
     known = [[mapping for mapping in side if mapping is not None] for side in sides]
     atoms = [common_refinement(maps, one.values) for maps, one in zip(known, attributes, strict=True)]

@@ -1,4 +1,4 @@
-"""Small counts that follow from the privacy that configurations vouch for."""
+"""Small counts that follow from the privacy values of configurations."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -9,17 +9,17 @@ from aegis_advisor.verdict.model import Finding, PublishedCounts, Reason
 from aegis_advisor.verdict.privacy_steps import Totals, telling_numbers
 
 _DEVIATIONS: Final = 5
-"""Noise beyond so many times its scale is not expected."""
+"""Noise beyond this many times its scale is not expected."""
 
 
 def find_in_privacy(published: PublishedCounts, stop: Callable[[], bool] = never) -> Iterator[Finding]:
-    """Yield the numbers of privacy from which small counts follow, if the label is what is sensitive.
+    """Yield the privacy values from which small counts follow, if the label is sensitive.
 
-    Which attributes are sensitive is not published. Readers are taken to know that the label is.
+    The sensitive attributes are not published; readers are assumed to know that the label is one.
 
     Args:
         published: the counts.
-        stop: called for each configuration that differs; if true, the others are undecided.
+        stop: called for each distinct configuration; if true, the others are undecided.
     """
     totals, releases = label_totals(published.evidence[0]), published.releases
     names, columns = tuple(releases.privacy), tuple(releases.privacy.values())
@@ -36,7 +36,7 @@ def find_in_privacy(published: PublishedCounts, stop: Callable[[], bool] = never
 
 
 def label_totals(evidence: AttributeEvidence) -> Totals:
-    """Return the least and the most records of each label value; a listed one has a record."""
+    """Return the minimum and maximum records of each label value; a listed one has a record."""
     off = evidence.label_perturbation
     if off.noise_scale is not None:
         slack = int(_DEVIATIONS * off.noise_scale)

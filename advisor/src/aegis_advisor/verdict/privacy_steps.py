@@ -1,4 +1,4 @@
-"""The steps in which measured numbers of privacy are published, and how a published number is read."""
+"""The steps to which measured privacy values are rounded for publication, and the interpretation of published ones."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -22,13 +22,13 @@ STEPS: Final = {
     "delta_disclosure": _LOGARITHMS,
     "entropy_l": _VALUES,
 }
-"""By criterion, the steps, ascending. `k` and `l` are whole numbers that every class has at least; they have none."""
+"""By criterion, the steps, ascending. `k` and `l` have none: they are whole numbers, lower limits of every class."""
 
 _LOWER: Final = "entropy_l"
-"""The criterion of which more is more private, so that it is rounded down."""
+"""The criterion with higher values for more privacy, which is rounded down."""
 
 Totals = tuple[tuple[int, int], ...]
-"""For each value of a sensitive attribute, the least and the most records of the table that have it."""
+"""For each value of a sensitive attribute, the minimum and maximum number of the table's records with it."""
 
 _LARGEST: Final = 500.0
 _DIGITS: Final = 12
@@ -36,10 +36,10 @@ _OPEN: Final = 1e-9
 
 
 def read(name: str, number: float) -> tuple[float, float]:
-    """Return between which numbers lies what was measured, if this is published: above the first, up to the second.
+    """Return the range of the measured value behind a published one: above the first number, up to the second.
 
-    A step tells that it lies between this step and the next. Any other number is taken to have been rounded by its last
-    digit, outwards or to the nearest.
+    A step means a value between this step and the next. Any other number is assumed to be rounded in its last digit,
+    outwards or to the nearest.
     """
     steps, lower = STEPS[name], name == _LOWER
     place = bisect_left(steps, number)
@@ -52,19 +52,19 @@ def read(name: str, number: float) -> tuple[float, float]:
 
 
 def _closed(low: float, high: float) -> tuple[float, float]:
-    """Numbers from the first on and below the second."""
+    """Turn the range from `low` on and below `high` into one above the first and up to the second number."""
     return low * (1 - _OPEN), high * (1 - _OPEN)
 
 
 def _last_digit(number: float) -> int:
-    """The power of ten of the last digit of a number, of two digits at least and twelve at most."""
+    """The power of ten of the last significant digit of a number, with 2 to 12 digits."""
     first = floor(log10(abs(number))) if number else 0
     digits = f"{number:.{_DIGITS - 1}e}".split("e")[0].replace(".", "").lstrip("-").rstrip("0")
     return first - max(2, len(digits)) + 1
 
 
 def limits_of(privacy: Mapping[str, float], totals: Totals) -> ClassLimits:
-    """Return what published privacy says of every class, and the totals of the sensitive values, of the worst one."""
+    """Return the limits of every class by published privacy, with the totals of the sensitive values."""
     times = min(1 + privacy.get("beta", inf), exp(min(privacy.get("delta_disclosure", inf), _LARGEST)))
     return ClassLimits(
         totals,
@@ -76,14 +76,14 @@ def limits_of(privacy: Mapping[str, float], totals: Totals) -> ClassLimits:
 
 
 def telling_numbers(privacy: Mapping[str, float], totals: Totals) -> dict[str, dict[str, int]]:
-    """Return the published numbers from which small counts follow, with these.
+    """Return the published values from which small counts follow, with these counts.
 
-    They are counts of the class of one number (`certain_counts`), or of any class of a small table, which follow from a
-    number and those before it that tell none (`counts_in_all_tables`).
+    They are counts of the class behind one value (`certain_counts`), or of any class of a small table, which follow
+    from a value and earlier harmless ones (`counts_in_all_tables`).
 
     Args:
-        privacy: What is published of a configuration, by criterion.
-        totals: For each sensitive value, the least and the most records of the table that have it.
+        privacy: The published values of a configuration, by criterion.
+        totals: For each sensitive value, the minimum and maximum number of the table's records with it.
     """
     telling = {}
     for name in (each for each in STEPS if each in privacy):
@@ -101,7 +101,7 @@ def _telling_together(privacy: Mapping[str, float], totals: Totals) -> dict[str,
         certain = counts_in_all_tables((*kept, (name, low, high)), limits)
         if certain:
             telling[name] = certain
-        elif certain is not None:  # what no table reaches is a promise
+        elif certain is not None:  # a value that no table reaches is a promise
             kept = (*kept, (name, low, high))
     return telling
 
@@ -117,16 +117,16 @@ def _tells(name: str, between: tuple[float, float], limits: ClassLimits) -> bool
 def published_privacy(
     measured: Mapping[str, float], promised: Mapping[str, float], sensitive: Sequence[Totals]
 ) -> dict[str, float]:
-    """Return the numbers to publish for measured ones, so that no small count of a class follows from them.
+    """Return the values to publish for measured ones, so that no small count of a class follows from them.
 
-    A number is rounded to the next step that promises no more than it, unless the promise promises more: that is
-    published as it is. Where a step would tell a count, a weaker one takes its place. What no step is left for is not
-    published. All this depends on what else is published only.
+    A value is rounded to the next step that is not stronger, unless the promise is stronger: then the promise is
+    published unchanged. Where a step would disclose a count, a weaker one replaces it. A value without a remaining step
+    is not published. All this depends only on what else is published.
 
     Args:
-        measured: What a configuration reaches, by criterion: at most, `entropy_l` at least.
-        promised: What somebody chose to promise of it, whatever is measured.
-        sensitive: For each sensitive attribute, what readers know of its totals.
+        measured: The values that a configuration reaches, by criterion: upper limits, for `entropy_l` lower limits.
+        promised: The values promised for it, whatever is measured.
+        sensitive: For each sensitive attribute, its totals as known to readers.
     """
     privacy = _least_of_classes(measured)
     for name in (each for each in STEPS if each in measured):
@@ -137,7 +137,7 @@ def published_privacy(
             published = measured[name]
         if published is not None:
             privacy[name] = published
-    for totals in sensitive:  # numbers rounded later say more of the class of earlier ones
+    for totals in sensitive:  # values rounded later say more about the class behind earlier ones
         for name in telling_numbers(privacy, totals):
             del privacy[name]
     return {name: float(privacy[name]) for name in measured if name in privacy}
@@ -152,10 +152,10 @@ def _published(name: str, measured: float, promised: float | None, known: tuple[
 
 @lru_cache(maxsize=4096)
 def _bounds(name: str, promised: float | None, known: tuple[ClassLimits, ...]) -> tuple[float, ...]:
-    """Return the numbers that are published of a criterion, whatever is measured, the weakest first.
+    """Return all values that may be published for a criterion, the weakest first.
 
-    No count follows from any as it is read, nor from being between two neighbours: those who know these numbers know
-    that the next stronger one was not reached. What is weaker than all of them is not published.
+    No count follows from any of them as it is read, nor from the range between two neighbours: readers who know these
+    values know that the next stronger one was not reached. Anything weaker than all of them is not published.
     """
     lower = name == _LOWER
 
@@ -179,7 +179,7 @@ def _bounds(name: str, promised: float | None, known: tuple[ClassLimits, ...]) -
 
 
 def _unsuspicious(name: str, promised: float, known: tuple[ClassLimits, ...]) -> float:
-    """Return the promise, or the next weaker step that does not read as if a count followed from it."""
+    """Return the promise, or the next weaker step that does not seem to imply a count."""
     steps = STEPS[name] if name != _LOWER else tuple(reversed(STEPS[name]))
     weaker = (each for each in steps if (each < promised if name == _LOWER else each > promised))
     for number in (promised, *weaker):

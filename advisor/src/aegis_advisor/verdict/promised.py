@@ -1,11 +1,12 @@
-"""How probable small counts are to a reader of rounded counts who knows the promised privacy.
+"""The probability of small counts to a reader of rounded counts who knows the promised privacy.
 
-Whoever masks by a configuration puts each record into a class, and the records of a masked value are whole classes. So
-what every class keeps to holds for them, too: they are at least k, have l label values, and no label value is a larger
-share of them than of a class (alpha, beta, delta-disclosure), nor do they deviate more (t), nor is their entropy less.
-A row of 7 records, 5 and 2, that base 3 publishes as 3 and 0 can be nothing else where k is 7.
+A configuration puts each record into a class, and the records of a masked value are whole classes. So the limits of
+every class apply to them, too: at least k records and l label values, at most the share of one label value (alpha,
+beta, delta-disclosure) and the deviation (t) of a class, and at least its entropy. A row of 7 records, 5 and 2, that
+base 3 publishes as 3 and 0 is the only possible one where k is 7.
 
-Each row is looked at by itself: all its counts within the base, each with the probability that they are published so.
+Each row is examined separately: all its possible counts within the base, weighted by the probability of the published
+ones.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,10 +26,11 @@ from aegis_advisor.verdict.privacy_numbers import label_totals
 from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of, tables_of_pairs
 
 _MOST: Final = 20_000
-"""Rows of a table with more counts within the base are not looked at: so many labels are rarely all rounded one way."""
+"""The most combinations of counts of a row; larger rows are skipped, as so many labels are rarely all rounded one
+way."""
 
 _LEAST: Final = ("k", "l", "entropy_l")
-"""Criteria of which more is more private."""
+"""Criteria with higher values for more privacy."""
 
 _OFF: Final = 1e-9
 _LARGEST: Final = 500.0
@@ -37,15 +39,15 @@ _Numbers = Mapping[str, float]
 
 
 class _StoppedError(Exception):
-    """It was to stop before all rows were looked at."""
+    """`stop` was true before all rows were examined."""
 
 
 def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) -> Iterator[Finding]:
-    """Yield the tables of attributes with small counts that a reader knows by what is promised of every class.
+    """Yield the tables of attributes with small counts that a reader knows by the promises on every class.
 
     Args:
-        published: the counts. Readers are taken to know that the label is sensitive.
-        stop: called for each row that is looked at; if true, its attribute or pair and the following are undecided.
+        published: the counts. Readers are assumed to know that the label is sensitive.
+        stop: called for each row; if true, its attribute or pair and the following are undecided.
     """
     releases = published.releases
     about = range(len(published.evidence)) if releases.known is None else sorted(releases.known)
@@ -69,7 +71,7 @@ def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) 
 
 
 def _of_pairs(published: PublishedCounts, about: frozenset[int], stop: Callable[[], bool]) -> Iterator[Finding]:
-    """Yield pair tables with combinations of `k` to `SMALL` records, known where one of the two has exact counts.
+    """Yield pair tables with known combinations of `k` to `SMALL` records; this needs exact counts of one attribute.
 
     A combination is whole classes, too: it has no record, or at least k.
     """
@@ -92,7 +94,7 @@ def _of_pairs(published: PublishedCounts, about: frozenset[int], stop: Callable[
 
 
 def _exact_records(evidence: AttributeEvidence, place: int, pair: RoundedTable) -> IntArray | None:
-    """(rows,) how many records the rows of a pair table have, if a table of the first attribute says so exactly."""
+    """(rows,) the records of the rows of a pair table, by an exact table of the first attribute; None without one."""
     own = (each.sums(pair.mappings[0]) for each in tables_of(place, evidence) if each.base == 1)
     shown = next((each for each in own if each is not None), None)
     if shown is None:
@@ -101,7 +103,7 @@ def _exact_records(evidence: AttributeEvidence, place: int, pair: RoundedTable) 
 
 
 def _by_rows(tables: Sequence[RoundedTable]) -> Iterator[list[RoundedTable]]:
-    """Yield the rounded tables with the same rows; those of one draw show them once."""
+    """Yield the rounded tables with the same rows; only one of each draw."""
     same: dict[bytes, list[RoundedTable]] = {}
     for table in tables:
         if table.base > 1 and table.within == 1:
@@ -111,10 +113,11 @@ def _by_rows(tables: Sequence[RoundedTable]) -> Iterator[list[RoundedTable]]:
 
 
 def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numbers:
-    """Return what holds for the records of rows, by criterion; `rows`: by attribute, that (values,) of each value.
+    """Return the limits on the records of rows, by criterion; `rows` has, by attribute, the row (values,) of each
+    value.
 
-    Releases that suppress nothing show all of them. If every release tells rows apart, each record is in a class of k,
-    since only records that some release shows are counted. Generated tables show none.
+    Releases without suppression show all records. If every release separates the rows, each record is in a class of k,
+    since only records in some release are counted. Generated tables show none.
     """
     releases = published.releases
     masked = [at for at in range(len(releases.codes)) if at not in releases.generated]
@@ -145,13 +148,13 @@ def _is_finer(evidence: AttributeEvidence, option: str, rows: IntArray) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """The rows of rounded tables, and what their cells may be.
+    """The rows of rounded tables, and the possible counts of their cells.
 
     Attributes:
         least: (rows, labels) the least count of each cell.
-        weights: (rows, labels, counts) the probability that the least count and those that follow are published so.
-        listed: (rows,) how many listed values each row has: so many records, at least.
-        stop: says whether no further row is to be looked at.
+        weights: (rows, labels, counts) the probability of the published counts given each count, from the least on.
+        listed: (rows,) the number of listed values of each row, and so its minimum number of records.
+        stop: whether to stop before the next row.
     """
 
     least: IntArray
@@ -169,7 +172,7 @@ class _Rows:
         return cls(least, np.maximum(0.0, shown).prod(axis=0), listed, stop)
 
     def known(self, promised: _Numbers, evidence: AttributeEvidence) -> int:
-        """Count the cells, and sums of rows, that are most likely one small count by what is promised alone."""
+        """Count the cells, and sums of rows, that are most likely one small count by the promises alone."""
         keeps = _Keeps.of(promised, label_totals(evidence))
         known = 0
         for row, counts, weights in self._each(keeps.may_exclude(self.least, self.weights.shape[2])):
@@ -188,10 +191,11 @@ class _Rows:
         return known
 
     def _each(self, chosen: BoolArray) -> Iterator[tuple[int, IntArray, FloatArray]]:
-        """Yield the chosen rows that may have small counts, with all counts (cells, n) of each, and their weights.
+        """Yield the chosen rows that may have small counts, with all possible counts (cells, n) of each and their
+        weights.
 
         Raises:
-            _StoppedError: it is to stop.
+            _StoppedError: `stop` is true.
         """
         cells, width = self.weights.shape[1:]
         if width**cells > _MOST:
@@ -215,14 +219,14 @@ def _is_known(counts: IntArray, weights: FloatArray) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Keeps:
-    """What every class keeps to, and so every union of classes.
+    """The limits of every class, and so of every union of classes.
 
     Attributes:
-        size: the least records (k).
-        values: the least label values (l).
-        entropy: the least entropy of the label, in nats (entropy_l).
+        size: the minimum number of records (k).
+        values: the minimum number of label values (l).
+        entropy: the minimum entropy of the label, in nats (entropy_l).
         most: (labels,) the largest share of each label value (alpha, beta, delta_disclosure).
-        beyond: by how much shares may exceed those of the table in all (t).
+        beyond: the largest total excess of shares over those of the table (t).
         common: (labels,) the largest share of each label value in the table.
     """
 
@@ -235,7 +239,7 @@ class _Keeps:
 
     @classmethod
     def of(cls, promised: _Numbers, totals: Sequence[tuple[int, int]]) -> "_Keeps":
-        """Read numbers of privacy, with the least and the most records of each label value."""
+        """Read privacy values, given the minimum and maximum records of each label value."""
         least, most = np.array(totals, dtype=np.float64).T
         common = most / (most + least.sum() - least)
         times = min(1 + promised.get("beta", inf), exp(min(promised.get("delta_disclosure", inf), _LARGEST)))
@@ -249,7 +253,7 @@ class _Keeps:
         )
 
     def may_exclude(self, least: IntArray, width: int) -> BoolArray:
-        """(rows,) whether some counts from these (rows, labels) on, `width` of each, may be excluded."""
+        """(rows,) whether the limits may exclude some of the `width` counts from these (rows, labels) on."""
         others = least.sum(axis=1, keepdims=True) - least
         largest = (least + width - 1) / np.maximum(1, others + least + width - 1)
         few = (least > 0).sum(axis=1) < self.values
@@ -257,7 +261,7 @@ class _Keeps:
         return np.asarray((least.sum(axis=1) < self.size) | few | shares | (self.entropy > 0) | (self.beyond < 1))
 
     def keeps(self, counts: IntArray) -> BoolArray:
-        """(tables,) whether rows with these counts (labels, tables) keep to it."""
+        """(tables,) whether rows with these counts (labels, tables) are within the limits."""
         sums = counts.sum(axis=0)
         shares = counts / np.maximum(sums, 1)
         kept = (sums >= self.size) & ((counts > 0).sum(axis=0) >= self.values)

@@ -1,11 +1,11 @@
-"""How probable small counts are to a reader of counts that were rounded at random, without bias.
+"""The probability of small counts to a reader of counts that were rounded at random, without bias.
 
-A count n is published as the multiple p of the base b with probability `1 - |n - p| / b`. A reader who takes all tables
-of counts for equally probable gives n a probability in proportion to that. It is at most 1/2 if the count may be 0, so
-one rounded count alone never tells it. What may tell it is that several tables show sums of the same records. Of a sum
-of k cells, `sum_n prod_i (1 - |n_i - p_i| / b)` over all k counts with the sum t, divided by their number, is the
-likelihood of t. The likelihoods of tables that were rounded apart multiply. Counts of one draw that add up those of a
-finer table tell nothing more.
+A count n is published as the multiple p of the base b with probability `1 - |n - p| / b`. To a reader for whom all
+tables of counts are equally probable, the probability of n is proportional to that. It is at most 1/2 if the count may
+be 0, so a single rounded count never discloses it. Several tables with sums of the same records may. For a sum of k
+cells, `sum_n prod_i (1 - |n_i - p_i| / b)` over all k counts with the sum t, divided by their number, is the likelihood
+of t. The likelihoods of separately rounded tables multiply. Counts of one draw that sum those of a finer table add no
+information.
 """
 
 from collections import Counter
@@ -21,13 +21,13 @@ from aegis_advisor.arrays import FloatArray
 from aegis_advisor.verdict.model import LIKELY, SMALL
 
 _MOVED: Final = 0.1
-"""The share of counts that are off by a base or more in a table in which some are."""
+"""The share of counts that are off by a base or more, in tables with such counts."""
 
 RECORDS_PER_VALUE: Final = 1.11
-"""With so many records to each of many listed values, one has a single record with a probability of about 0.9."""
+"""With this many records per value, one of many listed values has a single record with a probability of about 0.9."""
 
 MOST: Final = 400
-"""The largest sum that is told apart; a sum that may be small is far below it unless the base is huge."""
+"""The largest sum distinguished; a sum that may be small is far below it unless the base is huge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Look:
     """Published counts of the cells that make up a sum.
 
     Attributes:
-        base: the base to multiples of which they were rounded.
-        cells: each published count, and how many cells have it.
-        within: of how many bases each count is off by less.
+        base: the base of the rounding.
+        cells: each published count, and the number of cells with it.
+        within: each count is off by less than this many bases.
     """
 
     base: int
@@ -56,12 +56,12 @@ class Look:
 
     @property
     def least(self) -> int:
-        """The least that the sum can be."""
+        """The minimum of the sum."""
         return sum(max(0, count - self.base * self.within + 1) * cells for count, cells in self.cells)
 
     @property
     def most(self) -> int:
-        """The most that it can be."""
+        """The maximum of the sum."""
         return sum((count + self.base * self.within - 1) * cells for count, cells in self.cells)
 
     def without(self, count: int) -> "Look":
@@ -72,25 +72,25 @@ class Look:
 
 @lru_cache(maxsize=4096)
 def knows_small(looks: tuple[Look, ...], least: int = 0) -> bool:
-    """Whether a reader of these looks at a sum knows that it is a certain small count.
+    """Whether a reader of these looks at a sum knows it as a particular small count.
 
     Args:
-        looks: what tables rounded apart publish of it, at least one.
-        least: what it is for certain, at least.
+        looks: its values in separately rounded tables, at least one.
+        least: its certain minimum.
     """
     return _largest_small(of_sum(looks, least)) > LIKELY
 
 
 @lru_cache(maxsize=4096)
 def knows_single(looks: tuple[Look, ...], listed: int, labels: int) -> bool:
-    """Whether a reader of these looks at a masked value knows that a listed value of it has one record.
+    """Whether a reader of these looks at a masked value knows that one of its listed values has one record.
 
-    Each listed value has a record, so as many listed values as records have one each.
+    Each listed value has a record, so with as many listed values as records, each has one.
 
     Args:
-        looks: what tables rounded apart publish of its records, at least one.
-        listed: how many listed values it has.
-        labels: how many label values there are.
+        looks: its records in separately rounded tables, at least one.
+        listed: the number of its listed values.
+        labels: the number of label values.
     """
     if listed > MOST // 2:
         return min(each.most for each in looks) <= RECORDS_PER_VALUE * listed
@@ -115,12 +115,12 @@ def single_shares(listed: int, labels: int, most: int) -> FloatArray:
 
 @lru_cache(maxsize=4096)
 def known_cells(own: Look, others: tuple[Look, ...], least: int = 0) -> int:
-    """Return how many cells of a look a reader knows to be a certain small count.
+    """Return the number of cells of a look that a reader knows as a particular small count.
 
     Args:
         own: the cells of a sum.
-        others: what other tables publish of the sum.
-        least: what the sum is for certain, at least.
+        others: the sum in other tables.
+        least: the certain minimum of the sum.
     """
     sums = _log_weights(others, _most([own, *others]), least)
     return sum(cells for count, cells in own.cells if _largest_small(of_cell(own, count, sums)) > LIKELY)
@@ -170,22 +170,25 @@ def _log_ways(cells: int, most: int) -> FloatArray:
 
 
 def _tilt(cells: int, most: int) -> float:
-    """The factor of each record in the weight of a table; it makes sums near `most` probable, and keeps weights finite.
+    """The factor of each record in the weight of a table; it makes sums near `most` probable, so that weights stay
+    finite.
 
-    The weights of all tables with a sum have the same factor, so that no probability depends on it.
+    It is the same for all tables with a sum, so no probability depends on it.
     """
     return max(most, 1) / (max(most, 1) + cells)
 
 
 def _log_prior(cells: int, most: int) -> FloatArray:
-    """(sums,) the logarithm of the probability of each sum of cells, if a count n has one in proportion to tilt^n."""
+    """(sums,) the logarithm of the probability of each sum of cells, with counts n of probability proportional to
+    tilt^n.
+    """
     tilt = _tilt(cells, most)
     return np.asarray(_log_ways(cells, most) + np.arange(most + 1) * np.log(tilt) + cells * np.log1p(-tilt))
 
 
 @lru_cache(maxsize=4096)
 def _product(look: Look, size: int, most: int) -> FloatArray:
-    """(sums,) the probability of each sum together with what is published, by the tilt of a look of `size` cells."""
+    """(sums,) the joint probability of each sum and the published counts, with the tilt of a look of `size` cells."""
     product = np.zeros(most + 1)
     product[0] = 1.0
     for count, cells in look.cells:
@@ -195,7 +198,7 @@ def _product(look: Look, size: int, most: int) -> FloatArray:
 
 @lru_cache(maxsize=4096)
 def _power(count: int, rounding: Look, cells: int, size: int, most: int) -> FloatArray:
-    """(sums,) that of several cells with one published count, by repeated squaring."""
+    """(sums,) the same for several cells with one published count, by repeated squaring."""
     one = _one(count, rounding, size, most)
     if cells == 1:
         return one
@@ -205,7 +208,7 @@ def _power(count: int, rounding: Look, cells: int, size: int, most: int) -> Floa
 
 
 def _one(count: int, rounding: Look, size: int, most: int) -> FloatArray:
-    """(counts,) the probability of each count together with the published one."""
+    """(counts,) the joint probability of each count and the published one."""
     tilt, counts = _tilt(size, most), np.arange(most + 1)
     off = np.abs(counts - count) / rounding.base
     likelihood = np.maximum(0.0, 1.0 - off)
@@ -215,7 +218,7 @@ def _one(count: int, rounding: Look, size: int, most: int) -> FloatArray:
 
 
 def _to_power(one: FloatArray, times: int) -> FloatArray:
-    """(sums,) the convolution of so many equal distributions."""
+    """(sums,) the convolution of `times` equal distributions."""
     if times == 0:
         return np.asarray(np.arange(one.size) == 0, dtype=np.float64)
     half = _to_power(one, times // 2)

@@ -1,4 +1,4 @@
-"""The tables of an entry that were rounded apart from each other, and the sums that they show."""
+"""The separately rounded tables of an entry, and the sums that they show."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,12 +20,12 @@ class RoundedTable:
 
     Attributes:
         path: its place in the document.
-        base: the base to multiples of which it was rounded; 1 for exact counts.
+        base: the base of the rounding; 1 for exact counts.
         counts: (rows, columns).
         mappings: the row of each value of the first attribute, and the column of each of the second or of the label.
-        within: of how many bases each count is off by less.
-        keeps_sums: whether rows and columns add up to what other tables publish, so that they show no sum anew.
-        once: whether it was rounded together with other tables of the attribute, so that their sums are one draw.
+        within: each count is off by less than this many bases.
+        keeps_sums: whether rows and columns add up to the sums in other tables, so that they are no new look at these.
+        once: whether it was rounded once with other tables of the attribute, so that their sums are one draw.
     """
 
     path: Path
@@ -46,7 +46,7 @@ class RoundedTable:
 
         Args:
             rows: the group of each value of the first attribute.
-            columns: that of each value of the second; without them, all are one group.
+            columns: the group of each value of the second; None for a single group.
         """
         group_of_row = coarsening(self.mappings[0], rows, self.counts.shape[0])
         other = np.zeros_like(self.mappings[1]) if columns is None else columns
@@ -64,7 +64,7 @@ class Sums:
     Attributes:
         table: the table.
         group_of: (rows, columns) the sum that each cell is part of.
-        groups: how many sums there are.
+        groups: the number of sums.
     """
 
     table: RoundedTable
@@ -73,12 +73,12 @@ class Sums:
 
     @property
     def least(self) -> IntArray:
-        """(groups,) the least that each sum can be."""
+        """(groups,) the minimum of each sum."""
         cells = np.maximum(0, self.table.counts - self.table.base * self.table.within + 1)
         return np.bincount(self.group_of.ravel(), cells.ravel(), self.groups).astype(np.int64)
 
     def looks(self, groups: IntArray) -> list[Look]:
-        """What the table shows of each of these sums."""
+        """The look of the table at each of these sums."""
         order = np.argsort(self.group_of, axis=None, kind="stable")
         ends = np.cumsum(np.bincount(self.group_of.ravel(), minlength=self.groups))
         counts = self.table.counts.ravel()[order]
@@ -88,9 +88,9 @@ class Sums:
 
 
 def tables_of(place: int, evidence: AttributeEvidence) -> list[RoundedTable]:
-    """Return the rounded tables of an attribute with the label, if it is known which values their rows are.
+    """Return the rounded tables of an attribute with the label whose mappings are known.
 
-    Those that were rounded once come first, the finest of them before all.
+    Those that were rounded once come first, and the finest of them before all others.
     """
     path, base, once, apart = ("attributes", place), evidence.rounded_once, list[RoundedTable | None](), []
     if evidence.joint is not None:
@@ -106,7 +106,7 @@ def tables_of(place: int, evidence: AttributeEvidence) -> list[RoundedTable]:
 
 
 def _drawn_once(evidence: AttributeEvidence, tables: Sequence[RoundedTable]) -> Iterator[RoundedTable]:
-    """Yield tables, the finest first, that one draw rounded. Those that cross a finer one are off by more."""
+    """Yield the tables of one draw, the finest first. Those that cross a finer one are off by more."""
     if evidence.rounded_once is None:
         yield from tables
         return
@@ -121,7 +121,7 @@ def _drawn_once(evidence: AttributeEvidence, tables: Sequence[RoundedTable]) -> 
 
 
 def _base(perturbation: Perturbation) -> int | None:
-    """The base of rounded counts, 1 of exact ones; None if nothing follows from the counts by rounding alone."""
+    """The base of rounded counts, 1 of exact ones; None if the counts have other errors, too."""
     if perturbation.is_noisy or not perturbation.is_complete:
         return None
     return perturbation.rounded_to or 1

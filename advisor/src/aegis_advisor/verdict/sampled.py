@@ -1,4 +1,4 @@
-"""A sample of the tables of whole numbers that have given sums, each as probable as any other.
+"""A uniform sample of the tables of whole numbers with given sums.
 
 A Markov chain adds a multiple of a move to the table: a table of whole numbers that changes no exact sum. The multiple
 is uniform over all that leave no cell negative and every sum within its limits, so the chain's stationary distribution
@@ -22,14 +22,14 @@ LARGEST: Final = 200
 
 CHAINS: Final = 32
 SWEEPS: Final = 60
-"""How often each move is tried, on average, in each chain; the first half is thrown away."""
+"""The mean number of times that a chain tries each move; the first half is discarded."""
 
 _SEED: Final = 20260
-"""The same entry gets the same verdict."""
+"""A fixed seed: the same entry gets the same verdict."""
 
 
 def tables_of(part: LinearSystem) -> FloatArray | None:
-    """Return tables (tables, cells) of whole numbers with the sums of a part; None if none was found."""
+    """Return tables (tables, cells) of whole numbers with the sums of a part; None if the search yields none."""
     random = np.random.default_rng(_SEED)
     tables, moves = _starts(part, random), _moves(part)
     if not tables.size or not moves.size:

@@ -1,4 +1,4 @@
-"""Small counts that an entry shows as they are."""
+"""Small counts that an entry shows directly."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, R
 def find_shown(published: PublishedCounts) -> Iterator[Finding]:
     """Yield the tables that show small counts, and the numbers of records that differ by a small one.
 
-    A table of a random masking, or of one made elsewhere, counts too: its counts are records of a release.
+    A table of a random masking, or of one applied elsewhere, counts too: its counts are records of a release.
     """
     for path, counts in _exact_tables(published):
         yield from _shown(path, int(np.count_nonzero(is_small(counts))))
@@ -48,7 +48,7 @@ def _exact_tables(published: PublishedCounts) -> Iterator[tuple[Path, IntArray]]
 
 
 def _left_out(published: PublishedCounts) -> Iterator[tuple[Path, IntArray]]:
-    """Yield how many records each masking certainly leaves out, where the numbers are exact.
+    """Yield the number of records that each masking certainly leaves out, where the numbers are exact.
 
     All of them, those of each label value, and those in each cell of a masking that leaves none out.
     """
@@ -84,10 +84,10 @@ def _summed(counts: IntArray, group_of: IntArray, groups: int) -> IntArray:
 
 
 def _suppressed(published: PublishedCounts) -> Iterator[Finding]:
-    """Yield configurations that suppress a small number of records, or a few more than a coarser one.
+    """Yield configurations that suppress a small number of records, or a small number more than a coarser one.
 
-    What a coarser configuration suppresses, each finer one with the same promise does too, so the difference of the two
-    numbers counts records.
+    A finer configuration with the same promise suppresses all records that a coarser one does, so the difference of the
+    two numbers counts records.
     """
     releases = published.releases
     given = [place for place, records in enumerate(releases.suppressed) if records]

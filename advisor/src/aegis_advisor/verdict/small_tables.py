@@ -1,11 +1,11 @@
-"""Counts of classes that follow from numbers of privacy because the other classes have to fill up the table.
+"""Counts of classes that follow from privacy values because the other classes have to fill the table.
 
-In a small table a class that has a number by itself may be impossible: the other records cannot be split into classes
-of at least k records that do not exceed the published numbers. So all ways to split it are looked at, for each label
-value and each count of 1 to `SMALL`: is there one with no such count in any class? Sums of classes are the bits of a
-number, one for each vector of counts up to those of the table, and adding a class is a shift.
+In a small table a class that agrees with a value may be impossible: the other records cannot be split into classes of
+at least k records within the published values. So all ways to split the table are tried, for each label value and each
+count of 1 to `SMALL`: is there one with no such count in any class? Sums of classes are the bits of a number, one for
+each vector of counts up to those of the table, and adding a class is a shift.
 
-In a large table this tells next to nothing more. A class of less than half of the records leaves others that, as one
+In a large table this adds next to nothing. A class of less than half of the records leaves others that, as one
 class, deviate by less than it does; and twice a class of less than a quarter has the same shares.
 """
 
@@ -23,15 +23,16 @@ from aegis_advisor.verdict.class_counts import ClassLimits
 from aegis_advisor.verdict.model import SMALL
 
 LARGEST: Final = 1000
-"""Tables with more vectors of counts are not looked at: with two label values, most of more than 60 records."""
+"""The most vectors of counts of a table; larger ones are skipped: with two label values, most of more than 60
+records."""
 
 _TOGETHER: Final = 10_000
-"""All tables that rounded label counts admit have no more vectors together, else none of them is looked at."""
+"""The most vectors of all tables that rounded label counts allow; otherwise all are skipped."""
 
 _OFF: Final = 1e-12
 
 Stated = tuple[tuple[str, float, float], ...]
-"""Criteria, each of which reaches more than the first number and at most the second in the worst class."""
+"""By criterion, the range of the worst class: above the first number and up to the second."""
 
 _Fact = tuple[str, int]
 
@@ -41,12 +42,12 @@ def counts_in_all_tables(stated: Stated, limits: ClassLimits) -> dict[str, int] 
     """Return the counts of 1 to `SMALL` that some class has in every table that fits; None if no table fits.
 
     Args:
-        stated: What is published of the configuration; `entropy_l` is that of the worst class, the least.
-        limits: What is known besides, of every class.
+        stated: The published values of the configuration; `entropy_l` is that of the worst class, the lowest.
+        limits: The other limits of every class.
 
     Returns:
-        By name: `value i`, the records of a class with the i-th label value, `class`, all of it, and `total i`, those
-        of the table. Of several counts of one name, the least. Empty if the table is too large to tell.
+        By name: `value i`, the records of a class with the i-th label value, `class`, the size of a class, and `total
+        i`, the records of the table. The smallest of several counts of one name. Empty if the table is too large.
     """
     sizes = [most + 1 for _, most in limits.totals]
     ranges = [range(max(1, least), most + 1) for least, most in limits.totals]
@@ -74,7 +75,7 @@ class _Table:
     """The classes that a table with these totals may have.
 
     Attributes:
-        facts: the small counts that classes may have, with the positions of these classes.
+        facts: the possible small counts of classes, with the positions of these classes.
     """
 
     def __init__(self, totals: tuple[int, ...], stated: Stated, limits: ClassLimits) -> None:
@@ -89,7 +90,7 @@ class _Table:
         for place, (name, low, high) in enumerate(stated):
             if (numbers := _numbers(name, shares, whole / whole.sum())) is not None:
                 above, within = numbers > low * (1 + _OFF) + _OFF, numbers <= high * (1 + _OFF) + _OFF
-                if name == "entropy_l":  # of the worst class, so that others have more
+                if name == "entropy_l":  # the value of the worst class; others have more
                     above, within = within, above
                 allowed &= within
                 self._reached |= above.astype(np.int64) << place
@@ -105,7 +106,7 @@ class _Table:
 
     @cached_property
     def _fits(self) -> list[int]:
-        """For each allowed class, the sums (as bits) that may have it as a part."""
+        """For each allowed class, the sums (as bits) that may contain it."""
         own = self._counts
         at_least = [
             [_bits(own[:, value] >= count) for count in range(int(own[:, value].max()) + 1)]
@@ -121,8 +122,10 @@ class _Table:
         return fits
 
     def told(self, asked: Collection[_Fact] | None) -> set[_Fact] | None:
-        """Return the counts (of those asked for) that some class has in each way to split it; None if there is none."""
-        if self._is_possible(self.facts):  # nearly always, and it rules out all of them
+        """Return the counts (of those asked for) that some class has in every way to split the table; None if there is
+        no way.
+        """
+        if self._is_possible(self.facts):  # nearly always true, and it rules out all of them
             return set()
         if not self._is_possible(()):
             return None
@@ -130,7 +133,7 @@ class _Table:
         return {fact for fact in facts if not self._is_possible((fact,))}
 
     def _is_possible(self, without: Iterable[_Fact]) -> bool:
-        """Whether classes that have none of these counts make up the table and reach all numbers."""
+        """Whether classes without these counts can make up the table and reach all values."""
         used = np.ones(len(self._places), dtype=bool)
         for fact in without:
             used &= ~self.facts[fact]
@@ -157,7 +160,7 @@ def _gains_at_most(shares: FloatArray, whole: IntArray, times: float) -> BoolArr
 
 
 def _numbers(name: str, shares: FloatArray, whole: FloatArray) -> FloatArray | None:
-    """(classes,) what each class reaches; None if nothing is made of a criterion."""
+    """(classes,) the value of each class; None for a criterion that is not used here."""
     match name:
         case "alpha":
             numbers = shares.max(axis=1)

@@ -1,4 +1,4 @@
-"""Small sums that tables rounded apart show several times, so that a reader may know them together."""
+"""Small sums that several separately rounded tables show, so that a reader may combine these."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,19 +16,19 @@ from aegis_advisor.verdict.rounded import RECORDS_PER_VALUE, known_cells, knows_
 from aegis_advisor.verdict.rounded_tables import RoundedTable, Sums, tables_of, tables_of_pairs
 
 _CELLS_PER_RECORD: Final = 8
-"""Cells of a sum with fewer cells for each record are not looked at: in trials, none of them was known to be small."""
+"""Sums with fewer cells per record are skipped: in trials, none of their cells was known to be small."""
 
 
 def find_likely(published: PublishedCounts, stop: Callable[[], bool] = never) -> Iterator[Finding]:
     """Yield the places of small counts that a reader of rounded tables knows with a probability above `LIKELY`.
 
-    The reader combines what all tables show of the records of a masked value, and then of each cell that is part of
-    them. Of a combination of two values, all tables of these two attributes are combined. Of two sums of masked values,
-    one inside the other, the difference is looked at, too.
+    The reader combines all tables with the records of a masked value, and then with each of its cells. For a
+    combination of two values, all tables of these two attributes are combined. The difference of two nested sums of
+    masked values counts, too.
 
     Args:
         published: the counts.
-        stop: called for each attribute, and for each two sums; if true, what is left is undecided.
+        stop: called for each attribute, and for each two sums; if true, the rest is undecided.
     """
     pairs = list(tables_of_pairs(published))
     cells: Counter[Path] = Counter()
@@ -55,10 +55,10 @@ def find_likely(published: PublishedCounts, stop: Callable[[], bool] = never) ->
 
 
 def _of_masked_values(path: Path, tables: Sequence[RoundedTable], labels: int) -> Counter[Path]:
-    """Count the known numbers of records of (masked) values, and the known cells of each table that add up to them.
+    """Count the known record numbers of (masked) values, and the known cells of each table that add up to them.
 
-    Every listed value has a record, so a masked value has as many as values, at least. With hardly more, most of its
-    values have one.
+    Every listed value has a record, so a masked value has at least as many records as values. With hardly more, most of
+    its values have one.
     """
     known: Counter[Path] = Counter()
     finest = [table for table in _uncoarsened(tables) if table.base > 1]
@@ -79,7 +79,7 @@ def _of_masked_values(path: Path, tables: Sequence[RoundedTable], labels: int) -
 
 
 def _uncoarsened(tables: Sequence[RoundedTable]) -> list[RoundedTable]:
-    """Return the tables but those that add up the counts of a finer one, of the same draw."""
+    """Leave out tables that sum the counts of a finer one of the same draw."""
     kept: list[RoundedTable] = []
     for table in tables:
         if not (table.once and any(each.once and each.sums(table.mappings[0]) is not None for each in kept)):
@@ -88,7 +88,9 @@ def _uncoarsened(tables: Sequence[RoundedTable]) -> list[RoundedTable]:
 
 
 def _looking(tables: Sequence[RoundedTable], mapping: IntArray) -> list[RoundedTable]:
-    """Return the tables that show sums by a grouping (values,) anew: of those of one draw, the one with fewest rows."""
+    """Return the tables that are new looks at the sums of a grouping (values,): only the one with the fewest rows of
+    each draw.
+    """
     once = [table for table in tables if table.once and table.sums(mapping) is not None]
     return once[-1:] + [table for table in tables if not table.once and not table.keeps_sums]
 
@@ -98,9 +100,9 @@ def _are_one_draw(one: RoundedTable, other: RoundedTable) -> bool:
 
 
 def _of_combinations(tables: Sequence[RoundedTable]) -> Counter[Path]:
-    """Count the known sums that two or more tables of the same two attributes, or of one and the label, show.
+    """Count the known sums shown by two or more tables of the same two attributes, or of one and the label.
 
-    Each counts for the table that shows it in most cells: rounded more coarsely, that one would tell less of it.
+    Each counts for the table that shows it in the most cells, where coarser rounding would help.
     """
     known: Counter[Path] = Counter()
     apart = [table for place, table in enumerate(tables) if not (table.once and place)]

@@ -1,12 +1,12 @@
-"""What published counts and one masked table give away together: small counts of what the table does not show.
+"""The joint disclosure of published counts and one masked table: small counts that the table does not show.
 
-The table shows, exactly, how many of its records have each masked value and label value. The published counts include
-the records that the table leaves out, columns that it drops, and values that are finer than its masked ones. Of one
-label value, all published sums over the values of an attribute that nest form a chain, and the sum over all values is
-the same for every attribute; the records left out of all label values add up to a number that may be published. So all
-these sums form a tree. In a tree, the least and the most that each sum can be follow exactly by adding up from the
-leaves and then going back once (Freuder 1982, "A sufficient condition for backtrack-free search"). Sums that do not
-nest are left to linear programs (`cell_bounds`). What a masking shows that has no mapping is not looked at.
+The table shows exactly how many of its records have each masked value and label value. The published counts include the
+records that the table leaves out, columns that it drops, and values that are finer than its masked ones. For one label
+value, all nested published sums over the values of an attribute form a chain, and the sum over all values is the same
+for every attribute; the total of the left-out records may be published. So all these sums form a tree. In a tree, the
+minimum and maximum of each sum follow exactly by adding up from the leaves and then going back once (Freuder 1982, "A
+sufficient condition for backtrack-free search"). Sums that do not nest are left to linear programs (`cell_bounds`).
+Maskings without a mapping are ignored.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,15 +26,15 @@ from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, R
 from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of_pairs
 
 Range = tuple[FloatArray, FloatArray]
-"""The least and the most of each of some numbers; infinite where nothing is certain."""
+"""The minimum and maximum of each number; infinite where nothing limits it."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShownCounts:
-    """What a masked table shows of an attribute; of one that it drops, a single group with all of its records.
+    """The counts of an attribute in a masked table; for a dropped one, a single group with all its records.
 
     Attributes:
-        group_of: (values,) the group of masked values, told apart in both table and entry, of each listed value.
+        group_of: (values,) the group, separated in both table and entry, of each listed value.
         counts: (groups, labels) int64, the records of the table; those with a suppressed cell are in none.
     """
 
@@ -44,13 +44,13 @@ class ShownCounts:
 
 @dataclass(frozen=True, eq=False)
 class MaskedTable:
-    """What a masked table shows.
+    """The counts in a masked table.
 
     Attributes:
-        shown: by the place of the attribute in the entry.
-        labels: (labels,) int64, its records.
-        left_out: the least and the most records that it leaves out of those that the entry counts.
-        pairs: by the places of two attributes, (groups, groups) its records with each two masked values.
+        shown: by the attribute's place in the entry.
+        labels: (labels,) int64, its records by label value.
+        left_out: the minimum and maximum number of the entry's records that it leaves out.
+        pairs: by the places of two attributes, (groups, groups) its joint counts of their masked values.
     """
 
     shown: Sequence[ShownCounts]
@@ -60,19 +60,19 @@ class MaskedTable:
 
 
 def judge_with_table(published: PublishedCounts, table: MaskedTable, stop: Callable[[], bool] = never) -> Verdict:
-    """Return the verdict on what published counts give away to a reader who has a masked table, too.
+    """Return the verdict on what published counts disclose to a reader who has a masked table, too.
 
     They pass if no count of 1 to `SMALL` records that the table does not show is certain: records that it leaves out,
-    columns that it drops, values finer than its masked ones. What the table shows by itself is no fault of the counts.
-    A count that was rounded once, and is not certain, has a probability of 0.8 at most if the table shows its sum.
+    columns that it drops, values finer than its masked ones. What the table shows by itself does not count. A count
+    that was rounded once, and is not certain, has a probability of at most 0.8 if the table shows its sum.
 
     Args:
         published: the counts, without faults.
         table: the table.
-        stop: called now and then; if true, what is left is undecided, which is not a pass.
+        stop: called regularly; if true, the rest is undecided, which is not a pass.
 
     Raises:
-        ContradictoryViewsError: they are not counts of the records of the table.
+        ContradictoryViewsError: the counts are not those of the table's records.
     """
     both = zip(published.evidence, table.shown, strict=True)
     chains = [_Chain.of(with_declared_rounding(evidence), shown) for evidence, shown in both]
@@ -95,13 +95,13 @@ class _Sums:
 
 @dataclass(frozen=True, eq=False)
 class _Chain:
-    """What is certain about an attribute's table of atoms and labels before its total is known.
+    """The certain sums of an attribute's table of atoms and labels, before its total is known.
 
     Attributes:
         declared: the evidence.
-        shown: what the table shows.
+        shown: the counts in the table.
         atom_of_value: (values,) the atom of each value.
-        levels: sums that nest, the atoms first.
+        levels: nested sums, the atoms first.
         place: the level of the groups that the table shows.
         crossing: published sums that do not nest.
     """
@@ -139,7 +139,7 @@ class _Chain:
 
     @cached_property
     def upward(self) -> Sequence[Range]:
-        """The range (groups, labels) of each level by what is below it."""
+        """The range (groups, labels) of each level, from the levels below it."""
         found: list[Range] = []
         for index, level in enumerate(self.levels):
             least, most = level.least, level.most
@@ -203,10 +203,10 @@ def _within(own: Range, above: Range, parents: IntArray) -> Range:
 
 
 def _whole(published: PublishedCounts, table: MaskedTable, chains: Sequence[_Chain]) -> Range:
-    """Return the range (labels,) of the records that the entry counts, by all attributes and the records left out.
+    """Return the range (labels,) of the entry's records, from all attributes and the left-out records.
 
     Raises:
-        ContradictoryViewsError: there is none.
+        ContradictoryViewsError: the range is empty.
     """
     first = chains[0].declared
     least, most = label_limits(first)
@@ -223,7 +223,7 @@ def _whole(published: PublishedCounts, table: MaskedTable, chains: Sequence[_Cha
 
 
 def _of_labels(table: MaskedTable, whole: Range) -> Iterator[Finding]:
-    """Yield what is certain of the records left out of each label value, and of all."""
+    """Yield the certain small numbers of left-out records, of each label value and of all."""
     low, high = whole[0] - table.labels, whole[1] - table.labels
     yield from _certain(("label", "histogram"), _known(low, high))
     least, most = max(low.sum(), table.left_out[0]), min(high.sum(), table.left_out[1])
@@ -233,7 +233,7 @@ def _of_labels(table: MaskedTable, whole: Range) -> Iterator[Finding]:
 def _of_attribute(
     path: Path, chain: _Chain, table: MaskedTable, whole: Range, stop: Callable[[], bool]
 ) -> Iterator[Finding]:
-    """Yield the sums of an attribute that are certain and small, where the table does not show them."""
+    """Yield the certain and small sums of an attribute that the table does not show."""
     found = chain.downward(whole)
     if any((low > high).any() for low, high in found):
         raise ContradictoryViewsError(chain.declared.name)
@@ -260,16 +260,17 @@ def _needs_programs(chain: _Chain, atoms: Range) -> bool:
 
 
 def _is_finer(chain: _Chain, index: int) -> BoolArray:
-    """(groups,) whether a group of a level is only a part of one that the table shows."""
+    """(groups,) whether a group of a level is a proper part of one that the table shows."""
     level, shown = chain.levels[index], chain.levels[chain.place]
     group_of = per_atom(shown.group_of, level.group_of.astype(np.int32), len(level.least))
     return np.asarray(np.bincount(group_of, minlength=len(shown.least))[group_of] > 1)
 
 
 def _of_rows(chain: _Chain, shown: Range, table: MaskedTable) -> BoolArray:
-    """Mark groups whose records left out, whatever their label, are certainly few; and values of one record each.
+    """Mark groups with certainly few left-out records, whatever their label, and groups whose values have one record
+    each.
 
-    Every listed value has a record, so a group with as many as values has one of each.
+    Every listed value has a record, so a group with as many records as values has one of each.
     """
     low, high = (each.sum(axis=1) for each in (shown[0] - chain.shown.counts, shown[1] - chain.shown.counts))
     one = high.size > 1 and bool(chain.shown.counts.sum() == table.labels.sum())
@@ -287,7 +288,7 @@ def _of_rows(chain: _Chain, shown: Range, table: MaskedTable) -> BoolArray:
 def _by_programs(
     path: Path, chain: _Chain, found: Sequence[Range], whole: Range, stop: Callable[[], bool]
 ) -> Iterator[Finding]:
-    """Yield the cells that are certain and small by sums that do not nest."""
+    """Yield the cells that are certain and small by sums that are not nested."""
     known = CertainSums.of(chain.declared, chain.atom_of_value, len(chain.levels[0].least))
     atoms = np.arange(len(chain.levels[0].least))
     levels = [(level.group_of, each) for level, each in zip(chain.levels, found, strict=True)]
@@ -333,8 +334,8 @@ def _finer_cells(one: RoundedTable, groups: tuple[IntArray, IntArray], limits: t
 
     Args:
         one: the table.
-        groups: the row and the column of the sum that each value is part of.
-        limits: the least and the most that each sum can be.
+        groups: the row and the column of the sum that contains each value.
+        limits: the minimum and maximum of each sum.
     """
     sums = one.sums(*groups)
     if sums is None:
