@@ -135,7 +135,7 @@ def test_two_views_that_disagree_on_their_common_coarsening_are_named():
     faults = find_faults(evidence_of(table, [fine, coarse], histogram=False))
     assert {fault.path for fault in faults} == {("maskings", 1, "joint")}
     assert faults[0].detail == (
-        "column 0 of masked values 0 adds up to 6, but masked values 0, 1 of 'fine', which hold the same values, "
+        "column 0 of masked values 0 adds up to 6, but masked values 0, 1 of 'fine', which cover the same values, "
         f"add up to 7 (1 {FEW})"
     )
 

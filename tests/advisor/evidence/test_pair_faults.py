@@ -45,7 +45,7 @@ def pair(maskings, joint, attributes=(0, 1)):
 SOUND = pair(("age-2", "counted"), [[4, 2], [1, 3]])
 HIDDEN = (
     "are declared inexact (noise, rounded_to or records), but pair counts are exact "
-    "and would give away what the declaration hides"
+    "and would disclose what the declaration hides"
 )
 
 FAULTS = {

@@ -128,7 +128,7 @@ def _distinct(mappings: Iterator[IntArray]) -> list[IntArray]:
 def _candidates(sums: Sequence[Sums], listed: IntArray | int = 0) -> IntArray:
     """Return the groups whose sum may be small, or so small for its many cells that each of these hardly exceeds 1.
 
-    So is a sum of hardly more records than `listed` values.
+    Sums of hardly more records than `listed` values count, too.
     """
     least = np.max([each.least for each in sums], axis=0)
     cells = np.max([np.bincount(each.group_of.ravel(), minlength=each.groups) for each in sums], axis=0)

@@ -91,14 +91,14 @@ class Changes:
 
 @dataclass(frozen=True)
 class Beside:
-    """What is known beside an entry when it is controlled.
+    """Knowledge beyond an entry that its controls use.
 
     Attributes:
-        told: What pairs tell of the label, by sums and by their frequent combinations.
-        merged: The maskings that were merged before the table was counted.
-        label: The label values that were.
+        told: The associations of pairs with the label: label sums and frequent combinations.
+        merged: The maskings merged before the table was counted.
+        label: The label values merged before.
         rounds: Whether all counts will be rounded later.
-        promised: What is promised of each configuration without having been measured, by its id.
+        promised: The unmeasured promises of each configuration, by its id.
     """
 
     told: PairsTold = field(default_factory=PairsTold)
@@ -125,15 +125,15 @@ class Control(ABC):
 
         Args:
             entry: The entry from `summarize` or from an earlier control.
-            roles: The roles of its attributes, which decide which privacy guarantees of configurations still hold.
-            progress: Called with the cells done so far by a control that takes long.
+            roles: The roles of its attributes, which decide which privacy guarantees of configurations are still valid.
+            progress: Called with the cells done so far by a slow control.
 
         Raises:
             ControlError: The control cannot be applied to the entry.
         """
 
     def knowing(self, beside: Beside) -> Self:  # noqa: ARG002 - most controls need only the entry
-        """Return the control with what it needs to know beside the entry."""
+        """Return the control with the knowledge it needs beyond the entry."""
         return self
 
     def conflict_with(self, other: "Control") -> str | None:  # noqa: ARG002 - most controls work with every other

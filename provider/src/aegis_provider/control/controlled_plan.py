@@ -1,4 +1,4 @@
-"""The plan that goes with a controlled entry: with it, `aegis apply` releases the records that the entry counts."""
+"""The plan for a controlled entry: with it, `aegis apply` releases the records that the entry counts."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -43,7 +43,7 @@ _TextDumper.add_representer(str, _represented)
 def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     """Return the plan with merged maskings as mappings, and with the entry's promises."""
     attributes = tuple(_attribute(each, controlled.changes) for each in plan.attributes)
-    # The plan has the exact numbers even where the entry must not publish them, and keeps their types: 5, not 5.0.
+    # The plan has the exact numbers even where the entry must not publish them, with their types: 5, not 5.0.
     intended = {each.id: each for each in plan.configurations} | {**controlled.recounted}
     lost = controlled.changes.privacy
     configurations = tuple(_vouching(intended[each.id], lost.get(each.id, ())) for each in controlled.entry.masked)
@@ -69,15 +69,15 @@ def with_suppressed(
     delimiter: str = ",",
     memory_limit: str = "1GB",
 ) -> Controlled:
-    """Return the entry with what each configuration suppresses, counted again where classes have merged.
+    """Return the entry with the suppressed numbers of each configuration, recounted where classes have merged.
 
     The controls apply to these counts too. None may be below a minimum cell count, and rounding rounds them. The plan
-    keeps all of them as they are.
+    has all of them unchanged.
 
     Args:
         table: The table, read again only if something must be recounted.
         plan: The plan before the controls.
-        hidden: How many records the entry does not count, since every release leaves them out.
+        hidden: The number of records that the entry does not count, since every release leaves them out.
 
     Raises:
         ControlError: A configuration to recount has a random masking.
@@ -96,14 +96,14 @@ def with_suppressed(
 
 
 def _numbers(configuration: Configuration | wire.Configuration, hidden: int) -> dict[str, int]:
-    """Return how many records, of those that are not hidden, and how many cells it says that it suppresses."""
+    """Return the declared numbers of suppressed records, except hidden ones, and of suppressed cells."""
     stated = {name: getattr(configuration, name) for name in SUPPRESSED}
     less = {"suppressed": hidden}
     return {name: max(0, number - less.get(name, 0)) for name, number in stated.items() if number is not None}
 
 
 def _published(number: int, controls: Iterable[Control]) -> int | None:
-    """Return the number as the controls let it be published; `None` if it must not be."""
+    """Return the number in the form that the controls allow; `None` if it must not be published."""
     published: int | None = number
     for control in controls:
         published = None if published is None else control.suppressed(published)
@@ -140,7 +140,7 @@ def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, outp
 
 
 def _suppressing(privacy: PrivacyTable, configuration: Configuration) -> Configuration:
-    """Return the configuration with what it suppresses, as counted.
+    """Return the configuration with its counted suppressed records and cells.
 
     Raises:
         ControlError: One of its maskings is random.

@@ -15,25 +15,26 @@ from aegis_provider.counting.counts import Counts, Places
 _SMALL: Final = 4
 _CELLS_PER_RECORD: Final = 14
 _BASES: Final = 3
-"""So many bases more have to be published than are needed, since any published count may be too large by a base."""
+"""The published records must exceed the required ones by this many bases, since any published count may be too large by
+a base."""
 Masked: TypeAlias = tuple[str, str]
 """An attribute and one of its maskings, or `identity`."""
 
 
 @dataclass(eq=False)
 class Pools:
-    """Where the masked values of each masking are counted in pairs: chosen once, whatever the other attribute is.
+    """The places where masked values are counted in pairs: chosen once per masking, for all other attributes.
 
     Neighbouring masked values are counted together until they have enough records, at the place of the last of them.
-    What is left at the end is counted with the last of these. Which values these are follows from published counts
-    alone: if exact ones decided, a reader could conclude from the places how many records a value has.
+    The remainder is counted with the last group. The places follow from published counts alone: from places chosen by
+    exact counts a reader could infer the records of a value.
 
     Attributes:
         base: The base of the multiples.
         whole: The published number of records.
-        records: (masked values,) the published records of each, by masking; None if none are published.
+        records: (masked values,) the published records of each, by masking; None if unpublished.
         partners: The most masked values of another attribute in a pair.
-        times: How many times as many records are enough.
+        times: The multiple of the required records that is enough.
     """
 
     base: int
@@ -48,10 +49,10 @@ class Pools:
         return _places(size, self.records[masked], enough)
 
     def sums(self, masked: Masked, places: Places) -> Counts:
-        """(size,) The published records that are counted at each place.
+        """(size,) The published records counted at each place.
 
         Raises:
-            ControlError: These are not all records.
+            ControlError: The masking does not count all records.
         """
         records = self.records[masked]
         if records is None:
@@ -66,14 +67,14 @@ class Pools:
 def counted_together(
     counts: Counts, masked: tuple[Masked, Masked], pools: Pools, random_bytes: RandomBytes
 ) -> Mapping[str, Any]:
-    """Return the members of a pair that tell its rounded counts.
+    """Return the members of a pair for its rounded counts.
 
-    They add up to the published records of the masked values, so that no pair is one more look at these.
+    They add up to the published records of the masked values, so that a pair reveals nothing new about these.
 
     Args:
         counts: (first, second) the exact counts.
         masked: The two maskings.
-        pools: Where masked values are counted.
+        pools: The places where masked values are counted.
         random_bytes: The source of randomness.
 
     Raises:
@@ -93,28 +94,30 @@ def fewest_counted(cells: int, base: int) -> int:
     """Return the fewest records of a masked value that should have rounded pair counts of its own.
 
     A value with at most 4 records should have none. Nor should one with at most one record for every 14 cells. Nearly
-    all of its cells that are not 0 are 1, so a cell that was rounded up would be known to be 1: with `r` records in `c`
-    cells and all tables equally probable, it is with the probability `(c / (r + c))^2`, about. With fewer records than
-    the base, all cells could be 0.
+    all of its nonzero cells are 1, so a cell that was rounded up would be known to be 1: its probability is about `(c /
+    (r + c))^2`, with `r` records in `c` cells and all tables equally probable. With fewer records than the base, all
+    cells could be 0.
 
     Args:
-        cells: How many masked values the other attribute has.
-        base: The base to multiples of which the counts are rounded.
+        cells: The number of masked values of the other attribute.
+        base: The base of the rounding.
     """
     return max(_SMALL + 1, cells // _CELLS_PER_RECORD + 1, base)
 
 
 def _enough(cells: int, base: int) -> int:
-    """Return how many records have to be published so that there are hardly ever fewer than the fewest.
+    """Return the published records with which a value hardly ever has fewer than `fewest_counted`.
 
-    A published count above 0 can stand for one record. Of four single records, three or more were rounded up to 5 with
-    a probability of 3 %, all four with 0.2 %.
+    A published count above 0 can stand for one record. Of four single records, three or more are rounded up to 5 with a
+    probability of 3 %, all four with 0.2 %.
     """
     return fewest_counted(cells, base) + _BASES * base
 
 
 def _places(size: int, records: Counts | None, enough: int) -> Places:
-    """(size,) The place where each masked value is counted, by the records of each; one for all if none are known."""
+    """(size,) The place where each masked value is counted, by the records of each; a single place if these are
+    unknown.
+    """
     places, begin, together = np.full(size, size - 1), 0, 0
     for place, number in enumerate([] if records is None else records.tolist()):
         together += number

@@ -1,4 +1,4 @@
-"""Entries reduced to the tables that can declare inexact counts: those of the label, of the maskings and of pairs."""
+"""Entries reduced to the tables that can declare inexact counts: those of the label, the maskings and the pairs."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -17,7 +17,7 @@ _UNMASKED = "unmasked"
 
 
 def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...]]:
-    """Return the entry without the tables that cannot declare inexact counts, and what was left out, in words.
+    """Return the entry without the tables that cannot declare inexact counts, and the names of these tables.
 
     Histograms and the numbers of suppressed records and cells are left out. The unmasked joint counts of an attribute
     become those of an extra masking that changes nothing and that no configuration uses, so that they remain available.

@@ -1,9 +1,8 @@
-"""Rounding of a table drawn once, so that the sums that an entry publishes are rounded, too, and agree with each other.
+"""Rounding of a table by one draw, so that the published sums are rounded, too, and consistent.
 
-Cells are rounded in pairs: one gives its remainder to the other, or takes what it lacks from it, at random and without
-bias, until one of them is a multiple of the base (the pivotal method [@deville1998]; dependent rounding
-[@srinivasan2001]). What two cells have together stays the same, so a sum of cells is only off by what the last of its
-cells has left.
+Cells are rounded in pairs: one passes its remainder to the other, or fills up from it, at random and without bias, so
+that one of them becomes a multiple of the base (the pivotal method [@deville1998]; dependent rounding
+[@srinivasan2001]). The sum of the two does not change, so a sum of cells is only off by the remainder of its last cell.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,7 +45,7 @@ def rounded_once(
 
     Every count becomes the next multiple below or above, and so does every sum over a group of a view and a label value
     if the views nest. Sums over all values become what `up` says. All are unbiased. Groups that cross those of a finer
-    view are off by more: by less than the base for each finer group that they cut.
+    view are off by more: by less than the base for each finer group that they cross.
 
     Args:
         joint: The counts.
@@ -68,7 +67,7 @@ def rounded_once(
 
 
 def _settle(remainders: Counts, groups: Places, base: int, random_bytes: RandomBytes) -> None:
-    """Change remainders (cells,) until all of a group are 0 or the base, except for at most one."""
+    """Round remainders (cells,) in pairs until all but at most one of each group are 0 or the base."""
     while True:
         places = np.flatnonzero((remainders > 0) & (remainders < base))
         places = places[np.argsort(groups[places], kind="stable")]

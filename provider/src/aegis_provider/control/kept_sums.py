@@ -1,16 +1,16 @@
-"""Rounding of a table to sums of rows and columns that are published already: controlled rounding with fixed margins.
+"""Rounding of a table to published sums of rows and columns: controlled rounding with fixed margins.
 
-Each cell draws a number of its own, which says whether it is rounded up or down, without bias. Then those whose numbers
-hardly decided are turned until all sums are met. That is a flow from rows to columns (Causey, Cox & Ernst 1985,
-"Applications of transportation theory to statistical problems"), so the linear program has a solution in whole
-multiples of the base. With the same draws, one record more changes few cells.
+Each cell draws a number of its own, which rounds it up or down, without bias. Then the cells with the closest decisions
+are turned until all sums are met. That is a flow from rows to columns (Causey, Cox & Ernst 1985, "Applications of
+transportation theory to statistical problems"), so the linear program has a solution in whole multiples of the base.
+With the same draws, one record more changes few cells.
 """
 
 from dataclasses import dataclass
 from typing import Final, Self, TypeAlias
 
 import numpy as np
-import scipy  # loads its parts, half a second, only when they are used
+import scipy  # loads its parts (half a second) only on use
 from numpy.typing import NDArray
 
 from aegis_provider.control.dependent_rounding import RandomBytes, uniform
@@ -21,23 +21,23 @@ _Floats: TypeAlias = NDArray[np.float64]
 _BEYOND: Final = 1e3
 """The price of a cell that is off by a base or more; single cells cost a few units."""
 _NOT_ZERO: Final = 2e3
-"""That of one without records that gets some."""
+"""The price of an empty cell that becomes nonzero."""
 _FURTHER: Final = 1e6
-"""That of each further base."""
+"""The price of each further base."""
 
 _PARTS: Final = 2**40
-"""A cell draws one of so many numbers."""
+"""The number of different draws of a cell."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """By how many multiples cells may differ from the multiple below them: variables of the linear program.
+    """The steps of cells from the multiple below them: variables of the linear program.
 
     Attributes:
-        cells: (steps,) the cell, row by row.
+        cells: (steps,) the cell of each, row by row.
         signs: (steps,) 1, or -1 for steps down.
-        most: (steps,) how many steps there may be.
-        prices: (steps,) what each costs.
+        most: (steps,) the maximum number of each.
+        prices: (steps,) the price of each.
     """
 
     cells: Places
@@ -47,7 +47,7 @@ class _Steps:
 
     @classmethod
     def together(cls, *several: "_Steps") -> Self:
-        """Return all of several."""
+        """Concatenate several."""
         members = ("cells", "signs", "most", "prices")
         return cls(*(np.concatenate([getattr(each, name) for each in several]) for name in members))
 
@@ -57,9 +57,9 @@ def rounded_to_sums(
 ) -> tuple[Counts, int]:
     """Round counts to multiples of a base with given sums of rows and columns.
 
-    Where it is possible, every count becomes the next multiple below or above, and a multiple stays. Otherwise the
-    fewest cells are off by more, those without records last. The expected error of a cell is not quite 0, since the
-    sums are off themselves: up to half a record in small tables, a tenth in most (docs/model.md).
+    Where it is possible, every count becomes the next multiple below or above, and a multiple stays. Otherwise as few
+    cells as possible are off by more, empty ones last. The expected error of a cell is not quite 0, since the sums have
+    errors themselves: up to half a record in small tables, a tenth in most (docs/model.md).
 
     Args:
         counts: (rows, columns).
@@ -68,7 +68,7 @@ def rounded_to_sums(
         random_bytes: The source of randomness.
 
     Returns:
-        The rounded counts (rows, columns), and of how many bases each is off by less.
+        The rounded counts (rows, columns), and the number of bases that bounds the error of each.
 
     Raises:
         ValueError: the sums have different totals.
@@ -93,7 +93,7 @@ def _draws(size: int, random_bytes: RandomBytes) -> _Floats:
 
 
 def _of_one_base(chances: _Floats, draws: _Floats) -> _Steps:
-    """Return the steps to the next multiple, whose chances are (rows, columns): cheap as they were drawn.
+    """Return the steps to the next multiple, with chances (rows, columns); those that were drawn are cheap.
 
     A cell goes up if it draws less than its chance. Turning it costs the more the further they are apart, in log-odds:
     then the likeliest cells are chosen where sums force some.
@@ -122,13 +122,13 @@ def _of_more(counts: Counts, below: Counts, draws: _Floats) -> _Steps:
 
 
 def _missing(below: Counts, sums: tuple[Counts, Counts], base: int) -> Counts:
-    """(rows + columns,) How many multiples each sum lacks if every cell is rounded down."""
+    """(rows + columns,) The multiples missing from each sum if every cell is rounded down."""
     rows, columns = sums
     return np.concatenate([rows // base - below.sum(axis=1), columns // base - below.sum(axis=0)])
 
 
 def _nearest(steps: _Steps, missing: Counts, columns: int) -> Counts | None:
-    """(steps,) The cheapest numbers of steps that make up for what the sums lack; None if there are none."""
+    """(steps,) The cheapest numbers of steps that fill the sums; None if there are none."""
     rows = missing.size - columns
     if not steps.cells.size:
         return None if missing.any() else np.zeros(0, dtype=np.int64)
@@ -140,6 +140,6 @@ def _nearest(steps: _Steps, missing: Counts, columns: int) -> Counts | None:
         steps.prices,
         bounds=scipy.optimize.Bounds(0, steps.most),
         constraints=scipy.optimize.LinearConstraint(of_sums, missing, missing),
-        options={"presolve": False},  # it takes longer than these programs do
+        options={"presolve": False},  # it takes longer than the programs themselves
     )
     return None if found.x is None else np.rint(found.x).astype(np.int64)

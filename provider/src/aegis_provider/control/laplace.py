@@ -15,14 +15,14 @@ def laplace(scale: float) -> "dp.Measurement":
     """
     import opendp.prelude as dp  # noqa: PLC0415 - an extra, and slow to load
 
-    # Without this, OpenDP offers only what has a fully vetted proof.
+    # Without this, OpenDP offers only functions with a fully vetted proof.
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     return dp.m.make_laplace(*space, scale=scale)
 
 
 def epsilon_of(scale: float, sensitivity: int = 1) -> float:
-    """Return the epsilon that OpenDP proves for noise of this scale on integers that one record changes so much."""
+    """Return the epsilon that OpenDP proves for noise of this scale on integers with this sensitivity."""
     return float(laplace(scale).map(sensitivity))  # type: ignore[no-untyped-call]
 
 

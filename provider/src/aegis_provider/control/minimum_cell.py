@@ -1,4 +1,4 @@
-"""The minimum cell count: masked values are merged before counting, and what stays small is rounded."""
+"""The minimum cell count: masked values are merged before counting, and remaining small counts are rounded."""
 
 import secrets
 from collections.abc import Iterator, Sequence
@@ -26,14 +26,14 @@ from aegis_sdk.wire import Attribute, EntryDocument, Masking, Pair
 class MinimumCell(Control):
     """A control that leaves no nonzero count below `least` in any table.
 
-    Masked values are merged before the table is counted (`merging`), so that no count with the label is small. What
-    cannot be merged is rounded to multiples of the minimum: counts of a masking without a mapping, and of pairs.
+    Masked values are merged before the table is counted (`merging`), so that no count with the label is small. Counts
+    that cannot be merged are rounded to multiples of the minimum: those of a masking without a mapping, and of pairs.
 
     Attributes:
         least: The smallest count allowed, apart from 0.
         merge_rare_labels: Whether label values with fewer records are merged; otherwise the table is refused.
         random_bytes: The source of randomness, as in `RandomRounding`.
-        beside: What is known beside the entry.
+        beside: The knowledge beyond the entry.
 
     Raises:
         ControlError: The minimum is not a valid count of at least 2.
@@ -49,7 +49,7 @@ class MinimumCell(Control):
 
     @property
     def merging(self) -> Merging:
-        """What is merged before the table is counted."""
+        """The merging before the table is counted."""
         return Merging(self.least, self.merge_rare_labels)
 
     def declared(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class MinimumCell(Control):
         return f"a minimum cell count of {self.least}"
 
     def knowing(self, beside: Beside) -> Self:
-        """Return the control with what was merged, and whether all counts will be rounded anyway."""
+        """Return the control with the merged values, and whether all counts will be rounded anyway."""
         return replace(self, beside=beside)
 
     def conflict_with(self, other: Control) -> str | None:
@@ -76,8 +76,8 @@ class MinimumCell(Control):
     def apply(self, entry: EntryDocument, roles: Roles, progress: Progress) -> tuple[EntryDocument, Changes]:  # noqa: ARG002 - the signature of every control
         """Return the entry with no nonzero count below the minimum in any table, and the changes.
 
-        What pairs tell of the label is rounded: with large pair counts, it can still give away a count of three columns
-        that is 1.
+        The associations of pairs with the label are rounded: with large pair counts, they could still disclose a count
+        of 1 of three columns.
 
         Raises:
             ControlError: The entry was counted without merging.
@@ -106,7 +106,7 @@ class MinimumCell(Control):
         return None if 0 < number < self.least else number
 
     def _unmerged(self, entry: EntryDocument) -> Iterator[tuple[str, str]]:
-        """Yield the maskings, with their attributes, that have small counts and no mapping by which to merge them."""
+        """Yield the maskings, with their attributes, with small counts and no mapping by which to merge them."""
         for attribute in entry.attributes:
             for masking in attribute.maskings:
                 if masking.mapping is None and has_small(masking.joint, self.least):
@@ -126,13 +126,13 @@ class MinimumCell(Control):
         return masking.model_copy(update={"rounded_to": self.least, "joint": joint, **records})
 
     def _each(self, counts: Counts) -> Counts:
-        """Round each count by itself."""
+        """Round each count separately."""
         up = rounded_up(counts.ravel(), self.least, self.random_bytes).reshape(counts.shape)
         rounded: Counts = counts - counts % self.least + self.least * up
         return rounded
 
     def _pairs(self, entry: EntryDocument) -> tuple[EntryDocument, Changes]:
-        """Return the entry with what pairs tell of the label rounded, and their small counts."""
+        """Return the entry with rounded small pair counts and associations, and the changes."""
         if "pairs" not in entry.model_fields_set or self.beside.rounds:
             return entry, Changes()
         pairs = rounded_pairs(entry, self.least, self.random_bytes)

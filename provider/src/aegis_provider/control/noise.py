@@ -1,4 +1,4 @@
-"""Differential privacy: discrete Laplace noise on every count and on what pairs tell of the label, in one budget."""
+"""Differential privacy: discrete Laplace noise on every count and on associations of pairs, in one budget."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ from aegis_sdk.wire import EntryDocument, LabelAssociation, Noise
 Split: TypeAlias = Literal["equal", "cube_root"]
 
 _EPSILONS: Final = (1e-6, 1e6)
-"""The least and the largest epsilon: below, noise exceeds any possible count; above, there is none."""
+"""The smallest and the largest epsilon: below, noise exceeds any possible count; above, there is none."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class LaplaceNoise(Control):
 
     Neighbouring tables differ by one record, which is in one cell of each counted table, pair counts included, where
     all records are counted and both tables list and map the same values. Each table therefore has sensitivity 1, and
-    together they use the sum of their epsilons (Dwork and Roth 2014, theorem 3.16). What a pair tells of the label
-    takes a share like a table (`noisy_association`). Negative counts of the label become 0, which uses no more epsilon
-    (theorem 2.1: post-processing).
+    together they use the sum of their epsilons (Dwork and Roth 2014, theorem 3.16). The association of a pair with the
+    label takes a share like a table (`noisy_association`). Negative counts of the label become 0, which uses no more
+    epsilon (theorem 2.1: post-processing).
 
     Attributes:
         epsilon: The budget of all tables together.
         split: The rule that divides it among them.
         open_answers: Let all who see the entry read full answers; these reveal no more than the noisy counts.
-        sums: By pair, the label sums. What pairs without them tell of the label is left out.
+        sums: By pair, the label sums. Associations of pairs without them are left out.
 
     Raises:
         ControlError: Epsilon is out of range or the split is unknown.
@@ -94,7 +94,7 @@ class LaplaceNoise(Control):
         Tables that cannot declare noise are left out.
 
         Raises:
-            ControlError: There are random maskings. One more record may change the draw of all others.
+            ControlError: There are random maskings. One more record may change all other draws.
         """
         _refuse_chance(entry)
         pairs, lost = without_untold(entry.pairs, self.sums)
@@ -102,12 +102,12 @@ class LaplaceNoise(Control):
         declarable, left_out = only_declarable(without_unshared(entry.model_copy(update=told)))
         tables = noisy_tables(declarable, self.epsilon, self.split)
         noisy = with_tables(declarable, _noisy(declarable, tables, progress))
-        untold = (f"what {lost} pairs tell of the label together (with_label)",) * bool(lost)
-        untold += ("what the unmasked table tells (joint_trace)",) * (entry.joint_trace is not None)
+        untold = (f"the association of {lost} pairs with the label (with_label)",) * bool(lost)
+        untold += ("the trace of the unmasked table (joint_trace)",) * (entry.joint_trace is not None)
         return self._told(noisy, tables), Changes(tables=(*left_out, *untold), noise=tuple(tables))
 
     def _told(self, entry: EntryDocument, tables: Sequence[NoisyTable]) -> EntryDocument:
-        """Return an entry with noisy counts, with noise in what its pairs tell of the label too."""
+        """Return an entry with noisy counts, with noise in the associations of its pairs, too."""
         shares = iter(tables[len(tables) - sum(pair.with_label is not None for pair in entry.pairs) :])
 
         def told(name: PairName, exact: LabelAssociation) -> LabelAssociation:
@@ -149,7 +149,7 @@ def _refuse_chance(entry: EntryDocument) -> None:
 def noisy_tables(entry: EntryDocument, epsilon: float, split: Split) -> list[NoisyTable]:
     """Return the share of epsilon and the noise scale of each table of an entry that has only declarable ones.
 
-    What pairs tell of the label comes last: as many cells as labels, and one for the number of combinations.
+    The associations of pairs come last: as many cells as labels, and one for the number of combinations.
     """
     labels = len(entry.label.domain)
     counted = [(name, len(counts) * len(counts[0])) for name, counts in tables_of(entry)]

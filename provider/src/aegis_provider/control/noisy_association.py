@@ -1,9 +1,10 @@
-"""Noise in what two masked values tell of the label: in the sums behind chi-square, and in how many combinations occur.
+"""Noise in the association of two masked attributes with the label: in the sums behind chi-square, and in the number of
+combinations.
 
 With `n_ij` records of combination `i` and label value `j`, chi-square is `N (Q - 1)`, `Q = sum_j S_j / m_j`, with the
-records `m_j` of each label value and the **label sums** `S_j = sum_i n_ij^2 / n_i`. Chi-square itself has no limit to
-how much one record changes it, since a label value may be rare. The label sums have: **one record more changes them by
-at most 1 in all**, whatever the table.
+records `m_j` of each label value and the **label sums** `S_j = sum_i n_ij^2 / n_i`. One record can change chi-square
+itself without limit, since a label value may be rare. The label sums are bounded: **one more record changes them by at
+most 1 in all**, in any table.
 
 Proof. A record with label `b` joins combination `a`, which has `n` records, `x` of them with label `b`. No other
 combination changes. If n = 0, then `S_b` grows from 0 by 1^2 / 1 = 1 there, and nothing else changes. Otherwise
@@ -13,7 +14,7 @@ combination changes. If n = 0, then `S_b` grows from 0 by 1^2 / 1 = 1 there, and
 
 The absolute changes add up to `(n (2 x + 1) - x^2 + sum_(j != b) n_aj^2) / (n (n + 1))`. The others have `n - x`
 records in all, so the sum of their squares is at most `(n - x)^2`, with equality if all have the same label. The
-numerator is then `n (2 x + 1) - x^2 + (n - x)^2 = n + n^2`, and the quotient 1. A record less is the same change
+numerator is then `n (2 x + 1) - x^2 + (n - x)^2 = n + n^2`, and the quotient 1. Removing a record is the same change
 backwards.
 
 The number of combinations changes by at most 1. By sequential composition, both together spend the sum of their
@@ -31,7 +32,7 @@ from aegis_sdk.wire import AssociationNoise, EntryDocument, LabelAssociation, Pa
 
 
 def told_pairs(entry: EntryDocument) -> Iterator[tuple[str, Pair]]:
-    """Yield each pair that tells something of the label, and the name of what it tells."""
+    """Yield each pair with an association with the label, and the name of this association."""
     for pair in entry.pairs:
         if pair.with_label is not None:
             yield f"{named(pair)}, with the label", pair
@@ -44,21 +45,23 @@ def named(pair: Pair) -> str:
 
 
 def key_of(pair: Pair) -> PairName:
-    """Return the name under which a pair's label sums are known."""
+    """Return the key of a pair's label sums."""
     return tuple(pair.attributes), tuple(pair.maskings)
 
 
 def sensitivity(labels: int) -> int:
-    """Return how much one record changes the label sums in all, in units: those of a record, and one for each label.
+    """Return the total change of the label sums by one record, in units: those of a record, and one for each label.
 
     Every term of a sum is rounded down to a whole number of units. Only the terms of one combination change, one for
-    each label, and rounding moves a change by less than a unit.
+    each label, and rounding alters a change by less than a unit.
     """
     return UNIT + labels
 
 
 def association_scale(epsilon: float, labels: int) -> float:
-    """Return the least scale in records, up to rounding, for which OpenDP proves that both numbers use this epsilon."""
+    """Return the smallest scale in records, up to rounding, for which OpenDP proves that both numbers use this
+    epsilon.
+    """
     scale = (sensitivity(labels) / UNIT + 1) / epsilon
     while sum(map(Fraction, epsilons_of(scale, labels))) > Fraction(epsilon):
         scale = math.nextafter(scale, math.inf)
@@ -73,17 +76,17 @@ def epsilons_of(scale: float, labels: int) -> tuple[float, float]:
 def noisy_association(
     told: LabelAssociation, sums: LabelSums, label: Sequence[int], scale: float, epsilon: float
 ) -> LabelAssociation:
-    """Return what two masked values tell of the label, with noise.
+    """Return the association of two masked attributes with the label, with noise.
 
-    All but the two draws is post-processing, which uses no epsilon (Dwork and Roth 2014, theorem 2.1): chi-square
-    follows from the noisy label sums and from the published counts of the label.
+    Everything but the two draws is post-processing, which uses no epsilon (Dwork and Roth 2014, theorem 2.1):
+    chi-square follows from the noisy label sums and from the published counts of the label.
 
     Args:
         told: The exact numbers.
         sums: The exact label sums, in units.
         label: The label's counts as published, with noise.
         scale: The scale of the noise, in records.
-        epsilon: What both numbers may spend.
+        epsilon: The budget of both numbers.
     """
     noisy = laplace(scale * UNIT)(list(sums))
     [combinations] = laplace(scale)([told.combinations])
@@ -93,16 +96,18 @@ def noisy_association(
 
 
 def _chi_square(sums: Sequence[float], label: Sequence[int]) -> float:
-    """Return `N (sum_j S_j / m_j - 1)`, between the least and the largest chi-square of a table with these labels."""
+    """Return `N (sum_j S_j / m_j - 1)`, between the smallest and the largest chi-square of a table with these
+    labels.
+    """
     records, held = sum(label), [(each, count) for each, count in zip(sums, label, strict=True) if count > 0]
     chi_square = records * (math.fsum(each / count for each, count in held) - 1)
     return min(max(chi_square, 0.0), float(records * (len(held) - 1)))
 
 
 def without_untold(pairs: Sequence[Pair], sums: Mapping[PairName, LabelSums]) -> tuple[list[Pair], int]:
-    """Return the pairs without what they tell of the label if its sums are not known, and how many lost it.
+    """Return the pairs without associations whose label sums are unknown, and the number of these.
 
-    A pair that tells nothing else is left out.
+    A pair with nothing else is left out.
     """
     lost = {key_of(pair) for pair in pairs if pair.with_label is not None and key_of(pair) not in sums}
     kept = [pair for pair in pairs if key_of(pair) not in lost or pair.joint is not None]

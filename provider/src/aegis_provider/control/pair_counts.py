@@ -1,4 +1,4 @@
-"""Pairs of an entry whose counts add up those of finer pairs."""
+"""Pairs of an entry whose counts are sums of those of finer pairs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""Privacy guarantees of configurations after merging: those that still hold without reading the table again."""
+"""Privacy guarantees of configurations after merging: those still valid without reading the table again."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from aegis_sdk.wire import SUPPRESSED, Configuration
 
 @dataclass(frozen=True)
 class Roles:
-    """The quasi-identifiers, by which people may be known, and the sensitive attributes, which must stay secret."""
+    """The quasi-identifiers, which may identify people, and the sensitive attributes, which must stay secret."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -18,11 +18,11 @@ class Roles:
 
 @dataclass(frozen=True)
 class Vouched:
-    """The configurations with those privacy guarantees that still hold.
+    """The configurations with the privacy guarantees that are still valid.
 
     Attributes:
-        configurations: The configurations with the guarantees left.
-        lost: The names of the guarantees that no longer hold, by id.
+        configurations: The configurations with the remaining guarantees.
+        lost: The names of the lost guarantees, by id.
         recount: The ids of the configurations whose suppressed records or cells may have changed.
     """
 
@@ -35,10 +35,10 @@ _Merged: TypeAlias = Collection[tuple[str, str]]
 
 
 def still_vouched(configurations: Sequence[Configuration], merged: _Merged, roles: Roles) -> Vouched:
-    """Return what still holds after the maskings in `merged` (attribute, id) have become coarser.
+    """Return the guarantees that are valid after the maskings in `merged` (attribute, id) have become coarser.
 
-    `CRITERIA` says what each criterion survives. Merged classes are mixtures, and most criteria are no worse on a
-    mixture than on its worst part. Merged sensitive values are fewer and more frequent.
+    `CRITERIA` says which merging each criterion survives. Merged classes are mixtures, and most criteria are no worse
+    on a mixture than on its worst part. Merged sensitive values are fewer and more frequent.
     """
     kept, lost, recount = [], {}, []
     for each in configurations:

@@ -1,4 +1,4 @@
-"""The privacy of configurations as it is published: what is promised as promised, what was measured beyond in steps."""
+"""The published privacy of configurations: promises unchanged, and measured values beyond them in steps."""
 
 from collections.abc import Mapping
 
@@ -11,15 +11,15 @@ from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, GeneratedConfiguration
 
 _MANY = 20
-"""A value with so many times the base is taken to have the records that are published: chance hardly changes them."""
+"""A value with this many times the base is assumed to have the published records: chance hardly changes them."""
 
 
 def with_published_privacy(entry: EntryDocument, plan: Plan) -> EntryDocument:
-    """Return an entry whose privacy numbers give no small count of a class away (`published_privacy`).
+    """Return an entry whose privacy values disclose no small count of a class (`published_privacy`).
 
     Args:
-        entry: The entry, its counts controlled already.
-        plan: Its plan, which says what is promised and what is sensitive.
+        entry: The entry, with its counts controlled.
+        plan: Its plan, with the promises and the sensitive attributes.
     """
     promised = {each.id: each.promised for each in plan.configurations}
 
@@ -41,14 +41,14 @@ def coarse_privacy(
     configuration: Configuration | None,
     sensitive: tuple[str, ...],
 ) -> dict[str, float]:
-    """Return what a configuration reaches in the steps in which it may be published, beside an entry.
+    """Return the privacy of a configuration in the steps that may be published beside an entry.
 
     Args:
         measured: Its privacy, by criterion.
-        promised: What is promised of it, whatever is measured.
+        promised: Its promises, whatever is measured.
         entry: The entry, as it is published.
         configuration: The configuration; `None` if the entry does not have it.
-        sensitive: The sensitive attributes. Readers are taken to know them, and may take the label for one.
+        sensitive: The sensitive attributes. Readers are assumed to know them, and may think that the label is one.
     """
     first = {"attributes": entry.attributes[:1], "pairs": [], "configurations": None}
     known = [label_totals(evidence_of(content_of(entry.model_copy(update=first)))[0])]
@@ -67,7 +67,7 @@ def _base(entry: EntryDocument) -> int:
 
 
 def _totals_of(attribute: Attribute, masking: str, entry: EntryDocument) -> Totals:
-    """Return the least and the most records of each masked value; none if the entry does not count them."""
+    """Return the minimum and maximum records of each masked value; empty if the entry does not count them."""
     joint = attribute.joint
     if masking != IDENTITY:
         joint = next((each.joint for each in attribute.maskings if each.id == masking), None)
@@ -79,5 +79,5 @@ def _totals_of(attribute: Attribute, masking: str, entry: EntryDocument) -> Tota
 
 
 def _settled(totals: Totals, base: int) -> Totals:
-    """Return the totals, frequent values with the records that are published."""
+    """Return the totals, with the published records for frequent values."""
     return tuple((((least + most) // 2,) * 2 if least > _MANY * base else (least, most)) for least, most in totals)

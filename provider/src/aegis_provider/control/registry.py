@@ -46,9 +46,9 @@ def apply_controls(
     Args:
         entry: The entry from `summarize`.
         controls: The controls to apply, in any order.
-        roles: The roles of its attributes, which decide which privacy guarantees of configurations still hold.
-        beside: What `summarize_shared` found beside the entry. Without label sums, noise leaves out what pairs tell of
-            the label.
+        roles: The roles of its attributes, which decide which privacy guarantees of configurations are still valid.
+        beside: The knowledge of `summarize_shared` beyond the entry. Without label sums, noise leaves out the
+            associations of pairs with the label.
         progress: Called with the cells that have received noise.
 
     Returns:

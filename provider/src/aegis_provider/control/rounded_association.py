@@ -1,4 +1,6 @@
-"""Rounding of what two masked values tell of the label: so coarse that it hides a few records, then to a few digits."""
+"""Rounding of the association of two masked attributes with the label: coarse enough to hide a few records, then to a
+few digits.
+"""
 
 import math
 from collections.abc import Sequence
@@ -20,16 +22,16 @@ _CHANCE_BYTES: Final = 8
 def rounded_association(
     chi_square: float, combinations: int, label: Sequence[int], base: int, random_bytes: RandomBytes
 ) -> LabelAssociation:
-    """Return what two maskings tell of the label, rounded at random and without bias, then to `DIGITS` digits.
+    """Return the association of two maskings with the label, rounded at random without bias, then to `DIGITS` digits.
 
     The combinations become a multiple of the base, and chi-square one of `association_unit`. A record of a rare label
     value changes chi-square most in a combination with few records, so these are taken together before
-    (`PairCells.without_rare`). Three digits alone give counts of small tables away, since few tables have the same
+    (`PairCells.without_rare`). Three digits alone disclose counts of small tables, since few tables have the same
     chi-square to three digits.
 
     Args:
         chi_square: The exact chi-square.
-        combinations: How many combinations occur.
+        combinations: The number of combinations that occur.
         label: The published records of each label value.
         base: The base of the multiples.
         random_bytes: The source of randomness.
@@ -45,7 +47,7 @@ def rounded_association(
 
 
 def _next(number: float, random_bytes: RandomBytes) -> int:
-    """Return the whole number below or above, which is the number on average."""
+    """Round a number at random to the whole number below or above, without bias."""
     below, chance = math.floor(number), int.from_bytes(random_bytes(_CHANCE_BYTES))
     return below + (chance < (number - below) * 256**_CHANCE_BYTES)
 

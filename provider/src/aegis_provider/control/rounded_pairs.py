@@ -1,4 +1,4 @@
-"""Pair counts that would be small, rounded so that nobody knows a small one from all published counts together."""
+"""Small pair counts, rounded so that nobody can infer one from all published counts together."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from aegis_provider.entry_evidence import content_of
 from aegis_sdk.wire import EntryDocument, Pair
 
 _DRAWS: Final = 10
-"""How often a table is rounded again because a reader would know one of its small counts, before it is left out."""
+"""How many times a table whose small counts a reader would know is rounded again before it is left out."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class RoundedPairs:
     """Pairs without small counts.
 
     Attributes:
-        pairs: The pairs that are left.
-        rounded: The names of those that were rounded.
-        left_out: The names of those that were left out.
+        pairs: The remaining pairs.
+        rounded: The names of the rounded pairs.
+        left_out: The names of the pairs left out.
     """
 
     pairs: Sequence[Pair]
@@ -40,11 +40,11 @@ class RoundedPairs:
 
 
 def rounded_pairs(entry: EntryDocument, least: int, random_bytes: RandomBytes) -> RoundedPairs:
-    """Round pair counts to multiples of `least`, by themselves, where they must not stay as they are.
+    """Round pair counts separately to multiples of `least`, where exact ones must not be published.
 
-    They stay if none is small and no other table counts the same two attributes: differences of two tables may be
-    small. A reader knows exactly how many records a masked value has, and could conclude a small count from that. So
-    the tables in which a reader would know one are rounded again, and left out if that does not help.
+    They stay exact if none is small and no other table counts the same two attributes: differences of two tables may be
+    small. A reader knows the exact records of a masked value, and could infer a small count from these. So the tables
+    in which a reader would know one are rounded again, and left out if that does not help.
     """
     both = Counter(frozenset(pair.attributes) for pair in entry.pairs if pair.joint is not None)
     to_round = {
@@ -71,7 +71,7 @@ def rounded_pairs(entry: EntryDocument, least: int, random_bytes: RandomBytes) -
 
 
 def _without_counts(pairs: Mapping[int, Pair], gone: set[int]) -> dict[int, Pair]:
-    """Return the pairs without the counts of some; what these tell of the label stays."""
+    """Return the pairs without the counts of some; their associations with the label stay."""
     left = (place for place, pair in pairs.items() if place not in gone or pair.with_label is not None)
     nothing = {"joint": None, "rounded_to": None}
     return {place: pairs[place].model_copy(update=nothing if place in gone else {}) for place in left}
@@ -89,7 +89,7 @@ def known_pairs(entry: EntryDocument, evidence: Sequence[AttributeEvidence], pai
 
     Args:
         entry: The entry.
-        evidence: What it says of its attributes.
+        evidence: The evidence on its attributes.
         pairs: Pairs by their places, with rounded counts.
     """
     rounded = pairs_of(content_of(entry.model_copy(update={"pairs": list(pairs.values())})))
@@ -105,7 +105,7 @@ def _evidence(entry: EntryDocument) -> list[AttributeEvidence]:
 
 
 def _with_unmasked(evidence: AttributeEvidence) -> AttributeEvidence:
-    """Return evidence in which unmasked counts are those of one more masking, so that they are compared with pairs."""
+    """Return evidence with unmasked counts as an extra masking, so that they are compared with pairs."""
     if evidence.joint is None:
         return evidence
     unmasked = Counted(IDENTITY, evidence.values, np.arange(evidence.values), evidence.joint, deterministic=True)

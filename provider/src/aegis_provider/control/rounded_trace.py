@@ -1,4 +1,4 @@
-"""The trace of the unmasked table, rounded at random so that it tells next to nothing of a few people."""
+"""The trace of the unmasked table, rounded at random so that it reveals next to nothing about a few people."""
 
 import math
 from collections.abc import Iterator
@@ -12,16 +12,16 @@ from aegis_provider.counting.unmasked_trace import UnmaskedTrace, largest_slope
 from aegis_sdk.wire import EntryDocument, JointTrace
 
 _RECORDS: Final = 10
-"""The step is at least the share of this many records: what a group of that size could explain of the label."""
+"""The step is at least the share of this many records, the part of the label that such a group could explain."""
 
 _FINEST: Final = 0.001
-"""More digits than these change no decision."""
+"""Further digits change no decision."""
 
 _SLOPES: Final = 1.2
-"""What a reader does not know of the trace is, as a standard deviation, so many times what one record changes."""
+"""The least uncertainty of a reader about the trace, as a standard deviation in units of the change by one record."""
 
 _MOST: Final = 0.2
-"""A trace that is known less well than to this share of itself is no reference for what configurations keep."""
+"""A trace with a larger relative error than this is useless as the reference of configurations."""
 
 
 def rounded_trace(
@@ -30,11 +30,11 @@ def rounded_trace(
     """Return the fields that change if the entry's trace is rounded to a multiple of a step, up or down at random.
 
     Rounding by a step adds a variance of `step**2 / 6` to that of the counts that a reader does not know, which are
-    rounded by `base`. Where the two hide no single record, the trace is left out.
+    rounded by `base`. If the two together do not hide a single record, the trace is left out.
 
     Args:
         entry: The entry.
-        unmasked: How much of the trace single counts are; None if that is not known, so that the trace is left out.
+        unmasked: The contributions of single counts to the trace; None if unknown, which leaves the trace out.
         base: The base by which other counts are rounded.
         chance: The source of randomness.
     """
@@ -43,7 +43,7 @@ def rounded_trace(
     if unmasked is None:
         return {"joint_trace": None}
     value = entry.joint_trace.value
-    if value > unmasked.value:  # a single table tells more than the adjusted whole, and that is published
+    if value > unmasked.value:  # a single published table exceeds the adjusted trace
         unmasked = UnmaskedTrace(value, max(unmasked.slope, largest_slope(_tables(entry))))
     unknown = (base * unmasked.spread) ** 2 / 6
     hidden = math.sqrt(6 * max((_SLOPES * unmasked.slope) ** 2 - unknown, 0.0))

@@ -27,7 +27,7 @@ from aegis_sdk.wire import Attribute, Configuration, DisclosureControl, EntryDoc
 
 _MANY_RECORDS: Final = 5_000
 _BASES: Final = (3, 5)
-"""The base for tables with fewer records than that, and for all others."""
+"""The bases for tables with fewer records than this, and for all others."""
 
 
 def base_for(records: int) -> int:
@@ -41,14 +41,14 @@ class RandomRounding(Control):
     """Rounding of every count to a multiple of `base`, up or down at random.
 
     The joint counts of an attribute are rounded once, and all its other counts are sums of these
-    (`rounded_once`): someone who averages overlapping tables finds nothing more in them.
+    (`rounded_once`): averaging overlapping tables reveals nothing more.
 
     Attributes:
         base: The base of the multiples; by default chosen by the number of records (`base_for`).
-        random_bytes: The source of randomness, which should be the system's. Whoever can predict it can undo the
-            rounding, and whoever guesses a seed can check the guess against the entry.
-        beside: What is known beside the entry: what the frequent combinations of each pair tell of the label is
-            published instead of what all do, and what is promised of configurations is not rounded.
+        random_bytes: The source of randomness, which should be the system's. Anyone who can predict it can undo the
+            rounding, and a guessed seed can be checked against the entry.
+        beside: The knowledge beyond the entry: the associations of frequent combinations are published instead of those
+            of all, and promises of configurations are not rounded.
 
     Raises:
         ControlError: The base is not a valid count of at least 2.
@@ -65,7 +65,7 @@ class RandomRounding(Control):
         object.__setattr__(self, "_threshold", int(threshold))
 
     def knowing(self, beside: Beside) -> Self:
-        """Return the control, knowing what pairs tell of the label and what is promised."""
+        """Return the control with the associations of pairs and the promises."""
         return replace(self, beside=beside)
 
     def declared(self) -> dict[str, Any]:
@@ -88,9 +88,9 @@ class RandomRounding(Control):
         if entry.records < self.base:
             raise ControlError(
                 f"with {_records(entry.records)}, rounding to multiples of {self.base} leaves none: choose a smaller "
-                "base, or publish exact counts if they give nobody away"
+                "base, or publish exact counts if they disclose nobody"
             )
-        up = self._some(labels, self._chance("label"))  # a table of a few records has to keep some
+        up = self._some(labels, self._chance("label"))  # some records must remain of a small table
         histogram = labels - labels % self.base + self.base * up
         left_out = tuple(f"histogram of {each.name}" for each in entry.attributes if _lacks_joint(each))
         changed: dict[str, Any] = {
@@ -109,14 +109,14 @@ class RandomRounding(Control):
     def suppressed(self, number: int) -> int:
         """Return the rounded number of suppressed records or cells.
 
-        It is rounded up where its remainder exceeds a threshold, which is drawn once. Configurations that suppress the
-        same records would otherwise round their number anew each, and the mean would tell it.
+        It is rounded up where its remainder exceeds a threshold, which is drawn once. Otherwise several configurations
+        that suppress the same records would round their number independently, and the mean would disclose it.
         """
         remainder = number % self.base
         return number - remainder + self.base * (remainder > self._threshold)
 
     def _configuration(self, configuration: Configuration) -> Configuration:
-        """Return the configuration with a `k` of at least 1 whose part beyond the promise is rounded down.
+        """Return the configuration with the part of `k` beyond the promise rounded down, at least 1.
 
         That part was measured, and with it `k` may be the size of a class.
         """
@@ -139,7 +139,9 @@ class RandomRounding(Control):
         return attribute.model_copy(update={**histogram, "joint": joint.tolist(), "maskings": maskings})
 
     def _masking(self, name: str, masking: Masking, joint: Counts, up: NDArray[np.bool_], labels: Counts) -> Masking:
-        """Return the masking with sums of the rounded counts; if they are no sums of these, with its own rounding."""
+        """Return the masking with sums of the rounded counts, or with its own rounding if its counts are not such
+        sums.
+        """
         if masking.mapping is None or masking.joint is None:
             return self._by_itself(name, masking, up, labels)
         sums = np.zeros((len(masking.domain), joint.shape[1]), dtype=np.int64)
@@ -149,7 +151,7 @@ class RandomRounding(Control):
     def _by_itself(self, name: str, masking: Masking, up: NDArray[np.bool_], labels: Counts) -> Masking:
         """Return the masking with its own rounding; one that counts all records has the same sums as other tables.
 
-        If rounding leaves no record of one that counts some, it is drawn again.
+        If rounding leaves no records, it is drawn again.
         """
         if masking.joint is None:
             return masking
@@ -172,13 +174,13 @@ class RandomRounding(Control):
         return up
 
     def _chance(self, *table: str) -> RandomBytes:  # noqa: ARG002 - all randomness comes from here, for each table
-        """Return the randomness of a table, by its attributes and maskings, for its cells in order: the system's."""
+        """Return the system's randomness for a table, named by its attributes and maskings, for its cells in order."""
         return self.random_bytes
 
     def _pairs(self, entry: EntryDocument, rounded: EntryDocument) -> list[Pair]:
         """Return the rounded pairs.
 
-        Where a reader would know a small count, twice as many records are counted together, in all pairs of the two
+        Where a reader would know a small count, twice as many records are counted together in all pairs of the two
         maskings.
 
         Args:
@@ -186,7 +188,7 @@ class RandomRounding(Control):
             rounded: The entry with all other counts rounded.
         """
         pools = self._pools(entry, rounded)
-        published = self._evidence(without_unshared(rounded))  # what else readers get: more could mislead them
+        published = self._evidence(without_unshared(rounded))  # exactly the tables that readers get
         label = rounded.label.histogram
         pairs, again = dict[int, Pair](), set(range(len(entry.pairs)))
         while again:

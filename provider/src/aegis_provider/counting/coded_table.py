@@ -1,4 +1,4 @@
-"""The records of a table as small integers, kept by the engine, from which any number of pairs is counted."""
+"""The records of a table as small integers, stored by the engine, from which any number of pairs is counted."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,22 +24,22 @@ from aegis_provider.table.values import MISSING, Domain
 # Every lookup has its own buffers, and all lookups of a step are open at once.
 _LOOKUPS_PER_STEP = 60
 
-# An engine that is a server counts so many pairs at once, and keeps the groups of all in memory.
+# The most pairs that a server engine counts at once: it holds the groups of all in memory.
 _PAIRS_PER_READING = 30
 
-# DuckDB gives this process the codes in batches of so many records, from which it counts faster than by any query:
-# tables with this many cells at once, and no larger one, whose cells are mostly empty.
+# The records per batch of codes from DuckDB, which are counted here faster than by any query, and the most cells
+# counted at once; larger tables are mostly empty.
 _RECORDS_PER_BATCH = 1 << 17
 _CELLS_PER_READING = 1 << 23
 
-# For so few readings, a temporary table of the codes would cost more than it saves.
+# Up to this many readings, a temporary table of the codes would cost more than it saves.
 _LOOKED_UP_AGAIN = 3
 
 # The number of the label among the columns, above those of all attributes.
 _LABEL = 1_000_000
 
 Grouped: TypeAlias = tuple[int, int]
-"""The place of an attribute in the plan, and the place of one of its partitions among those given for it."""
+"""The place of an attribute in the plan, and the place of a partition among those given for it."""
 
 Two: TypeAlias = tuple[Grouped, Grouped]
 
@@ -61,7 +61,7 @@ class CodedTable:
 
     @classmethod
     def of(cls, counted: CountedTable, label: str, partitions: Mapping[int, Sequence[Partition]]) -> "CodedTable":
-        """Look the groups of its values of these attributes up for each record, 60 attributes at a time.
+        """Look up the groups of these attributes' values for each record, 60 attributes at a time.
 
         DuckDB writes to disk whatever exceeds the memory limit.
 
@@ -83,7 +83,7 @@ class CodedTable:
         return cls(table.engine, rows, partitions, labels, counted.records, table.name)
 
     def counts(self, pairs: Sequence[Two]) -> Iterator[PairCells]:
-        """Yield for each pair how many records are in each two groups, by label value.
+        """Yield for each pair the joint counts of its groups, by label value.
 
         Raises:
             TableError: The records are not those that were counted.
@@ -101,7 +101,7 @@ class CodedTable:
                 yield from coded.counts_by_engine(together)
 
     def joints(self, pairs: Sequence[Two]) -> list[Counts]:
-        """Return for each pair (groups, groups) how many records are in each two groups; memory holds all counts.
+        """Return for each pair (groups, groups) the joint counts of its groups, all in memory.
 
         Raises:
             TableError: The records are not those that were counted.
@@ -178,7 +178,7 @@ class CodedTable:
         return TableError(f"{self.name}: changed while it was read; summarize again")
 
     def counts_by_engine(self, pairs: Sequence[Two]) -> Iterator[PairCells]:
-        """Yield what the engine counts by one query: cells without records are not there.
+        """Yield the counts by one query of the engine, without empty cells.
 
         Raises:
             TableError: The records are not those that were counted.

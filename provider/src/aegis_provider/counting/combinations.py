@@ -1,4 +1,4 @@
-"""The combinations of groups in the records of a large table: who agrees with nobody on which attributes."""
+"""The combinations of groups in the records of a large table, and the records that are unique in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from aegis_provider.counting.counts import Counts, Partition, Places
 
 _LARGEST_KEY: Final = 2**62
 
-# Keys are made of so many records at once, which stay in the processor's cache.
+# Keys are made of this many records at once, which stay in the processor's cache.
 _TOGETHER: Final = 1 << 16
 
-# By so many records it is judged whether combinations repeat.
+# The number of records that show whether combinations repeat.
 _LOOKED_AT: Final = 1 << 18
 
 
@@ -26,7 +26,7 @@ class Combinations:
 
     Attributes:
         codes: (combinations,) by the place of an attribute in the plan, the group of its value.
-        counts: (combinations,) how many records have the combination.
+        counts: (combinations,) the number of records with each.
     """
 
     codes: Mapping[int, NDArray[np.signedinteger[Any]]]
@@ -34,7 +34,7 @@ class Combinations:
 
     @classmethod
     def of(cls, counted: CountedTable, label: str, partitions: Mapping[int, Partition]) -> Self:
-        """Read the table once, and keep the groups of the values of these attributes: a byte for each, or a few.
+        """Read the table once, and store the groups of these attributes' values in one or a few bytes each.
 
         Without attributes, all records agree, and nothing is read.
 
@@ -54,10 +54,10 @@ class Combinations:
         return cls(codes, np.ones(counted.records, dtype=np.int8)).merged(views)
 
     def alone(self, views: Mapping[int, Partition]) -> int:
-        """Return how many records agree with no other one on these attributes.
+        """Return the number of records that differ from all others in these attributes.
 
         Args:
-            views: By attribute, a coarser partition, of the groups of its values.
+            views: By attribute, a coarser partition of the groups of its values.
         """
         keys = self.keys(views)
         if self.counts.max(initial=1) == 1:
@@ -80,10 +80,10 @@ class Combinations:
         return keys
 
     def merged(self, views: Mapping[int, Partition]) -> Self:
-        """Return each combination once, if that saves about half of them.
+        """Merge equal combinations, if that saves about half of them.
 
         Args:
-            views: All that is known of each attribute.
+            views: By attribute, the finest partition needed.
         """
         first = {place: codes[:_LOOKED_AT] for place, codes in self.codes.items()}
         seen = type(self)(first, self.counts[:_LOOKED_AT]).keys(views)

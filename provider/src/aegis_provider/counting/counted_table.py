@@ -57,8 +57,8 @@ class MaskedDomain:
 class CountedTable:
     """The attributes of a plan, counted in a table against the label.
 
-    `recognised`: what columns have where the plan does not state it: numbers and dates that are not written plainly, or
-    so many other texts that all are read as texts.
+    `recognised`: the recognised content of columns without a type in the plan: numbers and dates in other than plain
+    notation, or so many other texts that all are read as texts.
     """
 
     table: Table
@@ -71,12 +71,12 @@ class CountedTable:
         """Count the attributes of the plan against its label.
 
         Reads the table once, once more if attributes are discretised, and again for each rule that needs quantiles, or
-        if numbers or dates turn out not to be written plainly. The result's `table` reads discretised attributes as
-        bins, and others plainly.
+        if numbers or dates are not in plain notation. The result's `table` reads discretised attributes as bins, and
+        others plainly.
 
         Raises:
-            TableError: A column is missing, there are no records, a value is not of its attribute's type, or the plan
-                does not say what few texts among numbers or dates are.
+            TableError: A column is missing, there are no records, a value is not of its attribute's type, or a few
+            texts among numbers or dates are not explained by the plan.
         """
         rules = {each.name: each.discretization for each in plan.attributes if each.discretization is not None}
         names = [attribute.name for attribute in plan.attributes]
@@ -101,7 +101,7 @@ class CountedTable:
     def doubtful_types(self, plan: Plan) -> Iterator[str]:
         """Yield a sentence for each attribute without a type in the plan whose decimals may be codes.
 
-        And one for lines of a CSV file that are no records, and one for a few records without a label.
+        Also one for lines of a CSV file that are not records, and one for a few records without a label.
         """
         if any(said in (self.table.written or "") for said in ("left out", "assumed")):
             yield f"{self.table.name}: CSV in {self.table.written}"
@@ -123,7 +123,7 @@ class CountedTable:
             yield f"{each.attribute.name}: {code!r} is read as {read}. {instead} ({place})"
 
     def restricted_to(self, table: Table, label: str) -> "CountedTable":
-        """Count the same attributes in another table, which has only some of the records.
+        """Count the same attributes in another table with only some of the records.
 
         Domains keep the values that occur there, and fitted maskings are those of the whole table.
 
@@ -133,7 +133,7 @@ class CountedTable:
         tallies = tally(table, [each.attribute.name for each in self.attributes], label)
         if not len(tallies[0].counts):
             raise TableError(
-                f"{table.name}: no release shows any record; use a plan with a configuration that leaves some in"
+                f"{table.name}: every configuration suppresses all records; use a plan with one that leaves some"
             )
         order = self.label.texts if self.label.ordered else None
         known = _domain(table, label, tallies[0].labels, self.label.value_type, order)
@@ -142,7 +142,7 @@ class CountedTable:
         return replace(self, table=table, label=known, attributes=attributes)
 
     def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
-        """Return what each masking makes of the domain, by id, for maskings that give every value a masked value.
+        """Return the masked domain of each deterministic masking, by id.
 
         Raises:
             TableError: As for `masked`.
@@ -156,7 +156,7 @@ class CountedTable:
         """Return the masked text of each value of the attribute.
 
         Raises:
-            TableError: A value has none.
+            TableError: A value has no masked text.
         """
         function, reading = self.function(counted, masking), self.table.reading(counted.attribute.name)
         with self._located(counted, masking):
@@ -168,7 +168,7 @@ class CountedTable:
         """Return the masking function, fitted to this table's counts if needed.
 
         Raises:
-            PlanError: The masking does not give each value one masked value.
+            PlanError: The masking is not a function of the value.
             TableError: As for `masked`.
         """
         match masking.function:
@@ -199,7 +199,7 @@ class CountedTable:
             TableError: As for `masked`, or the domain is too large.
         """
         if not isinstance(masking.function, RandomFunction):
-            raise PlanError(f"{masking.place}: does not mask at random, so there is nothing to draw")
+            raise PlanError(f"{masking.place}: is not random, so there is nothing to draw")
         joint = counted.counts.fold(range(len(counted.domain)), len(counted.domain))
         random = random_for(seed, counted.attribute.name, masking.id)
         with self._located(counted, masking):
@@ -229,10 +229,10 @@ class CountedTable:
 
 
 def _recognised(table: Table, plan: Plan, tallies: Sequence[Tally]) -> Iterator[tuple[str, Recognised]]:
-    """Yield how the columns of texts are written that have numbers or dates, but not plainly.
+    """Yield the notation of columns with numbers or dates that are not in plain notation.
 
     Raises:
-        TableError: A few of their texts are neither, or they may be read in two ways.
+        TableError: A few of their texts are neither, or the notation is ambiguous.
     """
     for attribute, each in zip(plan.attributes, tallies, strict=True):
         texts, name = set(each.texts), attribute.name
@@ -249,7 +249,7 @@ def _recognised(table: Table, plan: Plan, tallies: Sequence[Tally]) -> Iterator[
 
 
 def _are_typed(texts: Collection[str], declared: ValueType | None) -> bool:
-    """Return whether texts are plain values of a type, so that nothing is to be recognised."""
+    """Return whether texts are plain values of a type, so that no notation needs recognition."""
     if declared is None:
         return infer_type(texts) is not ValueType.STRING
     with suppress(UnmaskableValueError):
@@ -276,7 +276,7 @@ def _recounted(table: Table, whole: CountedAttribute, counted: Tally, label: Dom
 
 
 def type_in(source: str, attribute: Attribute) -> str:
-    """Return the place where a plan states the type of an attribute, or could."""
+    """Return the place in a plan for the type of an attribute."""
     return f"{source}: attributes.{attribute.name}.type"
 
 
@@ -288,7 +288,7 @@ def _domain(
     order: Sequence[str] | None,
     place: str = "",
 ) -> Domain:
-    """Return the domain of a column, in the order that the plan states, or else the table."""
+    """Return the domain of a column, in the order of the plan, or else of the table."""
     if order is None and set(texts) <= {MISSING, *table.orders.get(column, ())}:
         order = table.orders.get(column)
     try:
@@ -312,7 +312,7 @@ def _places(domain: Domain, texts: NDArray[Any]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class DistinctRecords:
-    """Every combination of values of some columns that occurs, and how many records have it.
+    """The combinations of values of some columns that occur, with their counts.
 
     `codes`: (combinations, columns) the place of each value in its column's domain; `counts`: (combinations,). A
     combination may appear more than once if the table writes one value in two ways.
@@ -330,7 +330,7 @@ class DistinctRecords:
         Args:
             counted: The counted table.
             columns: The columns.
-            by_spelling: Whether every text is a value of its own.
+            by_spelling: Whether every spelling is a separate value.
 
         Raises:
             TableError: As for `CountedTable.of`.

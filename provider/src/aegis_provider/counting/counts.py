@@ -85,8 +85,8 @@ class Partition:
     """The values of a domain in groups.
 
     Attributes:
-        groups: (values,) the group of each value, from 0 to `size - 1`; every group has a value.
-        size: how many groups there are.
+        groups: (values,) the group of each value, from 0 to `size - 1`; no group is empty.
+        size: the number of groups.
     """
 
     groups: Places
@@ -115,7 +115,7 @@ class Partition:
         return coarse
 
     def follows_from(self, other: "Partition") -> bool:
-        """Return whether values that share a group of the other share one here: this one is a function of the other."""
+        """Return whether this partition is a function of the other."""
         return self.size <= other.size and np.array_equal(self.per_group_of(other)[other.groups], self.groups)
 
 

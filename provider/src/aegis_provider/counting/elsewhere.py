@@ -1,4 +1,4 @@
-"""Counts of an attribute in a table that was masked elsewhere: its masked values with the label."""
+"""Joint counts of the masked values and the label in a table that was masked elsewhere."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class CountsElsewhere:
 
     Attributes:
         texts: The masked values, `""` first.
-        joint: (masked values, labels) how many records have each.
+        joint: (masked values, labels) the joint counts.
     """
 
     texts: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Names of groups of values that tell no rare value, and so no single record."""
+"""Names of groups of values that reveal no rare value, and so no single record."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -22,12 +22,12 @@ _NAMED: Final = 3
 def group_names(
     domain: Domain, members: Sequence[Places], *, binned: bool, frequent: NDArray[np.bool_]
 ) -> tuple[str, ...]:
-    """Return a unique text for each group of values. A single value has its own text if it is frequent.
+    """Return a unique text for each group of values: its own text for a single frequent value.
 
-    Other groups of neighbours among numbers, dates and bins are named by the interval that holds them. The ends of
-    intervals lie between values, so that they tell none, and are as round as possible; the first and the last interval
-    have one end. Other groups are named by their `frequent` values, up to three, followed by a number
-    if that name is taken.
+    Other groups of neighbours among numbers, dates and bins are named by an interval that contains them. The ends of
+    intervals lie between values, so that they reveal none, and are as round as possible; the first and the last
+    interval have one end. Other groups are named by their `frequent` values, up to three, followed by a number if that
+    name is taken.
 
     Args:
         domain: The values.
@@ -78,17 +78,17 @@ def _date_edge(domain: Domain, before: int, after: int) -> str:
 
 
 def _bin_edge(domain: Domain, before: int, after: int) -> str:
-    """Return a number between the end of one bin and the beginning of the next, which may be the same."""
+    """Return a number between the end of one bin and the beginning of the next; the two may be equal."""
     end, begin = domain.texts[before].partition(",")[2][:-1], domain.texts[after].partition(",")[0][1:]
     return begin if end == begin else f"{simplest(Decimal(end), Decimal(begin)):f}"
 
 
 def _listed(domain: Domain, members: Places, frequent: NDArray[np.bool_]) -> str:
-    """Return the frequent values of a group, and that it has others.
+    """Return the frequent values of a group, and whether it has others.
 
-    It does not say how many others there are: in a column of nearly unique values, that is a number of records.
+    The number of others stays hidden: in a column of nearly unique values, it is a number of records.
     """
-    named = with_blanks if len(members) > 1 else str  # a value by itself keeps its text
+    named = with_blanks if len(members) > 1 else str  # a single value has its own text
     told = [named(domain.texts[place]) or "missing" for place in members if frequent[place]]
     rest = ["others" if told else "rare values"] * (len(told[:_NAMED]) < len(members))
     return " or ".join([*told[:_NAMED], *rest])

@@ -1,6 +1,6 @@
-"""The masked values that an entry lists of a masking that can release single values as they are.
+"""The masked values that an entry lists for a masking that may release single values unchanged.
 
-Maskings without a mapping can do so, and functions that leave values nearly unique.
+These are maskings without a mapping, and functions that leave values nearly unique.
 """
 
 from collections.abc import Sequence
@@ -18,18 +18,18 @@ from aegis_provider.counting.published_domain import LEAST, PublishedDomain, lea
 from aegis_provider.table.values import MISSING, Domain
 
 _FEW: Final = 20
-"""A table with fewer records is too small to tell."""
+"""A table with fewer records is too small to judge."""
 
 _Number = TypeVar("_Number", np.int64, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class ListedMasked:
-    """The masked values of a masking as an entry lists them.
+    """The masked values of a masking, as listed in an entry.
 
     Attributes:
         texts: Their texts.
-        partition: The listed one of each masked value.
+        partition: The listed value of each masked value.
     """
 
     texts: tuple[str, ...]
@@ -42,7 +42,7 @@ class ListedMasked:
 
     @classmethod
     def common(cls, texts: Sequence[str], joint: Counts, domain: Domain, *, binned: bool) -> "ListedMasked":
-        """List common masked values, and groups of rare ones, which are merged as unmasked values are.
+        """List common masked values, and groups of rare ones, merged like unmasked values.
 
         Args:
             texts: The masked values, in order.
@@ -66,7 +66,7 @@ class ListedMasked:
 
 
 def is_nearly_unique(counted: CountedAttribute, masked: MaskedDomain) -> bool:
-    """Return whether a masking has two records for each masked value or fewer, or leaves most as rare as they are."""
+    """Return whether a masking has at most two records per masked value, or leaves most values as rare as before."""
     histogram = counted.counts.histogram()
     records, rare = int(histogram.sum()), int(histogram[_shown(counted, masked)].sum())
     return 2 * len(masked.texts) > max(records, _FEW) or 2 * rare > records
@@ -75,7 +75,7 @@ def is_nearly_unique(counted: CountedAttribute, masked: MaskedDomain) -> bool:
 def listed_as_unmasked(
     counted: CountedAttribute, masked: MaskedDomain, published: PublishedDomain, *, binned: bool
 ) -> MaskedDomain:
-    """Merge the masked values of a function like the listed values, so that none is that of few records.
+    """Merge the masked values of a function like the listed values, so that none has few records.
 
     Args:
         counted: The attribute.
@@ -87,9 +87,9 @@ def listed_as_unmasked(
 
 
 def listed_without_rare(counted: CountedAttribute, masked: MaskedDomain, *, binned: bool) -> MaskedDomain:
-    """Merge the masked values of a function that are values of few records, as they are, with each other.
+    """Merge those masked values of a function that are unchanged values of few records.
 
-    Only those that follow each other are merged if values are ordered.
+    If values are ordered, only consecutive ones are merged.
     """
     domain, shown = counted.domain, _shown(counted, masked)
     if not shown.any():
@@ -109,7 +109,7 @@ def _listed(counted: CountedAttribute, partition: Partition, *, binned: bool) ->
 
 
 def _shown(counted: CountedAttribute, masked: MaskedDomain) -> NDArray[np.bool_]:
-    """(values,) Whether each is a value of few records that a masking leaves as it is."""
+    """(values,) Whether each is a value of few records that a masking leaves unchanged."""
     both = zip(masked.mapping, counted.domain.texts, strict=True)
     kept = [masked.texts[place] == text != MISSING for place, text in both]
     return np.array(kept, dtype=bool) & (counted.counts.histogram() < LEAST)

@@ -16,7 +16,7 @@ def refuse_few_records(counted: CountedTable, least: int) -> None:
     """Reject a table with fewer than `least` records.
 
     Raises:
-        TableError: It has fewer.
+        TableError: The table has fewer.
     """
     if counted.records < least:
         raise TableError(
@@ -26,10 +26,10 @@ def refuse_few_records(counted: CountedTable, least: int) -> None:
 
 
 def refuse_rare_labels(counted: CountedTable, name: str, least: int) -> None:
-    """Reject a table with a label value that has fewer than `least` records: no masking can hide it.
+    """Reject a table with a label value that has fewer than `least` records: masking cannot hide it.
 
     Raises:
-        TableError: There is one.
+        TableError: There is such a value.
     """
     histogram = counted.attributes[0].counts.label_histogram()
     place = int(histogram.argmin())
@@ -42,7 +42,8 @@ def refuse_rare_labels(counted: CountedTable, name: str, least: int) -> None:
 
 
 def with_merged_labels(counted: CountedTable, name: str, least: int) -> tuple[CountedTable, MergedValues | None]:
-    """Merge the label values with fewer than `least` records into one, and with the next rarest if that has fewer, too.
+    """Merge the label values with fewer than `least` records into one, together with the next rarest if the sum is
+    still below it.
 
     Raises:
         TableError: One value would be left.
@@ -66,7 +67,7 @@ def with_merged_labels(counted: CountedTable, name: str, least: int) -> tuple[Co
 
 
 def _rare(histogram: Counts, least: int) -> Places:
-    """Return the places of the values to merge, ascending: the rare ones, and more if they are too few together."""
+    """Return the places of the values to merge, ascending: the rare ones, and more if their sum is too small."""
     order = np.argsort(histogram, kind="stable")
     number = int(np.count_nonzero(histogram < least))
     if not number:

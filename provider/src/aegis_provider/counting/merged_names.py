@@ -1,4 +1,4 @@
-"""Names of masked values that were merged, made of the names that they had."""
+"""Names of merged masked values, composed of the original names."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _SHOWN: Final = 40
 
 @dataclass(frozen=True)
 class MergedValues:
-    """Values, masked or of the label, that were merged into one, `text`."""
+    """Values, masked or of the label, merged into one, `text`."""
 
     values: tuple[str, ...]
     text: str
@@ -26,8 +26,8 @@ def merged_texts(
 ) -> list[str]:
     """Return a new, unique text for each group of two or more masked values, which are in order.
 
-    If `ordered`, a group has only neighbours and is named by its first and last value, unless one of these is rare. No
-    name has a rare value: it is one of `others`. A missing value is named `missing`.
+    If `ordered`, a group has only neighbours and is named by its first and last value, unless one of these is rare.
+    Names omit rare values, which count among the `others`. A missing value is named `missing`.
     """
     taken, texts = set(known), []
     for group in groups:

@@ -18,16 +18,16 @@ from aegis_provider.table.discretization import Binned
 from aegis_provider.table.values import MISSING
 
 _ALL: Final = ""
-"""The name of what all maskings tell together, which no masking has."""
+"""The name of the common refinement of all maskings; no masking can have it."""
 
 
 @dataclass(frozen=True)
 class Merging:
-    """What is merged before an entry is made.
+    """The merging of values before an entry is made.
 
     Attributes:
         least: The smallest count of a masked value and a label value, apart from 0.
-        labels: Whether rare label values are merged, too; otherwise they are refused.
+        labels: Whether rare label values are merged; otherwise the table is refused.
     """
 
     least: int
@@ -39,7 +39,7 @@ class MergedMasking:
     """A masking with some of its masked values merged.
 
     Attributes:
-        groups: The masked values that were merged.
+        groups: The merged masked values.
         masked: The new masked value of each value of the attribute.
     """
 
@@ -51,13 +51,13 @@ class MergedMasking:
 
 @dataclass(frozen=True, eq=False)
 class MergedTable:
-    """A counted table, and what was merged in it.
+    """A counted table, and the values merged in it.
 
     Attributes:
-        counted: The table; the maskings of its attributes are those after merging.
+        counted: The table; its attributes have the maskings after merging.
         maskings: The maskings with merged masked values.
-        label: The label values that were merged; none if none were.
-        apart: The table with these label values apart, as releases have them.
+        label: The merged label values, if any.
+        apart: The table before the merging of label values, as in releases.
     """
 
     counted: CountedTable
@@ -66,7 +66,7 @@ class MergedTable:
     apart: CountedTable | None = None
 
     def draw(self, counted: CountedAttribute, masking: Masking, seed: int) -> Draw:
-        """Return the draw of a random masking, which is that of the release: drawn before label values are merged.
+        """Return the draw of a random masking in the release: drawn before label values are merged.
 
         Raises:
             TableError: As for `CountedTable.draw`.
@@ -82,19 +82,20 @@ class MergedTable:
 
 
 def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedTable:
-    """Merge masked values until no masking has a small count, nor what the maskings of an attribute tell together.
+    """Merge masked values until neither a masking nor the common refinement of an attribute's maskings has a small
+    count.
 
-    So whatever follows from the maskings of an attribute, such as the difference of two of them, adds up counts that
-    are not small. A table that has no small counts stays as it is. Maskings without a mapping, and those whose mapping
-    is secret, stay, too: their masked values cannot be merged.
+    So everything that follows from the maskings of an attribute, such as the difference of two of them, is a sum of
+    counts that are not small. A table without small counts stays unchanged, and so do maskings without a mapping or
+    with a secret one: their masked values cannot be merged.
 
     Args:
-        counted: The table; of each attribute, only maskings that configurations use.
+        counted: The table, with only the maskings that configurations use.
         label: The name of the label.
-        merging: What is merged.
+        merging: The merging.
 
     Raises:
-        TableError: There are fewer records than the minimum, a label value is rare and not to be merged, or only one
+        TableError: There are fewer records than the minimum, a label value is rare and must not be merged, or only one
             label value would be left.
     """
     refuse_few_records(counted, merging.least)
@@ -141,7 +142,7 @@ def _merged_masking(
 def _texts_of(
     texts: Sequence[str], groups: Sequence[int], rare: Collection[str], *, ordered: bool
 ) -> tuple[MergedValues, ...]:
-    """Name the groups of masked values that have two or more; those of neighbours by the first and the last."""
+    """Name the groups of two or more masked values; those of neighbours by the first and the last."""
     members: dict[int, list[int]] = {}
     for place, group in enumerate(groups):
         members.setdefault(group, []).append(place)

@@ -1,4 +1,4 @@
-"""Choice of masked values to merge so that no nonzero count is small and most information on the label is kept."""
+"""Choice of masked values to merge so that no nonzero count is small and little information on the label is lost."""
 
 from collections.abc import Callable
 from typing import Final
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counts import Counts, Places
 
 _MOST_ROWS: Final = 2000
-"""The most rows to search; more are merged down to this number first, since the time grows with its square."""
+"""The most rows to search; more are first merged down to this number, since the time grows with its square."""
 
 _FINER: Final = 1e-9
 """The bonus for each additional run, in nats per record: among equally informative partitions the finer one wins."""
@@ -29,8 +29,8 @@ def merged_groups(joint: Counts, least: int, *, ordered: bool, missing: bool) ->
         joint: (masked values, labels) joint counts; no nonzero column sum is below `least`.
         least: The smallest count allowed, apart from 0.
         ordered: Whether only neighbours may share a group.
-        missing: Whether the first row is that of missing values. It is merged with others only where its counts, or
-            those of all others together, would be small.
+        missing: Whether the first row is that of missing values. It is merged with others only if its counts, or those
+            of all others together, would be small.
     """
     if len(joint) == 1:
         return None
@@ -49,9 +49,10 @@ def folded(joint: Counts, groups: Places) -> Counts:
 def best_runs(joint: Counts, least: int) -> Places | None:
     """(rows,) The run of each row in the best partition into contiguous runs without a small count.
 
-    The best partition keeps the most mutual information with the label. Up to terms that all partitions share, this is
-    the sum over runs of `sum_y n_y ln n_y - n ln n`. Dynamic programming over the beginning of the last run maximises
-    the sum (Bellman; for intervals Jackson et al. 2005) in O(rows^2 labels). Return `None` if no partition qualifies.
+    The best partition retains the most mutual information with the label. Up to terms that all partitions share, this
+    is the sum over runs of `sum_y n_y ln n_y - n ln n`. Dynamic programming over the beginning of the last run
+    maximises the sum (Bellman; for intervals Jackson et al. 2005) in O(rows^2 labels). Return `None` if no partition
+    qualifies.
     """
     finer = _FINER * float(joint.sum())
     return _best_runs(joint, lambda runs: np.where(is_small(runs, least), -np.inf, information(runs) + finer))
@@ -60,9 +61,9 @@ def best_runs(joint: Counts, least: int) -> Places | None:
 def informative_runs(joint: Counts, least: int, fewest: int) -> Places:
     """(rows,) The run of each row in the best partition into contiguous runs of at least `fewest` records.
 
-    The best partition keeps the most mutual information with the label, but a run with fewer than `least` records has
-    to tell more than chance would (`cost_of_group`). There is one run if no partition qualifies. Time is limited by
-    merging neighbours first that lose least, if there are more than 2,000 rows.
+    The best partition retains the most mutual information with the label, but a run with fewer than `least` records
+    must beat chance (`cost_of_group`). There is one run if no partition qualifies. Above 2,000 rows, the neighbours
+    that lose least are merged first, to limit the time.
 
     Args:
         joint: (rows, labels) joint counts.
@@ -80,10 +81,10 @@ def informative_runs(joint: Counts, least: int, fewest: int) -> Places:
 
 
 def cost_of_group(joint: Counts) -> float:
-    """Return how much more a group must tell to be worth it, in nats times records.
+    """Return the extra information, in nats times records, that makes a group worthwhile.
 
-    That is what the Bayesian information criterion takes for its parameters (Schwarz 1978): half the logarithm of the
-    records for each label value but one, and as much twice for its place, which chance may have chosen.
+    That is the penalty of the Bayesian information criterion for its parameters (Schwarz 1978): half the logarithm of
+    the records for each label value but one, and twice as much for its place, which chance may have chosen.
 
     Args:
         joint: (rows, labels) the joint counts that are split into groups.
@@ -93,11 +94,12 @@ def cost_of_group(joint: Counts) -> float:
 
 
 def _best_runs(joint: Counts, worth: Callable[[Counts], NDArray[np.float64]]) -> Places | None:
-    """(rows,) The run of each row in the partition into runs that are worth most together; None if that is nothing.
+    """(rows,) The run of each row in the partition into runs with the highest total worth; None if that is minus
+    infinity.
 
     Args:
         joint: (rows, labels) joint counts.
-        worth: Says what runs (runs, labels) are worth, each by itself: (runs,).
+        worth: Returns the worth (runs,) of each of some runs (runs, labels).
     """
     rows, sums = len(joint), np.vstack([np.zeros_like(joint[:1]), joint.cumsum(axis=0)])
     best, begins = np.full(rows + 1, -np.inf), np.zeros(rows + 1, dtype=np.intp)
@@ -120,7 +122,9 @@ def _runs(begins: Places) -> Places:
 
 
 def _merged_in_order(joint: Counts, least: int, *, missing: bool) -> Places:
-    """(rows,) Groups of neighbours. Missing values stay separate if that leaves no small count, or else join a run."""
+    """(rows,) Groups of neighbours. Missing values stay separate if that leaves no small count; otherwise they join a
+    run.
+    """
     coarse = _coarsened(joint[missing:])
     rows = folded(joint[missing:], coarse)
     runs = best_runs(rows, least)
@@ -135,7 +139,7 @@ def _merged_in_order(joint: Counts, least: int, *, missing: bool) -> Places:
 def _best_runs_beside(joint: Counts, least: int, beside: Counts) -> tuple[Places, int]:
     """The best runs if one of them also takes the counts `beside` (labels,), and the number of that run.
 
-    The program keeps two optima for each end: one where no run has taken the counts yet, and one where a run has. A
+    The program stores two optima for each end: one where no run has taken the counts yet, and one where a run has. A
     solution always exists, since a single run of all rows is one.
     """
     rows, sums = len(joint), np.vstack([np.zeros_like(joint[:1]), joint.cumsum(axis=0)])
@@ -218,7 +222,7 @@ def _greedily_merged(joint: Counts, least: int) -> Places:
 
 
 def _partner(sums: Counts, row: int, left: NDArray[np.bool_], least: int) -> int:
-    """The row to merge with: the one that loses least, of those that leave no small count if there are any."""
+    """The row to merge with: the one that loses least, preferably of those that leave no small count."""
     enough = left & ~is_small(sums + sums[row], least)
     return int(np.where(enough if enough.any() else left, _losses(sums, sums[row]), np.inf).argmin())
 

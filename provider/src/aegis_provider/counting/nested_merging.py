@@ -1,7 +1,7 @@
-"""Merging of all tables of an attribute, the coarsest first, so that those that follow from others still do.
+"""Merging of all tables of an attribute, the coarsest first, so that nested tables stay nested.
 
-Where one table follows from another, and neither has a small count, no difference of the two is small: what is left of
-a cell without some of its parts is the sum of its other parts.
+If one table follows from another, and neither has a small count, no difference of the two is small: a cell without some
+of its parts is the sum of its other parts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from aegis_provider.counting.merging import folded, information, is_small, merge
 from aegis_provider.table.values import MISSING, Domain, ValueType
 
 _FIRST: Final = 0
-"""The place of a missing value: it comes first."""
+"""The place of a missing value, the first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +32,17 @@ class View:
     joint: Counts
 
     def coarser(self, partition: Partition) -> "View":
-        """Return the table of a partition that this one determines."""
+        """Return the table of a coarser partition."""
         return View(partition, folded(self.joint, partition.per_group_of(self.partition)))
 
 
 @dataclass(frozen=True)
 class Values:
-    """What the values of the attribute are.
+    """The order of an attribute's values.
 
     Attributes:
-        ordered: Whether they are in an order, so that only neighbours may be merged.
-        missing: Whether the first of them is that of missing values.
+        ordered: Whether they are ordered, so that only neighbours may be merged.
+        missing: Whether the first is the missing value.
     """
 
     ordered: bool
@@ -50,7 +50,7 @@ class Values:
 
     @classmethod
     def of(cls, domain: Domain, *, binned: bool) -> "Values":
-        """Return what the values of a domain are; bins are in an order, too."""
+        """Return the order of a domain's values; bins are ordered, too."""
         return cls(binned or domain.value_type is not ValueType.STRING, domain.texts[0] == MISSING)
 
     def is_order_of(self, partition: Partition) -> bool:
@@ -65,15 +65,15 @@ class Values:
 def nested_merging(views: Sequence[View], least: int, values: Values) -> list[Partition]:
     """Return a coarser partition for each view, so that none has a nonzero count below `least`.
 
-    Each view is merged only within the groups of those that follow from it, so that they still do. It may lie below two
-    that cross, and their common groups may be too small. Then it is merged within the groups of one of these, and the
-    others are coarsened as much as that takes. Merging coarser views further makes no count smaller, so one pass from
-    the coarsest to the finest is enough. If no label value is rare, a single group always qualifies.
+    Each view is merged only within the groups of the coarser views that follow from it, so that they still do. It may
+    refine two views that cross, and their common groups may be too small. Then it is merged within the groups of one of
+    these, and the others are coarsened as far as necessary. Merging coarser views further makes no count smaller, so
+    one pass from the coarsest to the finest is enough. If no label value is rare, a single group always qualifies.
 
     Args:
         views: Tables of the same records; no nonzero sum of a column is below `least`.
         least: The smallest count allowed, apart from 0.
-        values: What the values are.
+        values: The order of the values.
     """
     first = [next(place for place, one in enumerate(views) if _equal(one, each)) for each in views]
     merged = {place: views[place].partition for place in first}
@@ -93,7 +93,9 @@ def _equal(one: View, other: View) -> bool:
 
 
 def _merged(view: View, above: Sequence[View], least: int, values: Values) -> View:
-    """Merge a view within the groups of those above; where these cross, within those of one, which keeps most."""
+    """Merge a view within the groups of those above; if these cross, within those of the one that retains most
+    information.
+    """
     everything = Partition(np.zeros(len(view.partition.groups), dtype=np.intp), 1)
     common = common_refinement([everything, *(each.partition for each in above)])
     within_all = merged_within(view, common, least, values)
@@ -125,6 +127,6 @@ def _merged_rows(rows: Places, view: View, least: int, *, ordered: bool, missing
 
 
 def _kept(view: View, above: Iterable[View]) -> float:
-    """Return the information on the label, up to a constant, that all keep if those above follow from the view."""
+    """Return the information on the label, up to a constant, that all retain if those above follow from the view."""
     coarser = (each.coarser(finest_common_coarsening(each.partition, view.partition)) for each in above)
     return float(sum(information(each.joint).sum() for each in chain([view], coarser)))

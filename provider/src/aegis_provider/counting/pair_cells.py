@@ -1,6 +1,6 @@
-"""Counts of two groupings and the label together, and what they tell: joint counts, and the association with the label.
+"""Counts of two groupings and the label together, and their results: joint counts, and the association with the label.
 
-They stay here: an entry has no count of three columns.
+They are not published: an entry has no count of three columns.
 """
 
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from aegis_provider.counting.counts import Counts, Places
 
-# Up to this many cells, a table with empty cells is faster than a search for those that are not.
+# Up to this many cells, a dense table is faster than a search for nonempty cells.
 _MANY_CELLS = 4_000_000
 
 LEAST: Final = 20
-"""The fewest records of a combination that tells something of the label by itself where counts are rounded."""
+"""The fewest records of a combination that is not pooled with others where counts are rounded."""
 
 UNIT: Final = 2**20
-"""How many units of label sums make a record. With up to 2^43 records, every sum is a whole number of 64 bits."""
+"""The units of label sums per record. With up to 2^43 records, every sum is a whole number of 64 bits."""
 
 LabelSums: TypeAlias = tuple[int, ...]
-"""For each label value, the squares of its counts in combinations over those of the combinations, added up, in units.
+"""For each label value, the sum of its squared counts in combinations over the counts of these, in units.
 
 `S_j = sum_i n_ij^2 / n_i`, with the records `n_i` of combination `i` and `n_ij` of them with label value `j`. Each term
 is rounded down to a whole number of 1 / `UNIT` records.
@@ -31,12 +31,12 @@ is rounded down to a whole number of 1 / `UNIT` records.
 
 @dataclass(frozen=True)
 class LabelAssociation:
-    """What the combinations that occur tell of the label.
+    """The association of the combinations that occur with the label.
 
     Attributes:
         chi_square: Pearson's.
-        combinations: how many occur.
-        sums: what chi-square follows from, given the records of each label value; noise is added to these.
+        combinations: the number that occur.
+        sums: the label sums, which determine chi-square given the records of each label value; noise is added to these.
     """
 
     chi_square: float
@@ -52,7 +52,7 @@ class PairCells:
         first: (cells,) the group by the first grouping.
         second: (cells,) the group by the second.
         label: (cells,) the place of the label value.
-        counts: (cells,) how many records have the combination; combinations may repeat, to be added up.
+        counts: (cells,) the number of records; combinations may repeat, and are then summed.
         shape: the sizes of the groupings and of the label's domain.
     """
 
@@ -74,7 +74,7 @@ class PairCells:
         return counts.reshape(self.shape[:2])
 
     def with_label(self) -> LabelAssociation:
-        """Return what the two tell of the label together.
+        """Return the association of the two with the label.
 
         A cell with `n` records, where `c` and `y` are the records of its combination and of its label value, adds
         `(n N - c y)^2 / (N c y)`. Cells without records add `c / N` times the records of all label values that their
