@@ -94,9 +94,9 @@ class PairCells:
         return LabelAssociation(min(chi_square, most), size, self._by_label(label, sums))
 
     def without_rare(self) -> "PairCells":
-        """Return the same records, where the combinations with fewer than `LEAST` records are one.
+        """Pool the combinations with fewer than `LEAST` records.
 
-        The rarest of the others join it until it has as many. A record of a label value with few records changes
+        The rarest of the others join the pool until it has as many. A record of a label value with few records changes
         chi-square most in a combination with few records.
         """
         held, combination = np.unique(self.first * self.shape[1] + self.second, return_inverse=True)
@@ -125,7 +125,7 @@ class PairCells:
 
 
 def _without_rare(records: NDArray[np.int64 | np.float64]) -> Places:
-    """(combinations,) Numbers that are equal for the combinations taken together, by the records of each."""
+    """(combinations,) Numbers that are equal for pooled combinations, by the records of each."""
     order = np.argsort(records, kind="stable")
     number, ascending = np.arange(records.size), records[order]
     if ascending[0] < LEAST:

@@ -1,4 +1,4 @@
-"""Pairs of masked attributes: selecting those whose joint counts determine all others, and counting them."""
+"""Pairs of masked attributes: the choice of those whose joint counts determine all others, and their counts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 
 Views: TypeAlias = Mapping[str, Partition]
-"""An attribute's values as each masking groups them, by masking id. The identity is one of them."""
+"""The partitions of an attribute's values, by masking id, including the identity."""
 
 
 @dataclass(frozen=True)
 class Pair:
     """Two attributes by their places in the plan, ascending, and the masking id of each.
 
-    `finer`: the masking ids of the pair whose joint counts determine those of this one: its own if there is no other.
+    `finer`: the masking ids of the pair whose joint counts determine this one's; its own if there is no other.
     """
 
     attributes: tuple[int, int]
@@ -45,7 +45,7 @@ _FEW_CELLS = 4096
 
 @dataclass(frozen=True, eq=False)
 class _Coding:
-    """An attribute's values as it is counted.
+    """The counted groups of an attribute's values.
 
     `atoms`: the common refinement of `views`, a partition of the values. `views`: partitions of the atoms by masking
     id; `None` stands for the atoms themselves.
@@ -81,11 +81,11 @@ def count_pairs(
 ) -> Iterator[tuple[Pair, PairCells]]:
     """Yield the counts of each pair with the label, those of the same two attributes one after another.
 
-    The engine counts in one reading of the table, whatever the number of pairs. Memory holds the counts of two
-    attributes.
+    The engine counts any number of pairs in one reading of the table. The counts of two attributes are in memory at a
+    time.
 
     Raises:
-        TableError: The table is not the one that was counted.
+        TableError: The table has changed since it was counted.
     """
     codings = _codings(views, pairs)
     by_attributes = {both: list(each) for both, each in groupby(pairs, lambda pair: pair.attributes)}
@@ -123,7 +123,7 @@ def _codings(views: Sequence[Views], pairs: Iterable[Pair]) -> dict[int, _Coding
 
 
 def _tables(codings: Mapping[int, _Coding], pairs: Sequence[Pair]) -> list[_Table]:
-    """Choose what to count for the pairs of two attributes: their atoms if these are few, otherwise each pair."""
+    """Choose the tables to count for the pairs of two attributes: their atoms if these are few, otherwise each pair."""
     both = pairs[0].attributes
 
     def shape(views: _Viewed) -> tuple[int, int]:
@@ -151,9 +151,8 @@ def _cells_of(pair: Pair, counted: Mapping[_Viewed, PairCells], codings: Mapping
 def pairs_used(plan: Plan, views: Sequence[Views]) -> Iterator[Pair]:
     """Yield the pairs of views that some configuration uses together, each with the pair that determines its counts.
 
-    A table of two attributes can be computed from another if, on both sides, its masking is a function of the other's:
-    it is the other table, folded. Of tables that can be computed from each other, the first in the order of `views`
-    is needed.
+    A table of two attributes is a folded other one if, on both sides, its masking is a function of the other's. Of
+    equivalent tables, the first in the order of `views` is needed.
 
     `views`: the views of interest of each attribute; other maskings count as unused.
     """
@@ -192,7 +191,7 @@ def _used_together(first: Places, second: Places) -> Places:
 
 
 def _finer(first: NDArray[np.bool_], second: NDArray[np.bool_], used: Places) -> Places:
-    """Return (pairs,) the place of the needed pair that each follows from: its own if no other makes it superfluous."""
+    """Return (pairs,) the place of the needed pair that determines each: its own if it is needed itself."""
     rows, columns = used.T
     follows = first[np.ix_(rows, rows)] & second[np.ix_(columns, columns)]
     earlier = np.tri(len(used), k=-1, dtype=np.bool_)

@@ -14,7 +14,7 @@ from aegis_provider.errors import PlanError, TableError
 from aegis_provider.plan.model import IDENTITY, Masking, Plan
 from aegis_provider.progress import Progress
 
-# The service accepts no entry with more.
+# The service rejects entries with more.
 _MOST_CELLS = 10_000_000
 
 
@@ -24,13 +24,13 @@ PairName: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class PairsTold:
-    """What is told of pairs.
+    """The published tables of pairs, and further results for controls.
 
     Attributes:
         pairs: The entry's `pairs` as JSON values.
-        sums: By pair, what its chi-square with the label follows from. An entry does not have these.
-        frequent: By pair, what its frequent combinations tell of the label, the others taken together.
-        trace: What the unmasked table tells; `None` if pairs were not counted.
+        sums: By pair, its label sums, which determine its chi-square with the label. They are not part of an entry.
+        frequent: By pair, the association of its frequent combinations with the label; the others are pooled.
+        trace: The trace of the unmasked table; `None` if pairs were not counted.
     """
 
     pairs: Sequence[dict[str, Any]] = ()
@@ -48,23 +48,23 @@ def pair_tables(
     *,
     shared_only: bool = False,
 ) -> PairsTold:
-    """Return the entry's `pairs`: all that two attributes tell together in a configuration of the plan.
+    """Return the entry's `pairs`: the joint counts of every two attributes in a configuration of the plan.
 
-    Each is a table of two (masked) attributes that a configuration releases together. It tells nothing that the masked
-    table of this configuration would not tell, except that it also counts the records which that table leaves out.
-    Redundant tables are omitted: those that another one implies, and those of a masking with one masked value. What
-    the two tell of the label together follows from no other pair, so it is there for each.
+    Each is a table of two (masked) attributes that a configuration releases together. It contains no more than the
+    masked table of this configuration, except for the records which that table leaves out. Redundant tables are
+    omitted: those that another one implies, and those of a masking with one masked value. The association of two
+        attributes with the label does not follow from other pairs, so each pair has it.
 
     Args:
         counted: The table.
-        plan: The plan that it is counted for.
-        masked: For each attribute, what its maskings make of its values.
-        published: For each attribute, the values that stand for it unmasked.
+        plan: Its plan.
+        masked: For each attribute, the masked domains of its maskings.
+        published: For each attribute, its listed values.
         progress: Called with (done, total), counting records.
-        shared_only: Whether controls follow, which may need what frequent combinations tell.
+        shared_only: Whether controls follow, which may need the associations of frequent combinations.
 
     Raises:
-        TableError: There are more cells than an entry can hold, or the table has changed.
+        TableError: There are more cells than an entry can have, or the table has changed.
     """
     views = [_views(plan, *each) for each in zip(counted.attributes, masked, published, strict=True)]
     pairs = list(pairs_used(plan, views))
@@ -97,11 +97,11 @@ def name_of(pair: Mapping[str, Any]) -> PairName:
 
 
 def refuse_uncountable(plan: Plan) -> None:
-    """Reject a plan with a masking that makes publishing pairs impossible.
+    """Reject a plan with a masking whose pairs cannot be published.
 
-    The counts of a random masking are a draw of their own, unrelated to the values of other attributes. For a table
-    masked elsewhere, no mapping tells what a value became. If a mapping is secret, pairs of its attribute, however
-    masked, would reveal which masked value is which.
+    The counts of a random masking are a draw of their own, unrelated to the values of other attributes. A table masked
+    elsewhere has no mapping. If a mapping is secret, pairs of its attribute, however masked, would reveal which masked
+    value is which.
 
     Raises:
         PlanError: The plan has such a masking.
@@ -124,8 +124,8 @@ def _why(masking: Masking) -> str:
 def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, MaskedDomain]]) -> None:
     """Reject a masking whose joint counts would reveal which token is which.
 
-    They would if the masking keeps the values distinct, since the masked table then has the same rows as the unmasked
-    one in another order. They would also if it masks at random or was masked elsewhere.
+    They would if its masked values are as distinct as the values, since the masked table then has the same rows as the
+    unmasked one in another order. They would also if it is random or was masked elsewhere.
 
     Raises:
         PlanError: The plan has such a masking.

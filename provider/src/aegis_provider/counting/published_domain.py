@@ -1,4 +1,4 @@
-"""The domain that an entry lists: no finer than what its configurations share, and without rare values."""
+"""The domain that an entry lists: no finer than its configurations require, and without rare values."""
 
 import math
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ from aegis_provider.counting.round_edges import cut_where_round
 from aegis_provider.table.values import MISSING, Domain
 
 RECORDS_PER_CELL: Final = 10
-"""The mean count, at least, of two unmasked attributes' pair counts: rounding to 5 then adds less to it than chance."""
+"""The lowest mean of the pair counts of two unmasked attributes: rounding to 5 then adds less error than chance."""
 
 LEAST: Final = 20
-"""The fewest records of a value that is listed where an attribute is shared unmasked."""
+"""The fewest records of a listed value of an attribute that is shared unmasked."""
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedDomain:
-    """The values of an attribute as an entry lists them.
+    """The values of an attribute that an entry lists.
 
     Attributes:
         texts: Their texts.
@@ -53,8 +53,8 @@ class PublishedDomain:
     ) -> "PublishedDomain":
         """List the coarsest domain that the shared maskings need.
 
-        Values that no shared masking tells apart are one. If the attribute is shared unmasked, values stay apart that
-        have at least `least_records`; the others are merged with values that all shared maskings treat alike:
+        Values that no shared masking separates are merged. If the attribute is shared unmasked, values with at least
+        `least_records` stay separate; the others are merged with values that all shared maskings treat alike:
         neighbours if the values are ordered.
 
         Args:
@@ -63,7 +63,7 @@ class PublishedDomain:
             unmasked: Whether a configuration needs its single values.
             binned: Whether the values are bins.
             least: The smallest count of a listed value and a label value, apart from 0; values that all shared maskings
-                treat alike must have as many. No name tells a value with fewer records.
+                treat alike must have as many. Names reveal no value with fewer records.
         """
         domain, histogram = counted.domain, counted.counts.histogram()
         values = Values.of(domain, binned=binned)
@@ -83,7 +83,7 @@ class PublishedDomain:
 
 
 def listed_values(counted: CountedAttribute, shared: Sequence[Partition], *, binned: bool) -> Partition:
-    """Return the groups that are listed, by default, of an attribute that is shared unmasked.
+    """Return the default groups of listed values of an attribute that is shared unmasked.
 
     Args:
         counted: The attribute with its counts.
@@ -96,15 +96,15 @@ def listed_values(counted: CountedAttribute, shared: Sequence[Partition], *, bin
 
 
 def _atoms(domain: Domain, shared: Sequence[Partition]) -> Partition:
-    """Return the groups of values that no shared masking tells apart."""
+    """Return the groups of values that no shared masking separates."""
     return common_refinement([Partition(np.zeros(len(domain), dtype=np.intp), 1), *shared])
 
 
 def least_records(records: int) -> int:
     """Return the fewest records of a listed value of an attribute that is shared unmasked.
 
-    If two attributes have so many values of equal size that each has this number of records, the counts of their pairs
-    are `RECORDS_PER_CELL` on average: `N / (N / least)^2`.
+    If all values of two attributes have this number of records, the mean of their pair counts is `RECORDS_PER_CELL`: `N
+    / (N / least)^2`.
     """
     return max(LEAST, math.ceil(math.sqrt(RECORDS_PER_CELL * records)))
 
@@ -112,17 +112,16 @@ def least_records(records: int) -> int:
 def merged_values(
     domain: Domain, joint: Counts, atoms: Partition, least: int, *, binned: bool, fewest: int = LEAST
 ) -> Partition:
-    """Split atoms into groups of values that keep most of what the values tell about the label.
+    """Split atoms into groups of values that retain most information on the label.
 
-    A group has at least `least` records, or tells so much more than its neighbours that chance does not explain it, and
-    has `fewest`. Ordered values are merged with neighbours and cut at round numbers. Unordered ones with too few
-    records are one group.
+    A group has at least `least` records, or at least `fewest` and more information than chance explains. Ordered values
+    are merged with neighbours and cut at round numbers. Unordered ones with too few records are one group.
 
     Args:
         domain: The values.
         joint: (values, labels) Their joint counts.
         atoms: The groups to split.
-        least: The fewest records of a group that needs no reason.
+        least: The fewest records of a group without such information.
         binned: Whether the values are bins.
         fewest: The fewest records of a group; none needs more than `least`.
     """
@@ -154,9 +153,9 @@ def _neighbours(members: Places, pieces: Places, joint: Counts, least: int, fewe
 
 
 def _distinct(members: Places, joint: Counts, least: int, fewest: int) -> list[Places]:
-    """Separate unordered values that are common, or tell much more than the rare ones; these are one group.
+    """Separate unordered values that are common or much more informative than the rare ones, which form one group.
 
-    If they have fewer than `least` records, the rarest other value is one of them.
+    If that has fewer than `least` records, the rarest other value joins it.
     """
     records = joint.sum(axis=1)
     rare = records < least

@@ -1,4 +1,4 @@
-"""Where ordered values may be cut into groups: at edges that tell no value that few records have."""
+"""The permitted cuts of ordered values into groups: edges that reveal no value of few records."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -14,20 +14,20 @@ from aegis_provider.table.arithmetic import ROUND_DIGITS, simplest
 from aegis_provider.table.values import Domain, ValueType
 
 _PRECISION: Final = 2000
-"""More digits than two numbers of a table have, so that quotients by a power of ten are exact."""
+"""More digits than two numbers of a table together, so that quotients by a power of ten are exact."""
 
 
 def cut_where_round(domain: Domain, members: Places, frequent: NDArray[np.bool_], *, binned: bool) -> Places:
     """(n,) Numbers, from 0, of the pieces that ordered values may be cut into.
 
-    Two neighbours are in one piece if the edge between them would tell a rare value. It does not if the upper one is
+    Two neighbours are in one piece if the edge between them would reveal a rare value. It does not if the upper one is
     frequent, if it is round (a number with three digits, or the first day of a month), or if it lies between the two
-    and the lower one is frequent. Edges of bins are told anyway.
+    and the lower one is frequent. Edges of bins are public anyway.
 
     Args:
         domain: The values.
         members: (n,) The places of some of them, in order.
-        frequent: (n,) Whether a name may tell them.
+        frequent: (n,) Whether a name may contain them.
         binned: Whether they are bins.
     """
     if binned or len(members) < 2:  # noqa: PLR2004 - one value cannot be cut

@@ -16,7 +16,7 @@ from aegis_provider.table.reading import Reading
 from aegis_provider.table.values import ValueType
 
 MERGED: Final = "merged"
-"""The discretization of numbers and dates whose domain is no finer than what is shared."""
+"""The discretization of numbers and dates whose domain is no finer than the shared maskings."""
 
 
 def discretization_of(counted: CountedAttribute, reading: Reading, published: PublishedDomain) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def drawn_masking(masking: Masking, draw: Draw, published: PublishedDomain, list
 def masking_elsewhere(
     masking: Masking, elsewhere: CountsElsewhere, records: int, listed: ListedMasked
 ) -> dict[str, Any]:
-    """Return a masking that was made elsewhere; `records` are those of the table."""
+    """Return a masking that was applied elsewhere; `records` are those of the table."""
     return {
         "id": masking.id,
         "function": _function(masking.function),
@@ -81,6 +81,6 @@ def _function(function: Function) -> dict[str, Any]:
 
 
 def without_values(function: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the parameters that say what becomes of each value: they name rare values, too."""
+    """Leave out the parameters that map each value: they name rare values, too."""
     parameters = {name: each for name, each in function["parameters"].items() if not isinstance(each, dict)}
     return {**function, "parameters": parameters}

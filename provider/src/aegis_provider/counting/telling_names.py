@@ -1,4 +1,4 @@
-"""Names of masked values that tell raw values of few records: whoever reads them knows who is in the table."""
+"""Names of masked values that reveal raw values of few records, and so who is in the table."""
 
 import re
 from collections import Counter
@@ -35,12 +35,12 @@ MENDED: Final = (
     "write `others` for these values in the plan, mask coarser (a shorter prefix, a larger unit or step), or remove "
     "the attribute there and draft it again"
 )
-"""What mends a name that tells a rare value."""
+"""The remedy for a name that reveals a rare value."""
 
 
 @dataclass(frozen=True)
 class TellingNames:
-    """Masked values whose names tell raw values that fewer than 20 records have, or a part of them.
+    """Masked values whose names reveal raw values of fewer than 20 records, or parts of them.
 
     Attributes:
         attribute: The attribute.
@@ -53,7 +53,7 @@ class TellingNames:
     names: tuple[str, ...]
 
     def in_words(self, *, published: bool = False) -> str:
-        """Say which names tell such values, and what mends it; where others may read it, only how many names do."""
+        """Say which names reveal such values, with the remedy; where others may read it, only the number of names."""
         place, number = f"{shown(self.attribute)}, {shown(self.masking)}", len(self.names)
         if published:
             names = "1 name that tells" if number == 1 else f"{number:,} names that tell"
@@ -62,11 +62,11 @@ class TellingNames:
 
 
 def telling_names(counted: CountedTable, maskings: Mapping[str, str] | None = None) -> list[TellingNames]:
-    """Return the names that tell rare values, of maskings of a table whose masked values have names.
+    """Return the names that reveal rare values, of maskings of a table whose masked values have names.
 
-    A masked value that stands for a single raw value, and has its text, has no other name: how many records show it is
-    judged where the table is written. A name tells a rare value if it has it in it, or if fewer than 20 records have
-    the name, and it is a part of what they have: characters, a unit of dates, or a number to more than three digits.
+    A masked value that is a single unchanged raw value is judged where the table is written. A name reveals a rare
+    value if it contains it, or if fewer than 20 records have the name, and it is a part of their values: characters, a
+    unit of dates, or a number to more than three digits.
 
     Args:
         counted: The table.
@@ -82,7 +82,7 @@ def _of_attribute(
     counted: CountedTable, one: CountedAttribute, maskings: Mapping[str, str] | None
 ) -> Iterator[TellingNames]:
     if isinstance(counted.table.reading(one.attribute.name), Binned):
-        return  # edges of bins are judged where they are made
+        return  # edges of bins are judged on creation
     records = one.counts.histogram()
     rare = _rare_values(one.domain, records < LEAST)
     for masking in one.attribute.maskings if (records < LEAST).any() else ():
@@ -95,7 +95,7 @@ def _of_attribute(
 
 
 def _telling(masked: Sequence[str], domain: Domain, rare: Collection[Any], parts: Collection[str]) -> list[str]:
-    """Return the names among the masked texts of a domain's values that tell a rare one, or are such parts."""
+    """Return the names among the masked texts of a domain's values that reveal a rare one, or are such parts."""
     stand_for = Counter(masked)
     named = (name for name in stand_for if name != MISSING and not (stand_for[name] == 1 and name in domain.places))
     return sorted(name for name in named if name in parts or (rare and _tells(name, domain, rare)))
@@ -114,8 +114,8 @@ def _parts(function: MaskingFunction, masked: Sequence[str], domain: Domain, rec
 
 
 def _is_precise(name: str) -> bool:
-    """Return whether a number, or an interval such as `1230-1234` or `[0.5,1.0)`, tells more than three digits."""
-    with suppress(InvalidOperation):  # `90+` tells no digits
+    """Return whether a number, or an interval such as `1230-1234` or `[0.5,1.0)`, has more than three digits."""
+    with suppress(InvalidOperation):  # `90+` is not a number
         if whole := _WHOLE_INTERVAL.fullmatch(name):
             low, high = Decimal(whole[1]), Decimal(whole[2]) + 1
         elif "," in name:
@@ -131,15 +131,15 @@ def _has_characters_of(name: str, text: str) -> bool:
 
 
 def _begins_or_ends(name: str, text: str) -> bool:
-    """Return whether a name is how a value begins or ends, without the stars of a list made by another tool."""
+    """Return whether a value begins or ends with a name, without the asterisks of another tool's list."""
     told = name.strip("*")
     return bool(_WORD.search(told)) and (text.startswith(told) or text.endswith(told))
 
 
 def rare_texts(domain: Domain, records: Counts) -> frozenset[str]:
-    """Return the texts, case-folded, of values that no name may have: fewer than 20 records have them.
+    """Return the case-folded texts of values of fewer than 20 records, which names must not contain.
 
-    Round numbers and the first days of months are not among them: they tell nothing.
+    Round numbers and the first days of months are not among them: they reveal nothing.
 
     Args:
         domain: The values.
@@ -150,7 +150,7 @@ def rare_texts(domain: Domain, records: Counts) -> frozenset[str]:
 
 
 def _rare_values(domain: Domain, rare: NDArray[np.bool_]) -> Collection[Any]:
-    """Return what tells each rare value: its words, or a number or date that is not round."""
+    """Return the content that reveals each rare value: its words, or a number or date that is not round."""
     places = [place for place in np.flatnonzero(rare).tolist() if domain.texts[place] != MISSING]
     match domain.value_type:
         case ValueType.INTEGER | ValueType.NUMBER:
@@ -165,7 +165,7 @@ def _rare_values(domain: Domain, rare: NDArray[np.bool_]) -> Collection[Any]:
 
 
 def _tells(name: str, domain: Domain, rare: Collection[Any]) -> bool:
-    """Return whether a name has one of these values of the domain in it."""
+    """Return whether a name contains one of these values of the domain."""
     match domain.value_type:
         case ValueType.INTEGER | ValueType.NUMBER:
             return any(number in rare for number in _numbers(name))
@@ -184,7 +184,7 @@ def _words(text: str) -> tuple[str, ...]:
 def _numbers(name: str) -> Iterator[Decimal]:
     """Yield the numbers in a name, and their amounts where a dash may stand before them; with thousands' marks, too.
 
-    The interval from 1,000 to below 2,000 is called `1000-1999`, which tells 1,999 no more than 2,000.
+    The interval from 1,000 to below 2,000 is called `1000-1999`, which reveals 1,999 no more than 2,000.
     """
     ends = _WHOLE_INTERVAL.sub(lambda found: _with_round_end(*found.groups()), name)
     for found in chain(_NUMBER.findall(ends), _NUMBER.findall(_THOUSANDS.sub("", ends))):
@@ -205,5 +205,5 @@ def _dates(name: str) -> Iterator[date]:
 
 
 def _date_of(year: str, month: str, day: str) -> Iterator[date]:
-    with suppress(ValueError):  # there is no such day
+    with suppress(ValueError):  # not a date
         yield date(int(year), int(month), int(day))

@@ -1,4 +1,4 @@
-"""What the unmasked table tells by the measure `joint`: one number, to which what configurations keep is compared."""
+"""The measure `joint` of the unmasked table: one number, the reference for the utility of configurations."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,26 +20,25 @@ from aegis_provider.plan.model import IDENTITY
 from aegis_provider.table.discretization import Binned
 
 MOST_GROUPS: Final = 100
-"""The most values of an attribute that need no reason. More would find the same person again where a table has several
-records of one."""
+"""The most values of an attribute without extra information. More would identify the same person in several records."""
 
 MOST_DIMENSIONS: Final = 2_000
 """The most values of all attributes together, which bounds memory (about 100 MB) and time."""
 
 
 _RIDGE: Final = 1e-9
-"""Added to the variances of indicators, so that attributes that determine each other can be told apart by none."""
+"""Added to the variances of indicators, so that the regression exists where attributes determine each other."""
 
 
 @dataclass(frozen=True)
 class UnmaskedTrace:
-    """What the unmasked table tells, and how much of that single counts are.
+    """The trace of the unmasked table, and the contributions of single counts.
 
     Attributes:
         value: The adjusted trace.
-        slope: The most that it changes if two records of an attribute's groups exchange their label values.
-        spread: Its standard deviation if every count of a group with a label value has one of a record, but for the
-            count that moves it most.
+        slope: Its largest change if two records of an attribute's groups exchange their label values.
+        spread: Its standard deviation if every count of a group with a label value has a standard deviation of one
+            record, except the count with the largest effect.
     """
 
     value: float
@@ -50,15 +49,14 @@ class UnmaskedTrace:
 def unmasked_trace(counted: CountedTable, label: str) -> UnmaskedTrace:
     """Return Pillai's trace of all unmasked attributes and the label, adjusted for the number of values.
 
-    If the adjustment makes it smaller than that of a single attribute, or than 0, it is that. Rare values are merged,
-    as in `whole_values`.
+    It is at least that of each single attribute, and at least 0. Rare values are merged, as in `whole_values`.
 
     Args:
         counted: The table.
         label: The name of its label.
 
     Raises:
-        TableError: The table is not the one that was counted.
+        TableError: The table has changed since it was counted.
     """
     views = dict(enumerate(whole_values(counted)))
     views = {place: view for place, view in views.items() if view.size > 1}
@@ -75,7 +73,7 @@ def unmasked_trace(counted: CountedTable, label: str) -> UnmaskedTrace:
 
 
 def largest_slope(joints: Iterable[FloatArray | Counts]) -> float:
-    """Return the most that a trace changes if two records of different groups exchange their label values.
+    """Return the largest change of a trace if two records of different groups exchange their label values.
 
     A label value with `m` records, `x` of them in a group of `n`, adds `x**2 / (m n)`, whose slope is `2 x / (m n)`.
 
@@ -119,12 +117,12 @@ def _coefficients(joints: Sequence[FloatArray], pairs: Sequence[PairCounts]) -> 
 
 
 def whole_values(counted: CountedTable) -> list[Partition]:
-    """Return the groups of each attribute's values that count as the unmasked table.
+    """Return the groups of each attribute's values that define the unmasked table.
 
-    Rare values are merged, neighbours if they are ordered: finer values tell who somebody is. Groups have at least a
-    hundredth of the records, or 20 where they tell more than chance would, and there are at most 2,000 of all
-    attributes together. Numbers that the plan discretises are in its bins. Configurations and maskings play no part, so
-    that the same table always tells the same.
+    Rare values are merged, with neighbours if they are ordered: finer values identify people. Groups have at least a
+    hundredth of the records, or 20 where they beat chance, and there are at most 2,000 of all attributes together.
+    Numbers that the plan discretises are in its bins. Configurations and maskings play no part, so that the result is
+    always the same for a table.
     """
     groups = min(MOST_GROUPS, MOST_DIMENSIONS // len(counted.attributes))
     least = max(LEAST, math.ceil(counted.records / max(groups, 2)))

@@ -1,4 +1,4 @@
-"""What an entry gives away: small counts in its tables, and cells determined exactly by all its tables together.
+"""The disclosure of an entry: small counts in its tables, and cells determined exactly by all its tables together.
 
     disclosed = disclose(read_entry(body)[1], table=Path("health.csv"), plan=load_plan(Path("plan.yaml")))
     disclosed.attributes[0].linked.smallest         # Cell(count=1, place=("[5,7)", "poor"))

@@ -1,4 +1,5 @@
-"""Comparison of an entry with the provider's own table: how near someone gets to its counts without seeing a record.
+"""Comparison of an entry with the provider's own table: the distance of a guess from the entry alone to the true
+counts.
 
 A table that is not the entry's is rejected. Distances are total variation distances.
 """
@@ -69,9 +70,9 @@ def true_counts(
 
 
 def _counted(opened: Table, plan: Plan, restricted: Plan, entry: EntryDocument) -> CountedDomains:
-    """Count every value, or only what configurations share if that is what the entry lists.
+    """Count every value, or only the shared groups if the entry lists these.
 
-    Merging before a minimum is repeated: with the plan that it led to, it changes nothing more.
+    Merging for a minimum is repeated: with the resulting plan, it changes nothing.
     """
     control = entry.disclosure_control
     if control is not None and control.rounding is not None:
@@ -147,7 +148,7 @@ def _refuse_other_labels(table: str, histogram: Counts, label: Label, slack: int
 
 
 def _slack(entry: EntryDocument) -> int:
-    """Return the most by which rounding moves a count of the label's histogram."""
+    """Return the largest rounding error of a count of the label's histogram."""
     base = entry.label.rounded_to or rounding_of(entry).rounded_to
     return 0 if base is None else base - 1
 
@@ -170,7 +171,7 @@ class Guess:
     Attributes:
         atom_of_value: (values,) the atom of each.
         shares: (atoms, labels), adding up to 1.
-        within: (values,) the share of a value in its atom, whatever the label.
+        within: (values,) the share of a value in its atom, for every label.
     """
 
     atom_of_value: AtomArray
@@ -184,7 +185,7 @@ class Guess:
         return Distance(_half(atoms), _half(self._difference_of_values(truth)))
 
     def _difference_of_values(self, truth: JointCounts) -> float:
-        """Return the sum of absolute differences. Cells without records together differ by the rest of the guess."""
+        """Return the sum of absolute differences. The rest of the guess is the difference in the empty cells."""
         guessed = self.shares[self.atom_of_value[truth.values], truth.labels] * self.within[truth.values]
         off = np.abs(guessed - truth.counts / truth.counts.sum()).sum()
         return float(off + max(0.0, 1.0 - guessed.sum()))

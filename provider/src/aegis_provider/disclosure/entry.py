@@ -1,4 +1,6 @@
-"""From an entry to what it gives away, and with the provider's own table, how near the truth someone gets."""
+"""The analysis of an entry's disclosure and, with the provider's own table, of the distance of a guess from the
+truth.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -42,7 +44,7 @@ def disclose(
     seconds: float = 60.0,
     progress: Progress = lambda _done, _total: None,
 ) -> Disclosure:
-    """Return what the counts of an entry give away: each table by itself, and all tables of an attribute linked.
+    """Return the disclosure of an entry's counts: by each table alone, and by all tables of an attribute linked.
 
     Args:
         entry: The entry.
@@ -107,20 +109,20 @@ def disclose(
 
 
 def verdict_on(entry: EntryDocument, seconds: float) -> Judged:
-    """Return the verdict on an entry, without all else that `disclose` tells. What takes longer is undecided.
+    """Return only the verdict on an entry. Checks that take longer than `seconds` are undecided.
 
     Raises:
-        EntryError: The entry is not what its controls say, or its counts contradict each other.
+        EntryError: The entry contradicts its declared controls, or its counts contradict each other.
     """
     refuse_false_declarations(entry)
     return judged(entry, consistent_evidence(entry), {}, _within(seconds))
 
 
 def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
-    """Reject an entry that certainly gives away a small count: a table shows it, or several together determine it.
+    """Reject an entry that certainly discloses a small count: a table shows it, or several together determine it.
 
     Args:
-        disclosure: What the entry gives away.
+        disclosure: The disclosure of the entry.
         source: The name of the entry in the message.
 
     Raises:
@@ -148,7 +150,7 @@ def _chosen(entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute
 
 
 def _within(seconds: float) -> Callable[[], bool]:
-    """Return a function that says whether this many seconds are over."""
+    """Return a function that is true after this many seconds."""
     end = monotonic() + seconds
     return lambda: monotonic() > end
 

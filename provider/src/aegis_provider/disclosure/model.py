@@ -1,4 +1,4 @@
-"""What an entry gives away: by each table, by all tables of an attribute linked, and compared with the truth."""
+"""The disclosure of an entry: by each table, by all tables of an attribute linked, and compared with the truth."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,14 +27,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Declared:
-    """How the counts of a table are declared to differ from those of the provider's; by default not at all.
+    """The declared differences of a table's counts from the provider's; by default none.
 
     Attributes:
         noise: The scale of the noise.
-        epsilon: The budget that the noise took.
-        rounded_to: The number that counts are multiples of.
-        records: How many records the table counts, if some were left out.
-        drawn: The masking is random, so nobody knows which records a count is of.
+        epsilon: The budget spent on the noise.
+        rounded_to: The base of the rounding.
+        records: The number of counted records, if some were left out.
+        drawn: Whether the masking is random, so that the records behind a count are unknown.
     """
 
     noise: float | None = None
@@ -44,7 +44,7 @@ class Declared:
     drawn: bool = False
 
     def in_words(self) -> str:
-        """Say how the counts differ; empty if they do not."""
+        """Describe the differences; empty without any."""
         epsilon = "" if self.epsilon is None else f" (epsilon {self.epsilon:g})"
         reservations = [
             "" if self.noise is None else f"noise of scale {self.noise:g}{epsilon}",
@@ -62,17 +62,17 @@ class Declared:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table of counts by itself.
+    """A single table of counts.
 
     Attributes:
-        kind: What it counts.
+        kind: The kind of its counts.
         name: The masking's id, or both ids for pair counts; empty if the kind says enough.
-        declared: How it differs from the provider's table.
+        declared: Its declared differences.
         records: The sum of its counts.
-        cells: How many counts it has.
-        occupied: How many counts are above 0.
+        cells: The number of its counts.
+        occupied: The number of counts above 0.
         smallest: The smallest count above 0; the first if there are several.
-        below: How many counts above 0 are small.
+        below: The number of small counts above 0.
     """
 
     kind: Kind
@@ -91,32 +91,32 @@ class PublishedTable:
 
     @property
     def certainly_below(self) -> int:
-        """How many of its counts are certainly small; 0 if noise, rounding or random masking may have made them so."""
+        """The number of certainly small counts; 0 if noise, rounding or random masking may have made them small."""
         return self.below if self.declared.is_certain else 0
 
 
 @dataclass(frozen=True)
 class LinkedTables:
-    """What all tables of an attribute together say about its cells: each atom with each label value.
+    """The limits of an attribute's cells, each atom with each label value, by all its tables together.
 
     Attributes:
-        atoms: How many atoms there are: groups of values that no masking tells apart.
-        cells: How many cells the atoms make with the label values.
-        exact: How many cells all tables together determine exactly.
-        empty: How many exact cells certainly have no record.
-        by_whole_numbers: How many exact cells follow only because counts are whole numbers.
-        smallest_by_whole_numbers: The smallest of them, even if it is 0; the first if there are several.
-        undecided: Of how many cells it is not known whether they follow for that reason.
-        in_tables: How many exact cells above 0 appear in a table as they are.
+        atoms: The number of atoms: groups of values that no masking separates.
+        cells: The number of cells of atoms and label values.
+        exact: The number of cells that all tables together determine exactly.
+        empty: The number of exact cells without records.
+        by_whole_numbers: The number of exact cells that follow only because counts are whole numbers.
+        smallest_by_whole_numbers: The smallest of these, possibly 0; the first if there are several.
+        undecided: The number of cells for which this was not decided.
+        in_tables: The number of exact cells above 0 that a table shows directly.
         smallest: The smallest exact cell above 0.
-        below: How many exact cells above 0 are small.
-        derived: Like `smallest`, for cells that no table shows; only differences of tables give them away.
+        below: The number of small exact cells above 0.
+        derived: Like `smallest`, for cells that no table shows; only differences of tables disclose them.
         derived_below: Like `below`, for the cells that no table shows.
-        within: By k, how many cells are known to within k records.
-        alike: How many atoms have records that certainly have one label value.
+        within: By k, the number of cells known to within k records.
+        alike: The number of atoms whose records certainly have a single label value.
         largest: The cell with most records among those of `alike` atoms.
-        method: How the bounds of the cells were computed.
-        programs: How many linear programs were solved for them.
+        method: The method for the bounds of the cells.
+        programs: The number of linear programs solved for them.
         complete: Whether the bounds are the tightest that linear programs find.
     """
 
@@ -159,12 +159,12 @@ class Distance:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far someone who has not seen a record is from the true joint counts.
+    """The distance of guesses from the entry alone to the true joint counts.
 
     Attributes:
         pooled: The distance of the reconstruction that uses all tables.
-        margins: The distance of the two histograms alone, as if attribute and label were independent. The attribute
-            is taken as uniform if the entry has no histogram of it.
+        margins: The distance of the two histograms alone, as if attribute and label were independent. The attribute is
+            assumed uniform if the entry has no histogram of it.
         converged: Whether the reconstruction converged.
     """
 
@@ -175,13 +175,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class AttributeDisclosure:
-    """What the counts of one attribute give away.
+    """The disclosure of one attribute's counts.
 
     Attributes:
         name: The attribute's name.
-        tables: Each of its tables by itself.
-        linked: What its tables say together.
-        compared: How far a guess from its tables is from the truth, if the provider's table is given.
+        tables: Its tables, each alone.
+        linked: The limits by all its tables together.
+        compared: The distance of guesses from the truth, if the provider's table is given.
     """
 
     name: str
@@ -197,7 +197,7 @@ class AttributeDisclosure:
 
     @property
     def below(self) -> int:
-        """How many counts in its tables are certainly small."""
+        """The number of certainly small counts in its tables."""
         return sum(each.certainly_below for each in self.tables)
 
     @property
@@ -212,9 +212,9 @@ class Judged:
     """The verdict on an entry.
 
     Attributes:
-        verdict: Whether it gives small counts away, and where.
+        verdict: Whether it discloses small counts, and where.
         places: The place of each finding, in words.
-        options: The options of `aegis summarize` with which it would be published more safely.
+        options: The options of `aegis summarize` for a safer entry.
     """
 
     verdict: Verdict
@@ -224,20 +224,21 @@ class Judged:
 
 @dataclass(frozen=True)
 class Disclosure:
-    """What an entry gives away.
+    """The disclosure of an entry.
 
     Attributes:
         entry: The entry's name.
-        records: How many records it counts.
+        records: The number of records it counts.
         label: The label's name.
         below: Counts above 0 and smaller than this are small.
         within: Cells known to within this many records are counted too.
         epsilon: The budget that the entry declares for all its counts together.
         histogram: The label's histogram.
-        attributes: What each attribute gives away.
-        pairs: The pair counts of these attributes, each table by itself.
-        associations: How many pairs of these attributes say what they tell of the label together; it is not examined.
-        judged: Whether the entry gives small counts away; none if only some attributes were examined.
+        attributes: The disclosure of each attribute.
+        pairs: The pair counts of these attributes, each table alone.
+        associations: The number of pairs of these attributes with an association with the label; these are not
+            examined.
+        judged: Whether the entry discloses small counts; none if only some attributes were examined.
     """
 
     entry: str
@@ -254,7 +255,7 @@ class Disclosure:
 
     @property
     def small_and_certain(self) -> Mapping[str, int]:
-        """How many counts are certainly small, by place: the label, each attribute, pair counts."""
+        """The number of certainly small counts, by place: the label, each attribute, pair counts."""
         counts = Counter({"the label": self.histogram.certainly_below})
         for each in self.attributes:  # an attribute may be called "the label" or "pair counts"
             counts[each.name] += each.below + each.linked.derived_below

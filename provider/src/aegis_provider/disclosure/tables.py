@@ -1,4 +1,4 @@
-"""The tables of an entry: how many cells each has, how small they are, and what an attribute's tables say together."""
+"""The tables of an entry: their cells and small counts, and the limits by all tables of an attribute together."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ _RUN = 3
 
 
 def rounding_of(entry: EntryDocument) -> Declared:
-    """Return what an entry declares of all its tables that declare nothing themselves."""
+    """Return the declaration of an entry for all its tables without one of their own."""
     control = entry.disclosure_control
     return _NOTHING if control is None or control.rounding is None else Declared(rounded_to=control.rounded_to)
 
@@ -85,7 +85,7 @@ def _of_masking(masking: Masking) -> Declared:
 
 
 def _or(declared: Declared, rounding: Declared) -> Declared:
-    """Return what a table declares, or what is declared of all that declare nothing."""
+    """Return the declaration of a table, or that for all tables without one."""
     return rounding if declared == _NOTHING else declared
 
 
@@ -120,12 +120,12 @@ def linked_tables(
     below: int,
     within: int,
 ) -> LinkedTables:
-    """Return what all tables of an attribute say together.
+    """Return the limits of an attribute's cells by all its tables together.
 
     Args:
         attribute: The attribute in the entry.
         labels: The label's domain.
-        evidence: What the advisor knows of the attribute.
+        evidence: The evidence on the attribute.
         bounds: (atoms, labels) the bounds of each cell by all tables together.
         below: Counts above 0 and smaller than this are small.
         within: Cells known to within this many records are counted too.
@@ -160,7 +160,7 @@ def linked_tables(
 
 
 def _in_a_table(evidence: AttributeEvidence, bounds: CellBounds) -> BoolArray:
-    """Return which cells (atoms, labels) appear in a table as they are: those of a masked value with a single atom."""
+    """Return the cells (atoms, labels) that a table shows directly: those of a masked value with a single atom."""
     atoms = bounds.upper.shape[0]
     if evidence.joint is not None:
         return np.ones(bounds.upper.shape, dtype=bool)
@@ -194,7 +194,7 @@ def _place(attribute: Attribute, labels: Sequence[str], bounds: CellBounds, atom
     members = np.flatnonzero(bounds.atom_of_value == atom)
     domain, value = attribute.domain, labels[label]
     ordered = attribute.type != "string" or attribute.discretization is not None
-    present = bool(domain[members[0]] and domain[members[-1]])  # a missing value has no place in the order
+    present = bool(domain[members[0]] and domain[members[-1]])  # a missing value is not part of the order
     consecutive = present and int(members[-1]) - int(members[0]) + 1 == members.size
     if members.size == 1:
         return domain[members[0]], value

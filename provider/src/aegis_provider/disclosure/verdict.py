@@ -1,4 +1,4 @@
-"""The verdict on an entry, by the mathematics that the service uses too, and the command that mends what fails."""
+"""The verdict on an entry, by the same mathematics as in the service, and the command for a safer entry."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import floor, log10
@@ -15,11 +15,11 @@ from aegis_provider.errors import EntryError
 from aegis_sdk.wire import EntryDocument, Verdict, VerdictFinding, pointer_of
 
 _SMALLEST: Final = 5
-"""The smallest count that is not small."""
+"""The smallest count that counts as safe."""
 
 
 def refuse_false_declarations(entry: EntryDocument) -> None:
-    """Reject an entry whose counts are not what its controls say.
+    """Reject an entry whose counts contradict its declared controls.
 
     Raises:
         EntryError: A count is not a multiple of the declared base, or is below the declared minimum.
@@ -30,11 +30,9 @@ def refuse_false_declarations(entry: EntryDocument) -> None:
     base, least = control.rounded_to or 1, control.min_cell or 0
     for counts in tables_in(entry):
         if (counts % base).any():
-            raise EntryError(f"/disclosure_control/rounded_to: not all counts are multiples of {base}, as this says")
+            raise EntryError(f"/disclosure_control/rounded_to: not all counts are multiples of {base}, as declared")
         if control.rounded_to is None and control.epsilon is None and ((counts > 0) & (counts < least)).any():
-            raise EntryError(
-                f"/disclosure_control/min_cell: some counts are below {least}, though this says that none is"
-            )
+            raise EntryError(f"/disclosure_control/min_cell: some counts are below the declared minimum {least}")
 
 
 def judged(
@@ -47,9 +45,9 @@ def judged(
 
     Args:
         entry: The entry.
-        evidence: What the advisor knows of each attribute.
-        bounds: The bounds of the cells of attributes, by name, as far as they are known already.
-        stop: Called now and then; if true, what is left is undecided.
+        evidence: The evidence on each attribute.
+        bounds: The bounds of the cells of attributes, by name, as far as computed.
+        stop: Called regularly; if true, the rest is undecided.
 
     Raises:
         EntryError: Its pair counts contradict the rest.
@@ -94,17 +92,17 @@ def _in_words(entry: EntryDocument, path: Path) -> str:  # noqa: PLR0911 - a pla
 
 
 def _mending_options(entry: EntryDocument, published: PublishedCounts, findings: Sequence[Finding]) -> str:
-    """Return the options of `aegis summarize` with which an entry that fails is published more safely.
+    """Return the options of `aegis summarize` for a safer version of a failing entry.
 
-    Exact counts, and counts rounded table by table, are mended by the default, which needs no option. The default is
-    mended by a minimum, which leaves out pairs that tell too much, and a minimum by noise that is always enough.
+    The remedy for exact counts, and for counts rounded table by table, is the default, which needs no option; for the
+    default, a minimum, which leaves out pairs that disclose too much; for a minimum, noise that is always enough.
     """
     control, pairs = entry.disclosure_control, " --pairs" if entry.pairs else ""
     if control is not None and control.rounding is not None and all("privacy" in each.path for each in findings):
         return pairs.strip()  # the default publishes privacy in steps
     if control is not None and control.epsilon is not None:
         split = f" --split {control.split}" if control.split else ""
-        spent = spent_epsilon(published) or control.epsilon  # nothing is noisy by so large an epsilon
+        spent = spent_epsilon(published) or control.epsilon  # so large an epsilon adds no noise
         return f"--epsilon {_at_most(control.epsilon * ENOUGH / spent)}{split}{pairs}"
     if control is not None and control.min_cell is not None:
         return f"--epsilon {_at_most(ENOUGH)}{pairs}"

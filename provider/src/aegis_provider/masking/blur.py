@@ -1,4 +1,4 @@
-"""`blur` and `suppress`: write over some characters, or over the whole value."""
+"""`blur` and `suppress`: mask some characters, or the whole value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from aegis_provider.table.values import Domain
 from aegis_provider.yaml_file import Element
 
 End: TypeAlias = Literal["start", "end"]
-"""Which end of a text is kept."""
+"""The end of a text that stays unmasked."""
 
 
 @dataclass(frozen=True)
 class Blur(MaskingFunction):
-    """Keeps the first `keep` characters (or the last, if `at` is `end`) and writes `character` over the others."""
+    """Replaces all but the first `keep` characters (or the last, if `at` is `end`) by `character`."""
 
     keeps_parts: ClassVar[bool] = True
     name: ClassVar[str] = "blur"
@@ -39,7 +39,7 @@ class Blur(MaskingFunction):
         return cls(fields["keep"].integer(at_least=0), _character(fields), "end" if at == "end" else "start")
 
     def parameters(self) -> dict[str, object]:
-        """Return how many characters are kept, where (if not at the start), and the character over the others."""
+        """Return the number of unmasked characters, their end (if not the start), and the replacement character."""
         where = {} if self.at == "start" else {"at": self.at}
         return {"keep": self.keep, **where, "character": self.character}
 
@@ -54,7 +54,9 @@ class Blur(MaskingFunction):
 
 @dataclass(frozen=True)
 class BlurPositions(MaskingFunction):
-    """Writes `character` over `positions` of a text: 1 is the first, -1 the last. A text may be too short for some."""
+    """Replaces the `positions` of a text by `character`: 1 is the first, -1 the last. Positions beyond a text are
+    ignored.
+    """
 
     keeps_parts: ClassVar[bool] = True
     name: ClassVar[str] = "blur"
@@ -79,7 +81,7 @@ class BlurPositions(MaskingFunction):
             return cls(positions, _character(fields))
 
     def parameters(self) -> dict[str, object]:
-        """Return which characters are hidden, and the character over them."""
+        """Return the masked positions and the replacement character."""
         return {"positions": list(self.positions), "character": self.character}
 
     def mask(self, domain: Domain) -> list[str]:

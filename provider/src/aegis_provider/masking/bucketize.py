@@ -59,7 +59,7 @@ def read_edges(element: Element) -> tuple[Decimal, ...]:
     """Read a list of two or more ascending numbers.
 
     Raises:
-        PlanError: It is something else.
+        PlanError: The element is something else.
     """
     with element.naming_faults():
         return EdgeBuckets(tuple(edge.decimal(infinite=True) for edge in element.elements())).edges
@@ -119,12 +119,12 @@ class EdgeBuckets(Bucketize, NumberFunction):
 
 @dataclass(frozen=True)
 class FittedBuckets(EdgeBuckets):
-    """The intervals found for the requested number of `buckets`; the first and the last are unbounded."""
+    """The fitted intervals for the requested number of `buckets`; the first and the last are unbounded."""
 
     buckets: int = _FEWEST
 
     def parameters(self) -> dict[str, object]:
-        """Return the requested number, and the edges found."""
+        """Return the requested number, and the fitted edges."""
         return {"equal_frequency": self.buckets, **super().parameters()}
 
 
@@ -134,7 +134,7 @@ class EqualFrequency(Bucketize, FittedFunction):
 
     Records with one value stay together, so a frequent value can make an interval fuller than others, and the number
     of intervals smaller. The share of the records in an interval differs from `1 / buckets` by no more than the share
-    of the most frequent value. Missing values do not count.
+    of the most frequent value. Missing values are ignored.
     """
 
     buckets: int
@@ -194,6 +194,8 @@ def _cuts(counts: list[int], buckets: int) -> list[int]:
 
 
 def _nearest(ascending: list[int], target: int) -> int:
-    """Return the place of the number nearest to the target, the first of two; the target is at most the last number."""
+    """Return the place of the number nearest to the target (the first of two); the target is at most the last
+    number.
+    """
     above = bisect_left(ascending, target)
     return min(range(max(above - 1, 0), above + 1), key=lambda place: abs(ascending[place] - target))

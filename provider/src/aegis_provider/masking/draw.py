@@ -21,9 +21,9 @@ class Draw:
 
     Attributes:
         texts: (masked,) the masked values, in order.
-        counts: (values, labels, masked) how many of the records with a value and a label get each masked value. Summed
-            over the last axis, they are the joint counts of the attribute. If the masked value does not depend on the
-            value, the shape is (1, labels, masked).
+        counts: (values, labels, masked) the number of records with a value and a label that get each masked value.
+            Summed over the last axis, they are the joint counts of the attribute. If the masked value does not depend
+            on the value, the shape is (1, labels, masked).
         transition: (values, masked) the probability of each masked value given the value; `None` if the records'
             masked values are not drawn one by one.
     """
@@ -71,5 +71,5 @@ def refuse_too_many(values: int, masked: int) -> None:
     if values * masked > _MOST_PROBABILITIES:
         raise ValueError(
             f"{values} values with {masked} masked values each make a transition matrix of {values * masked} "
-            f"probabilities, but an entry holds {_MOST_PROBABILITIES}; use fewer masked values or values"
+            f"probabilities, but an entry can have {_MOST_PROBABILITIES}; use fewer masked values or values"
         )

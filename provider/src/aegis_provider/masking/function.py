@@ -13,7 +13,7 @@ from aegis_provider.table.values import Domain
 from aegis_provider.yaml_file import Element
 from aegis_sdk.reading import in_words
 
-# A message quotes only masked values shorter than this. Those of the huge ends of open bins are longer.
+# Messages quote only masked values shorter than this; those of the huge ends of open bins are longer.
 _LONGEST = 70
 
 
@@ -46,10 +46,10 @@ class Function(ABC):
 
     @abstractmethod
     def parameters(self) -> dict[str, object]:
-        """Return what the published entry says about the function, as JSON values."""
+        """Return the parameters of the function in the published entry, as JSON values."""
 
     def describe(self) -> str:
-        """Say what the values become, in the words that readers of the entry see."""
+        """Describe the function in the words that readers of the entry see."""
         return in_words(self.name, self.parameters())
 
 
@@ -67,7 +67,7 @@ class MaskingFunction(Function):
         """Return the masked text of each value.
 
         Raises:
-            UnmaskableValueError: A value has none.
+            UnmaskableValueError: A value has no masked text.
         """
 
     def mask_bins(self, domain: Domain, ends: tuple[Domain, Domain]) -> list[str]:
@@ -75,7 +75,7 @@ class MaskingFunction(Function):
 
         Args:
             domain: The bins.
-            ends: The least number of each bin, and one just below its upper end.
+            ends: The lowest number of each bin, and one just below its upper end.
 
         Raises:
             UnmaskableValueError: A bin has no masked value, or the function would cut it.
@@ -122,7 +122,7 @@ class RandomFunction(Function):
 
     @abstractmethod
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
-        """Draw the masked values of the records; `counts` (values, labels) says how many have each value and label.
+        """Draw the masked values of the records, given the joint counts (values, labels).
 
         Raises:
             UnmaskableValueError: As for `MaskingFunction.mask`.
@@ -143,14 +143,14 @@ def check_finite(name: str, number: Decimal) -> None:
 
 
 def check_ascending(name: str, numbers: tuple[Decimal, ...]) -> None:
-    """Require numbers that are each above the one before."""
+    """Require ascending numbers."""
     for lower, upper in pairwise(numbers):
-        if lower.compare(upper) != -1:  # NaN is not above anything
+        if lower.compare(upper) != -1:  # NaN exceeds nothing
             raise ValueError(f"{name} must ascend, but {upper} follows {lower}")
 
 
 def check_level(level: int, levels: int) -> None:
-    """Require a level that a hierarchy with so many levels has."""
+    """Require a level from 1 to the number of levels."""
     if not 1 <= level <= levels:
         raise ValueError(f"has levels 1 to {levels}, not {level}")
 

@@ -138,7 +138,7 @@ class IntervalHierarchy(Hierarchy, NumberFunction):
 
 @dataclass(frozen=True)
 class PrefixHierarchy(Hierarchy, MaskingFunction):
-    """Level `i` keeps the first `kept[i - 1]` characters, fewer from level to level, and writes `*` over the others."""
+    """Level `i` replaces all but the first `kept[i - 1]` characters by `*`, more from level to level."""
 
     keeps_parts: ClassVar[bool] = True
     kept: tuple[int, ...]
@@ -149,7 +149,7 @@ class PrefixHierarchy(Hierarchy, MaskingFunction):
             if coarser >= finer:
                 raise ValueError(f"prefixes must become shorter, but {coarser} follows {finer}")
         if any(keep < 0 for keep in self.kept):
-            raise ValueError("prefixes must have 0 characters or more")
+            raise ValueError("prefix lengths must not be negative")
         check_level(self.level, len(self.kept))
 
     def parameters(self) -> dict[str, object]:
@@ -209,9 +209,9 @@ class DateHierarchy(Hierarchy, MaskingFunction):
 class TreeHierarchy(Hierarchy, MaskingFunction):
     """Level 1 of a value is the group that contains it, level 2 the group that contains that group, and so on.
 
-    A value with fewer groups above it than others keeps the highest of them. No value appears twice, nor does a group
-    name, except for a group that stays as it is: `{other: {other: [...]}}`. So each level is a function of the level
-    below.
+    A value with fewer groups above it than others stays in the highest of them. No value appears twice, nor does a
+    group name, except for an unchanged group: `{other: {other: [...]}}`. So each level is a function of the
+    level below.
     """
 
     tree: Tree

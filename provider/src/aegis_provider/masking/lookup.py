@@ -33,14 +33,14 @@ class HierarchyFile:
 
     @classmethod
     def read(cls, path: Path, delimiter: str | None = None) -> "HierarchyFile":
-        """Read the lines of a file. Blanks around fields, and a delimiter at the end of every line, mean nothing.
+        """Read the lines of a file. Blanks around fields, and a delimiter at the end of every line, are ignored.
 
         Args:
             path: The path of the file.
             delimiter: By default, the first of semicolon, comma, tab and vertical bar that all lines have.
 
         Raises:
-            PlanError: The file is absent, empty, ragged or not CSV.
+            PlanError: The file is missing, empty, ragged or not CSV.
         """
         mark = delimiter or _delimiter_in(path)
         rows = tuple(_without_empty_column(_rows(path, mark)))
@@ -144,10 +144,10 @@ def _no_such_level(path: Path, line: int, row: list[str], level: int, delimiter:
 
 
 def look_up(domain: Domain, table: Mapping[str, _Masked], other: _Masked | None, absence: str) -> list[_Masked]:
-    """Return the table's item for each value, or else `other`. Values are compared as their type: `1.0` finds `1.00`.
+    """Return the table's item for each value, or else `other`. Values are compared by their type: `1.0` equals `1.00`.
 
     Raises:
-        UnmaskableValueError: There is neither; the reason is `absence`.
+        UnmaskableValueError: There is neither; `absence` is the reason in the message.
     """
     by_key: dict[Key, _Masked] = {}
     for text, key, masked_by in _typed(table, domain.value_type):
@@ -164,5 +164,5 @@ def look_up(domain: Domain, table: Mapping[str, _Masked], other: _Masked | None,
 
 def _typed(table: Mapping[str, _Masked], value_type: ValueType) -> Iterator[tuple[str, Key, _Masked]]:
     for text, masked in table.items():
-        with suppress(UnmaskableValueError):  # no record has a text that is not a value of this type
+        with suppress(UnmaskableValueError):  # records only have values of this type
             yield text, key_of(text, value_type), masked

@@ -12,7 +12,7 @@ from aegis_provider.yaml_file import Element
 class MaskedTable(Function):
     """The masked values of a table that was masked elsewhere, for example by `aegis independence`.
 
-    No mapping says what became of a value. Only the column's joint counts with the label are used.
+    There is no mapping. Only the column's joint counts with the label are used.
 
     Attributes:
         file: The path of that table.

@@ -19,8 +19,7 @@ from aegis_provider.yaml_file import Element
 
 _FEWEST = 2
 
-# Means have so many decimals more than the numbers, so that rounding changes a sum little, and no two groups get the
-# same mean.
+# The extra decimals of means, so that rounding changes a sum little, and no two groups get the same mean.
 _MORE_DECIMALS = 3
 
 _FRACTION = 32
@@ -33,8 +32,8 @@ Group: TypeAlias = tuple[int, int]
 class Microaggregate(FittedFunction):
     """Groups of at least `size` records with near numbers, each of which becomes the mean.
 
-    Of all such groups of one attribute, these have the least sum of squared distances to the means. Equal numbers stay
-    together, so a group can have `2 size` records or more. Missing values stay missing.
+    The groups minimise the sum of squared distances to their means. Equal numbers stay together, so a group can have `2
+    size` records or more. Missing values stay missing.
 
     Source: Hansen and Mukherjee, "A polynomial algorithm for optimal univariate microaggregation", IEEE Transactions on
     Knowledge and Data Engineering 15 (2003).
@@ -77,7 +76,7 @@ class Microaggregate(FittedFunction):
 
 @dataclass(frozen=True)
 class Microaggregated(MaskingFunction):
-    """The groups found: the least number of each, ascending, and its mean."""
+    """The fitted groups: the lowest number of each, ascending, and its mean."""
 
     name: ClassVar[str] = Microaggregate.name
     size: int
@@ -90,7 +89,7 @@ class Microaggregated(MaskingFunction):
         return Microaggregate.read(parameters)
 
     def parameters(self) -> dict[str, object]:
-        """Return the size; the mapping says the rest."""
+        """Return the size; the mapping has the rest."""
         return {"size": self.size}
 
     def mask(self, domain: Domain) -> list[str]:
@@ -101,7 +100,7 @@ class Microaggregated(MaskingFunction):
         ]
 
     def mask_bins(self, domain: Domain, ends: tuple[Domain, Domain]) -> list[str]:
-        """Refuse bins, whose numbers are not known.
+        """Refuse bins, whose numbers are unknown.
 
         Raises:
             UnmaskableValueError: Always, if there is a bin.
@@ -114,20 +113,20 @@ class Microaggregated(MaskingFunction):
 
 
 def best_groups(values: Sequence[Decimal], counts: Sequence[int], size: int) -> list[Group]:
-    """Return the groups with the least sum of squared distances to their means, in ascending order.
+    """Return the groups with the lowest sum of squared distances to their means, in ascending order.
 
-    Groups of that kind are runs of values in their order, and the best ones of the first values are found from those of
-    fewer values (Hansen and Mukherjee 2003). Of two beginnings of the last group, the later one is better from some
-    value on, for ever (the quadrangle inequality, Yao 1980). So each beginning is best for a stretch of ends, and
-    stretches are found one after the other (Galil and Park 1992), in a time that hardly depends on `size`.
+    Such groups are runs of ordered values, and the best ones of the first values follow from those of fewer values
+    (Hansen and Mukherjee 2003). Of two beginnings of the last group, the later one is better for all ends from some
+    value on (the quadrangle inequality, Yao 1980). So each beginning is best for a stretch of ends, and stretches are
+    computed one after the other (Galil and Park 1992), in a time that hardly depends on `size`.
 
-    Sums are whole numbers in units of the last decimal, so that no digit is lost; the cost of each group is cut after
-    32 binary digits of its fraction. The result is the same on every machine.
+    Sums are whole numbers in units of the last decimal, so that no digit is lost; the cost of each group is truncated
+    after 32 binary places. The result is the same on every machine.
 
     Args:
         values: The distinct numbers, ascending.
-        counts: How many records have each; at least `size` in all.
-        size: The least number of records in a group.
+        counts: The records with each number; at least `size` in all.
+        size: The minimum number of records in a group.
     """
     numbers = _whole(values)
     below = list(accumulate(counts, initial=0))
@@ -136,12 +135,12 @@ def best_groups(values: Sequence[Decimal], counts: Sequence[int], size: int) -> 
     least, before = [0] * len(below), [0] * len(below)
 
     def cost(first: int, end: int) -> int:
-        """Return that of the best groups until `end`, the last of which begins at `first`."""
+        """Return the cost of the best groups until `end`, the last of which begins at `first`."""
         records, total = below[end] - below[first], sums[end] - sums[first]
         distances = records * (squares[end] - squares[first]) - total * total
         return least[first] + (distances << _FRACTION) // records
 
-    best = deque[tuple[int, int]]()  # beginnings of a last group, each with the end from which on it is the best
+    best = deque[tuple[int, int]]()  # beginnings of a last group, each with the first end for which it is the best
     added = 0
     for end in range(bisect_left(below, size), len(below)):
         while below[end] - below[added] >= size:
@@ -160,7 +159,7 @@ def best_groups(values: Sequence[Decimal], counts: Sequence[int], size: int) -> 
 
 
 def _add(best: "deque[tuple[int, int]]", first: int, end: int, ends: int, cost: Callable[[int, int], int]) -> None:
-    """Add a beginning, which is possible from some end on, and drop those than which it is never worse."""
+    """Add a beginning, which is possible from some end on, and drop those that are never better."""
     while best and cost(first, max(best[-1][1], end)) <= cost(best[-1][0], max(best[-1][1], end)):
         best.pop()
     if not best:
@@ -181,14 +180,14 @@ def _add(best: "deque[tuple[int, int]]", first: int, end: int, ends: int, cost: 
 
 
 def _whole(values: Sequence[Decimal]) -> list[int]:
-    """Return numbers in units of their last decimal, less the first, which changes no distance."""
+    """Return numbers in units of their last decimal, relative to the first; distances do not change."""
     decimals = max(0, *(-int(value.as_tuple().exponent) for value in values))
     whole = [int(times(value, Decimal(10**decimals))) for value in values]
     return [number - whole[0] for number in whole]
 
 
 def _mean(values: Sequence[Decimal], counts: Sequence[int], decimals: int) -> str:
-    """Return the mean, rounded to so many decimals (a half to the even digit), without zeros at its end."""
+    """Return the mean, rounded half to even to so many decimals, without trailing zeros."""
     total = reduce(plus, map(times, values, map(Decimal, counts)))
     scaled = round(Fraction(int(times(total, Decimal(10**decimals))), sum(counts)))
     digits = f"{abs(scaled):0{decimals + 1}d}"

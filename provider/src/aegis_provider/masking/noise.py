@@ -20,16 +20,16 @@ Kind: TypeAlias = Literal["laplace", "gaussian"]
 class Noise(RandomFunction):
     """The number plus noise, rounded to the nearest multiple of `step`, and moved to the nearer bound if beyond it.
 
-    A missing value stays missing. There are therefore finitely many masked values. The probability of each is that of
-    its interval in the distribution. Rounding and bounding a number that already has its noise gives away nothing more.
-    Source: Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), proposition 2.1 and section 3.3.
+    A missing value stays missing. So the masked values are finite, each with the probability of its interval in the
+    distribution. Rounding and bounding a noisy number discloses nothing more. Source: Dwork and Roth, The Algorithmic
+    Foundations of Differential Privacy (2014), proposition 2.1 and section 3.3.
 
     Attributes:
         kind: `laplace`, of density `exp(-|x| / scale) / (2 scale)`, or `gaussian`, with the standard deviation `scale`.
         scale: The scale of the distribution, in the unit of the numbers.
         step: The masked values and the bounds are multiples of this.
-        lower: The least masked value; by default the bounds just contain all numbers of the domain.
-        upper: The greatest masked value.
+        lower: The lowest masked value; by default the bounds just contain all numbers of the domain.
+        upper: The highest masked value.
     """
 
     name: ClassVar[str] = "noise"
@@ -107,7 +107,7 @@ class Noise(RandomFunction):
         half = self.step / 2
         cuts = [float((minus(point, number) + half) / self.scale) for point in grid[:-1]]
         cumulative = np.array([0.0, *map(_CUMULATIVE[self.kind], cuts), 1.0])
-        # Above the middle, tail probabilities keep digits that subtracting from 1 would lose.
+        # Above the middle, tail probabilities retain digits that subtraction from 1 would lose.
         beyond = np.array([1.0, *(_CUMULATIVE[self.kind](-cut) for cut in cuts), 0.0])
         is_below = np.array([-math.inf, *cuts]) < 0
         masses = np.where(is_below, np.diff(cumulative), -np.diff(beyond))

@@ -29,7 +29,7 @@ class Round(NumberFunction):
         return cls(parameters.fields("to")["to"].positive())
 
     def parameters(self) -> dict[str, object]:
-        """Return the number that the masked values are multiples of."""
+        """Return the unit of the masked values."""
         return {"to": json_number(self.to)}
 
     def mask(self, domain: Domain) -> list[str]:
@@ -72,7 +72,7 @@ class TopBottom(NumberFunction):
         return cls(limits.get("top"), limits.get("bottom"))
 
     def parameters(self) -> dict[str, object]:
-        """Return the limits that are stated."""
+        """Return the stated limits."""
         limits = {"top": self.top, "bottom": self.bottom}
         return {name: json_number(number) for name, number in limits.items() if number is not None}
 

@@ -12,10 +12,10 @@ from aegis_provider.masking.lookup import look_up
 from aegis_provider.table.values import MISSING, Domain
 from aegis_provider.yaml_file import Element
 
-# How far the sum of the probabilities of a value may be from 1 in the service.
+# The service's tolerance for the sum of a value's probabilities.
 _SUM_TOLERANCE = 1e-9
 
-# NumPy can draw without replacement only from fewer items than this.
+# NumPy draws without replacement only from fewer items than this.
 _MOST_RECORDS = 10**9
 
 
@@ -43,7 +43,7 @@ class RandomisedResponse(RandomFunction):
             return cls(float(keep.decimal()))
 
     def parameters(self) -> dict[str, object]:
-        """Return the probability of keeping a value."""
+        """Return the probability of the unchanged value."""
         return {"keep": self.keep}
 
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
@@ -125,8 +125,8 @@ class Pram(RandomFunction):
 class Shuffle(RandomFunction):
     """The attribute's values, including missing ones, permuted over its records; all permutations are equally likely.
 
-    The histogram stays. What the attribute told about the label and other attributes is lost. Source: Hundepool et al.,
-    Statistical Disclosure Control (2012), "data swapping", without a limit to the ranks.
+    The histogram does not change; all association with the label and other attributes is lost. Source: Hundepool et
+    al., Statistical Disclosure Control (2012), "data swapping", without a limit to the ranks.
     """
 
     name: ClassVar[str] = "shuffle"

@@ -71,5 +71,5 @@ def read_function(masking: Element) -> Function:
 
 
 def names_file(name: str, key: str) -> bool:
-    """Return whether that key of that masking function names a file to read with the plan."""
+    """Return whether this key of the masking function names a file to read with the plan."""
     return name in FUNCTIONS and key in FUNCTIONS[name].file_keys

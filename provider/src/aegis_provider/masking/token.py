@@ -19,7 +19,7 @@ _MOST_BYTES_OF_SALT = 1 << 20
 class Token(MaskingFunction):
     """The first `length` hexadecimal digits of HMAC-SHA256 of the value's text in UTF-8, with the salt as the key.
 
-    The salt keeps others from trying all values, so it stays secret: no entry, error or `repr` shows it.
+    The salt prevents a search through all values, so it is secret: no entry, error or `repr` shows it.
     Source: Krawczyk, Bellare and Canetti, HMAC (RFC 2104).
     """
 
@@ -64,7 +64,7 @@ class Token(MaskingFunction):
 
 
 def _salt_of_file(element: Element) -> bytes:
-    """Read the file, except the line ends at its end that editors add."""
+    """Read the file without the trailing line ends that editors add."""
     try:
         with element.file().open("rb") as file:
             salt = file.read(_MOST_BYTES_OF_SALT + 1).rstrip(b"\r\n")

@@ -8,14 +8,14 @@ from aegis_provider.yaml_file import Element
 _DEEPEST = 50
 
 Tree: TypeAlias = Mapping[str, "Tree | tuple[str, ...]"]
-"""Groups by name: each contains groups, or the values of a domain."""
+"""Groups by name; each contains groups, or values of a domain."""
 
 
 def read_tree(element: Element, depth: int = _DEEPEST) -> Tree:
     """Read `{Europe: {North: [no, se], South: [it, es]}, Asia: [jp, cn]}`, nested no deeper than `depth`.
 
     Raises:
-        PlanError: It is something else; the message names the place.
+        PlanError: The element is something else; the message names the place.
     """
     if depth == 0:
         element.fail(f"nested deeper than {_DEEPEST} groups")
@@ -43,7 +43,9 @@ def paths_of(tree: Tree, above: tuple[str, ...] = ()) -> Iterator[tuple[str, tup
 
 
 def names_of(tree: Tree) -> tuple[list[str], list[str]]:
-    """Return the names of all groups, and all values. A group that contains only one of its own name is named once."""
+    """Return the names of all groups, and all values. A group that contains only a group of the same name is named
+    once.
+    """
     groups, values = list(tree), []
     for name, within in tree.items():
         if isinstance(within, Mapping):

@@ -1,4 +1,4 @@
-"""The privacy of a table: its equivalence classes, the criteria they meet, and the risk that a person is re-identified.
+"""The privacy of a table: its equivalence classes, the criteria they meet, and the risk of re-identification.
 
     records = DistinctRecords.of(counted, [*quasi_identifiers, *sensitive])
     classes = classes_of(records, mappings, quasi_identifiers, sensitive)

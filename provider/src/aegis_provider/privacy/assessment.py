@@ -1,4 +1,4 @@
-"""The privacy and the risk of a table and of every release that its plan describes."""
+"""The privacy and the risk of a table and of every release of its plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ from aegis_sdk.reading import shown, some
 from aegis_sdk.wire import SUPPRESSED, strictest
 
 TRIVIAL: Final[Mapping[str, float]] = {"k": 1, "l": 1, "entropy_l": 1, "t": 1, "ordered_t": 1, "alpha": 1}
-"""The number of each criterion that every table reaches, so that it promises nothing."""
+"""The value of each criterion that every table trivially satisfies."""
 
 CERTAIN_VALUES_REMEDY: Final = "Require l=2 if nobody should learn it"
 
@@ -29,17 +29,17 @@ _ROUNDING = 1e-9
 
 
 def promises_nothing(name: str, number: float) -> bool:
-    """Whether every table reaches this number of a criterion."""
+    """Whether every table trivially satisfies this value."""
     return name in TRIVIAL and abs(number - TRIVIAL[name]) <= _ROUNDING
 
 
 def values_are_certain(privacy: Mapping[str, float]) -> bool:
-    """Whether all records of some class have the same sensitive value, by the measured privacy."""
+    """Whether, by the measured privacy, all records of some class have the same sensitive value."""
     return privacy.get("l") == 1
 
 
 def records_with_certain_values(classes: Classes) -> int:
-    """Count the records in classes that all have the same value of some sensitive attribute."""
+    """Count the records in classes with a single value of some sensitive attribute."""
     certain = np.zeros(len(classes), dtype=np.bool_)
     for each in classes.sensitive.values():
         certain |= np.bincount(each.classes, minlength=len(classes)) == 1
@@ -54,8 +54,8 @@ def certain_values_warning(
     Args:
         privacy: The measured privacy by name.
         plan: The plan.
-        records: How many records are in such classes, if that is known.
-        of: How many records there are, if that is known.
+        records: The number of records in such classes, if known.
+        of: The number of all records, if known.
     """
     if not values_are_certain(privacy):
         return None
@@ -77,7 +77,7 @@ IN_BINS: Final = ", numbers in the plan's bins"
 
 @dataclass(frozen=True)
 class Verdict:
-    """A promise and what the release reaches; `reached` is `None` if the table cannot show it."""
+    """A promise and the value that the release reaches; `reached` is `None` if the table cannot show it."""
 
     name: str
     promised: float
@@ -95,19 +95,19 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class ReleasePrivacy:
-    """A release: what it promises and what it reaches.
+    """A release: its promised and its measured privacy.
 
     Attributes:
         id: The id of its configuration.
         promise: The promised privacy by name.
-        privacy: The privacy it reaches by name, after suppression.
+        privacy: The measured privacy by name, after suppression.
         sizes: The sizes of its equivalence classes after suppression; `None` if nothing could be measured.
-        suppressed: How many records are left out.
-        suppressed_cells: How many single cells are suppressed.
+        suppressed: The number of records left out.
+        suppressed_cells: The number of single cells suppressed.
         declared: The numbers of suppressed records and cells according to the plan, by name.
-        certain: How many records are in classes that all have the same value of some sensitive attribute.
-        told: What may be told of its promise to others, by name; `None` if nobody has decided that.
-        left_to_chance, masked_elsewhere: The attributes because of which nothing could be measured.
+        certain: The number of records in classes with a single value of some sensitive attribute.
+        told: The part of its promise that others may see, by name; `None` if undecided.
+        left_to_chance, masked_elsewhere: The attributes that prevented the measurement.
     """
 
     id: str
@@ -124,7 +124,7 @@ class ReleasePrivacy:
 
     @property
     def risk(self) -> Risk | None:
-        """The risk of re-identification; `None` if nothing was measured, or no record is left."""
+        """The risk of re-identification; `None` without a measurement, or if no record is left."""
         return None if self.sizes is None else Risk.of(self.sizes)
 
     @property
@@ -146,7 +146,7 @@ class ReleasePrivacy:
         return self.breaches_in_words(counted=True)
 
     def breaches_in_words(self, *, counted: bool) -> str:
-        """Say which promises it breaks; unless `counted`, without what tells how much it leaves out."""
+        """Say which promises it breaks; unless `counted`, without the numbers of suppressed records and cells."""
         told = [each for each in self.broken if counted or each.name not in SUPPRESSED]
         numbers = [(each.name, each.reached, each.promised) for each in told]
         if not counted:
@@ -158,19 +158,19 @@ class ReleasePrivacy:
 
     @property
     def promises(self) -> Mapping[str, float]:
-        """The promised privacy that not every table has, by name."""
+        """The promised privacy that is not trivial, by name."""
         return {name: number for name, number in self.promise.items() if not promises_nothing(name, number)}
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
-        """The promises that cannot be checked here; a release without records keeps them all."""
+        """The promises that cannot be checked here; a release without records satisfies them all."""
         if self.sizes is not None and not self.sizes.records:
             return ()
         return tuple(each.name for each in self.verdicts if each.reached is None)
 
     @property
     def holds(self) -> bool | None:
-        """Whether every promise is kept; `None` if that cannot be checked."""
+        """Whether every promise is met; `None` if that cannot be checked."""
         if self.broken:
             return False
         return None if self.unmeasured or self.left_to_chance or self.masked_elsewhere else True
@@ -181,7 +181,9 @@ class ReleasePrivacy:
         return bool(self.broken) or any(CRITERIA[name].is_measured for name in self.unmeasured)
 
     def in_words(self, *, counted: bool = True) -> str:
-        """Say whether it keeps its promise, for people; unless `counted`, without how much it leaves out."""
+        """Describe for people whether it meets its promise; unless `counted`, without the numbers of suppressed records
+        and cells.
+        """
         if self.left_to_chance:
             return f"masked at random ({', '.join(self.left_to_chance)}): measure the masked table"
         if self.masked_elsewhere:
