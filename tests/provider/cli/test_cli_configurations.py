@@ -176,7 +176,7 @@ def test_the_page_has_a_line_for_each_share_left_out(aegis, small, tmp_path):
         (["--require", "k=2,"], 2, "--require must be NAME=NUMBER, for example k=5, not 'k='"),
         (["--require", "k=2", "--require", "k=3,4"], 2, "k has two values, 2 and 3"),
         (["--require", "k=2", "--suppress-at-most", "0,few"], 2, "--suppress-at-most must be a share such as 0.01"),
-        (["--require", "k=2", "--measure", "g3"], 2, "a search cannot go by the measure 'g3'"),
+        (["--require", "k=2", "--measure", "g3"], 2, "the search does not support the measure 'g3'"),
         (
             ["--require", "k=6,7"],
             1,

@@ -153,7 +153,7 @@ def test_what_needs_an_order_is_refused_without_one(csv, write, tmp_path, what):
     with pytest.raises(PlanError) as refused:
         demanded[what]()
     message = str(refused.value)
-    assert "ordered_t needs an order of 's', and that of the alphabet is none: state `order: [LOWEST" in message
+    assert "ordered_t needs an order of 's', and the alphabet is not one: state `order: [LOWEST" in message
     assert "\n" not in message
     assert not output.exists()
 

@@ -383,5 +383,5 @@ def test_choices_with_too_many_values_to_compare_are_named(write, monkeypatch):
 @for_each("measure", ["joint_interactions", "g3", "jiont"])
 def test_measures_that_cannot_guide_a_search(write, measure):
     plan = load_plan(write("plan.yaml", "label: y\nattributes: {a: {}}\n"), configurations_needed=False)
-    with pytest.raises(PlanError, match=f"cannot go by the measure '{measure}'"):
+    with pytest.raises(PlanError, match=f"does not support the measure '{measure}'"):
         find_configurations(write("t.csv", "a,y\n1,n\n1,m\n"), plan, Requirement({"k": 1}), measure=measure)

@@ -205,7 +205,7 @@ class ReleasePrivacy:
         return "; ".join(parts) or "promises nothing"
 
     def _told(self, kept: Mapping[str, float]) -> Mapping[str, float]:
-        """Return the numbers that others may be told of what is kept."""
+        """Return the values that others may see of the promises met."""
         if self.told is None:
             return {name: without_left_out(name, number) for name, number in kept.items()}
         return {name: self.told[name] for name in kept if name in self.told}
@@ -232,7 +232,7 @@ class Assessment:
 
     @property
     def certain_values(self) -> str | None:
-        """A warning if a release, or the table if there is none, leaves no doubt about some sensitive values."""
+        """A warning if a release, or the table without releases, discloses some sensitive values for certain."""
         certain = [each for each in self.releases or (self.as_it_is,) if values_are_certain(each.privacy)]
         if not certain:
             return None
@@ -243,18 +243,18 @@ class Assessment:
 
     @property
     def neither(self) -> tuple[str, ...]:
-        """The columns that are neither quasi-identifiers nor sensitive, though perhaps released."""
+        """The columns that are neither quasi-identifiers nor sensitive; they may still be released."""
         looked_at = {*self.plan.quasi_identifiers, *self.plan.sensitive}
         return tuple(name for name in self.plan.columns if name not in looked_at)
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """All columns as the only release has them; empty if there is not exactly one release."""
+        """All columns of the only release; empty unless there is exactly one release."""
         return columns_of(self.plan, self.configurations[0]) if len(self.releases) == 1 else ()
 
     @property
     def binned(self) -> tuple[str, ...]:
-        """The measured columns that the plan discretises; even the table as it is was measured on their bins."""
+        """The measured columns that the plan discretises; even the unmasked table was measured on their bins."""
         columns = {*self.plan.quasi_identifiers, *self.plan.sensitive}
         return tuple(each.name for each in self.plan.attributes if each.discretization and each.name in columns)
 
@@ -265,7 +265,7 @@ class Assessment:
 
     @property
     def unmasked_id(self) -> str:
-        """The text that stands for the table before any masking where releases have their ids."""
+        """The text for the unmasked table in place of the id of a release."""
         return "(as it is, in bins)" if self.binned else "(as it is)"
 
 
@@ -279,7 +279,7 @@ def assess(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> Assessment:
-    """Measure the table and all releases of the plan.
+    """Measure the privacy of the table and of all releases of the plan.
 
     Args:
         table: A file, or anything else that `open_table` opens.
@@ -287,14 +287,13 @@ def assess(
         configuration: The id of the only configuration to measure.
         require: Privacy by name that each release must reach besides its promise; without configurations, the table
             as it is must reach it.
-        delimiter: Separator of the fields of a CSV table; by default, the usual one that its header has.
+        delimiter: Separator of the fields of a CSV table; by default, the usual one in its header.
         memory_limit: Memory that reading may use.
         progress: Called with (done, total), counting releases.
 
     Raises:
-        PlanError: A configuration or a privacy criterion is unknown, or one needs an order of sensitive values that
-            have none.
-        TableError: The table does not fit the plan.
+        PlanError: A configuration or a privacy criterion is unknown, or a criterion needs an order of sensitive values
+        without one. TableError: The table does not fit the plan.
     """
     for name in require or {}:
         if name not in CRITERIA:

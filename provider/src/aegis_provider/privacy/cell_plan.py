@@ -1,4 +1,4 @@
-"""Plans that suppress single cells where they left out whole records."""
+"""Plans that suppress single cells instead of whole records."""
 
 from dataclasses import dataclass, replace
 
@@ -15,8 +15,8 @@ class CellPlan:
     """A plan with suppressed cells.
 
     Attributes:
-        plan: The plan. Its configurations that suppress anything say how many cells and records.
-        left_out: How many records each of these would leave out if it suppressed no cell, by id.
+        plan: The plan. Its configurations with suppression state the numbers of cells and records.
+        left_out: By id, the number of records that each of these would leave out without suppressing cells.
     """
 
     plan: Plan
@@ -35,14 +35,14 @@ def suppress_cells(
 
     Args:
         table: Anything that `open_table` accepts.
-        plan: The plan. Configurations that say nothing of suppressed records stay as they are.
+        plan: The plan. Configurations without declared suppressed records do not change.
         delimiter: The delimiter of a CSV table.
         memory_limit: The memory limit of DuckDB.
         progress: Called with (done, total), counting configurations.
 
     Raises:
-        PlanError: No configuration leaves out records, or one of those masks at random or elsewhere.
-        TableError: The table does not fit the plan.
+        PlanError: No configuration leaves out records, or one that does has a masking that is random or was done
+        elsewhere. TableError: The table does not fit the plan.
     """
     asked = tuple(replace(each, suppressed_cells=0) if each.suppresses else each for each in plan.configurations)
     if not any(each.suppresses for each in asked):

@@ -1,6 +1,6 @@
-"""Suppression of the records whose equivalence class breaks a promise: whole records, or only single cells of them.
+"""Suppression of the records whose equivalence class breaks a promise: whole records, or only single cells.
 
-A suppressed cell becomes `*`, a value of its own: the classes of the release are formed with it, and each must keep the
+A suppressed cell becomes `*`, a separate value: the classes of the release are formed with it, and each must meet the
 promise. Programs that read `*` as any value (sdcMicro's `localSuppression`) suppress fewer cells, but promise less: a
 record with `*` counts in several classes at once.
 """
@@ -22,19 +22,19 @@ from aegis_provider.privacy.classes import Classes, class_of_each, classes_in
 from aegis_provider.privacy.measuring import breaks
 
 STAR: Final = "*"
-"""What a suppressed cell becomes."""
+"""The text of a suppressed cell."""
 
 MOST_SETS: Final = 4096
-"""How many sets of attributes to suppress are tried at most, besides those that only grow."""
+"""The most sets of attributes to try, besides the growing ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class MaskedRecords:
-    """Distinct records and what a release makes of them.
+    """Distinct records and their masking in a release.
 
     Attributes:
         records: The records.
-        mappings: By column, (values,) the place of each value's masked value; a column without one stays as it is.
+        mappings: By column, (values,) the place of each value's masked value; a column without one is unmasked.
         quasi_identifiers, sensitive: The columns of the release that have these roles.
     """
 
@@ -49,15 +49,15 @@ class MaskedRecords:
         return replace(self, records=some)
 
     def groups(self, without: Sequence[int] = ()) -> tuple[Places, int]:
-        """Return (records,) the number of each record's class, and how many classes there are.
+        """Return (records,) the number of each record's class, and the number of classes.
 
-        `without`: the places of quasi-identifiers that are not looked at.
+        `without`: the places of the quasi-identifiers to ignore.
         """
         looked_at = [name for place, name in enumerate(self.quasi_identifiers) if place not in without]
         return class_of_each(self.records, self.mappings, looked_at)
 
     def classes(self, groups: Places, size: int) -> Classes:
-        """Return the classes of records that are grouped already."""
+        """Return the classes of records with known groups."""
         return classes_in(self.records, self.mappings, groups, size, self.sensitive)
 
 
@@ -69,9 +69,9 @@ class Suppressed:
         places: (broken,) the places of the distinct records whose class breaks the promise.
         classes: (broken,) the number of the class of each among those `before`.
         stars: (broken, quasi-identifiers) which of their cells are suppressed.
-        left_out: (broken,) which of them are left out.
-        records: How many records are left out.
-        cells: How many cells of the other records are suppressed.
+        left_out: (broken,) which of the records are left out.
+        records: The number of records left out.
+        cells: The number of suppressed cells of the other records.
         before: All classes before anything is suppressed.
         released: The classes of the release.
     """
@@ -87,19 +87,19 @@ class Suppressed:
 
 
 def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping[str, float]) -> Suppressed:
-    """Suppress cells of the records whose class breaks a promise; leave out those that no suppressed cell can save.
+    """Suppress cells of the records whose class breaks a promise; leave out those for which this is not enough.
 
-    Sets of quasi-identifiers are tried, those of fewest attributes first, then those that cost least. All records that
-    still break the promise are grouped by the quasi-identifiers outside of the set. In the groups that keep the
-    promise, the cells of the set are suppressed. Classes that keep the promise stay as they are.
+    Sets of quasi-identifiers are tried, the smallest first, then the cheapest. All records that still break the promise
+    are grouped by the quasi-identifiers outside the set. In the groups that meet the promise, the cells of the set are
+    suppressed. Classes that meet the promise do not change.
 
-    So records of one class before are in one class of the release, and whoever knows all quasi-identifiers of a person
-    finds no more than that class.
+    So records of one class before are in one class of the release, and an attacker who knows all quasi-identifiers of a
+    person learns no more than that class.
 
     Args:
         masked: The records, before anything is suppressed.
         promise: The privacy by name.
-        costs: What it costs to suppress a cell of a quasi-identifier, by its name. Cells of the others stay. If it is
+        costs: The cost of a suppressed cell, by quasi-identifier. Cells of the others are not suppressed. If it is
             empty, all records that break the promise are left out.
     """
     groups, size = masked.groups()
@@ -144,7 +144,7 @@ def _suppressed(
 
 
 def _sets(masked: MaskedRecords, costs: Mapping[str, float]) -> Iterator[tuple[int, ...]]:
-    """Yield sets of places of quasi-identifiers: fewest first, then cheapest; at last, those that only grow."""
+    """Yield sets of places of quasi-identifiers: the smallest first, then the cheapest; finally a growing sequence."""
     names = masked.quasi_identifiers
     usable = sorted((place for place, name in enumerate(names) if name in costs), key=lambda at: costs[names[at]])
     tried = 0
@@ -158,11 +158,11 @@ def _sets(masked: MaskedRecords, costs: Mapping[str, float]) -> Iterator[tuple[i
 
 
 def costs_of(counted: CountedTable, configuration: Configuration) -> dict[str, float]:
-    """Return what a suppressed cell of each attribute costs under a configuration that suppresses cells, by name.
+    """Return the cost of a suppressed cell of each attribute, by name, in a configuration that suppresses cells.
 
-    It is what the masked attribute tells about the label, in bits, less what chance adds (`(R - 1)(C - 1) / 2N` nats,
-    Miller 1955). Attributes that are dropped or have one masked value have no cell to suppress. Those masked at random
-    or elsewhere are not suppressed, nor are those with a masked value `*`, which a suppressed cell would look like.
+    It is the mutual information of the masked attribute with the label, in bits, less its bias (`(R - 1)(C - 1) / 2N`
+    nats, Miller 1955). Attributes that are dropped or have one masked value have no cell to suppress. Those masked at
+    random or elsewhere are not suppressed, nor are those with a masked value `*`, the text of suppressed cells.
     """
     if configuration.suppressed_cells is None:
         return {}

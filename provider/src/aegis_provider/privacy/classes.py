@@ -1,4 +1,4 @@
-"""Equivalence classes: records that nobody can tell apart by their masked quasi-identifiers."""
+"""Equivalence classes: records with equal masked quasi-identifiers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,14 +18,14 @@ _KEYS_PER_ROW = 8
 
 @dataclass(frozen=True, eq=False)
 class SensitiveCounts:
-    """How often each class has each value of a sensitive attribute, without the zeros.
+    """The counts of a sensitive attribute's values by class, without zeros.
 
     Attributes:
         classes, values, counts: (cells,) `counts[i]` records of class `classes[i]` have value `values[i]`; ascending by
             class, then by value in the domain's order.
-        whole: (values,) how many records of the whole table have each value before anything is suppressed. Classes
-            are compared with these.
-        ordered: Whether the order of the values means something.
+        whole: (values,) the counts of the values in the whole table before suppression, with which classes are
+            compared.
+        ordered: Whether the order of the values is meaningful.
     """
 
     classes: Places
@@ -40,7 +40,7 @@ class Classes:
     """The equivalence classes of a table.
 
     Attributes:
-        sizes: (classes,) how many records are in each, at least 1.
+        sizes: (classes,) the number of records in each, at least 1.
         sensitive: The counts of every sensitive attribute.
     """
 
@@ -63,7 +63,7 @@ class Classes:
     def without(self, broken: NDArray[np.bool_]) -> "Classes":
         """Return the classes that remain when those marked in `broken`, (classes,), are suppressed.
 
-        They are still compared with the whole table, so a class that kept a promise still keeps it.
+        They are still compared with the whole table, so a class that met a promise still meets it.
         """
         left = ~broken
         numbers = np.cumsum(left) - 1
@@ -81,8 +81,8 @@ def classes_of(
 
     Args:
         records: The distinct records.
-        mappings: By column, (values,) the place of each value's masked value, from 0; a column without a mapping stays
-            as it is.
+        mappings: By column, (values,) the place of each value's masked value, from 0; a column without a mapping is
+            unmasked.
         quasi_identifiers, sensitive: Columns of `records` in the release. Without a quasi-identifier, all records are
             one class.
     """
@@ -91,10 +91,10 @@ def classes_of(
 
 
 def classes_as_written(records: DistinctRecords, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Classes:
-    """Return the equivalence classes of a table by its texts, as any other program counts them.
+    """Return the equivalence classes of a table by its texts, as other programs count them.
 
-    Readers know that two texts of one number are one value. So the sensitive attributes that have such texts count
-    twice, by text and by value, and the worse counts.
+    Readers know that two texts of one number are one value. So sensitive attributes with such texts are measured twice,
+    by text and by value, and the worse result counts.
 
     Args:
         records: The distinct records, with a value for each text (`Domain.by_spelling`).
@@ -112,7 +112,7 @@ def classes_as_written(records: DistinctRecords, quasi_identifiers: Sequence[str
 def classes_in(
     records: DistinctRecords, mappings: Mapping[str, Places], groups: Places, size: int, sensitive: Sequence[str]
 ) -> Classes:
-    """Return the classes of records that are grouped already: `groups`, (combinations,), each below `size`."""
+    """Return the classes of records with known `groups`, (combinations,), each below `size`."""
     sizes = np.bincount(groups, records.counts, size).astype(np.int64)
     counts = {
         name: _counted(
@@ -126,7 +126,7 @@ def classes_in(
 def class_of_each(
     records: DistinctRecords, mappings: Mapping[str, Places], quasi_identifiers: Sequence[str]
 ) -> tuple[Places, int]:
-    """Return (combinations,) the number of each combination's class, and how many classes there are."""
+    """Return (combinations,) the number of each combination's class, and the number of classes."""
     keys, size = np.zeros(len(records.counts), dtype=np.intp), 1
     for name in quasi_identifiers:
         column, radix = _column(records, mappings, name)
@@ -147,18 +147,20 @@ def _column(records: DistinctRecords, mappings: Mapping[str, Places], name: str)
 
 
 def _is_ordered(records: DistinctRecords, mappings: Mapping[str, Places], name: str) -> bool:
-    """Return whether the masked values of a column are in an order: no lower value becomes a higher one."""
+    """Return whether the masking of a column preserves the order of its values."""
     ordered = records.domains[records.columns.index(name)].ordered
     return ordered and (name not in mappings or is_rising(mappings[name]))
 
 
 def is_rising(mapping: Sequence[int] | Places) -> bool:
-    """Return whether a mapping of values to the places of their masked values keeps their order."""
+    """Return whether a mapping of values to the places of their masked values preserves their order."""
     return bool(np.all(np.diff(np.asarray(mapping)) >= 0))
 
 
 def _renumbered(keys: Places, size: int) -> tuple[Places, int]:
-    """Renumber keys below `size` as 0, 1, ... without gaps, in the same order; also return how many differ."""
+    """Renumber keys below `size` as 0, 1, ... without gaps, in the same order; also return the number of distinct
+    ones.
+    """
     if size > _KEYS_PER_ROW * len(keys):
         occurring, places = np.unique(keys, return_inverse=True)
         return places, len(occurring)

@@ -1,4 +1,4 @@
-"""The role of each column of a plan, what a configuration makes of it, and plans that consist of roles only."""
+"""The role of each column of a plan, its masking in a configuration, and plans that consist of roles only."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ class Column:
     """A column in a release.
 
     `role`: its role in the plan. `masking`: the id of its masking, empty for the label, which is never masked.
-    `becomes`: what the masking makes of the values, for people.
+    `becomes`: the masked values, described for people.
     """
 
     name: str
@@ -23,14 +23,18 @@ class Column:
 
 
 def roles_of(plan: Plan, configurations: Sequence[Configuration]) -> dict[str, str]:
-    """Return the role of every column of the plan; for those without one, how many configurations share them."""
+    """Return the role of every column of the plan; for those without one, the number of configurations that share
+    them.
+    """
     roles = dict.fromkeys(plan.quasi_identifiers, "quasi-identifier") | dict.fromkeys(plan.sensitive, "sensitive")
     others = [name for name in plan.columns if name not in roles]
     return roles | {name: _neither(name, configurations) for name in others}
 
 
 def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
-    """Return the plan's columns as the configuration masks them: quasi-identifiers, sensitive attributes, others."""
+    """Return the plan's columns with their maskings in the configuration: quasi-identifiers, sensitive attributes,
+    others.
+    """
     attributes = {each.name: each for each in plan.attributes}
     return tuple(
         Column(name, role, configuration.maskings.get(name, ""), _becomes(attributes.get(name), configuration))
@@ -41,7 +45,7 @@ def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
 def maskings_in_short(plan: Plan, configuration: Configuration) -> str:
     """Return the ids of its maskings, `age-10, zip-2; without income`.
 
-    An id that several attributes have is shown with the name of its attribute.
+    An id of several attributes is preceded by the attribute's name.
     """
     ids = Counter(masking.id for attribute in plan.attributes for masking in attribute.maskings)
     masked = {name: choice for name, choice in configuration.maskings.items() if choice not in {IDENTITY, DROP}}
@@ -52,7 +56,7 @@ def maskings_in_short(plan: Plan, configuration: Configuration) -> str:
 
 
 def plan_of_roles(quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Plan:
-    """Return a plan without maskings and configurations, to measure a table as it is, such as an already masked one.
+    """Return a plan without maskings and configurations, to measure a table directly, such as an already masked one.
 
     Raises:
         PlanError: A column is named twice, or none is named.
@@ -63,7 +67,7 @@ def plan_of_roles(quasi_identifiers: Sequence[str], sensitive: Sequence[str]) ->
             raise PlanError(f"{name!r} is named twice; name each column once, as a quasi-identifier or as sensitive")
     if not columns:
         raise PlanError("no column is named; say which are quasi-identifiers and which are sensitive")
-    # Every plan needs a label to count columns with. For privacy it does not matter which column is the label.
+    # Every plan needs a label to count columns with. Any column will do as the label for privacy.
     label = columns[-1]
     attributes = tuple(Attribute(name, None, ()) for name in columns[:-1] or columns)
     return Plan("the columns named", label, attributes, (), {}, tuple(sensitive), tuple(quasi_identifiers))

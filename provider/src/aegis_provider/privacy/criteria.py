@@ -1,7 +1,7 @@
-"""The registry of privacy criteria: how each is measured, what merging does to it, and what it means.
+"""The registry of privacy criteria: their measurement, the effect of merging, and their meaning.
 
 The contract (`aegis_sdk.wire.PRIVACY_CRITERIA`) lists the criteria in order and says whether more or less of each is
-more private, since entries contain what configurations vouch for. `q`: the distribution of a sensitive attribute in an
+more private, since entries contain the values of configurations. `q`: the distribution of a sensitive attribute in an
 equivalence class; `p`: in the whole table.
 """
 
@@ -35,7 +35,7 @@ def _largest_of(classes: Classes, counts: SensitiveCounts, cells: Numbers) -> Nu
 
 
 def _distinct_l(classes: Classes, counts: SensitiveCounts) -> Numbers:
-    """Distinct l-diversity (Machanavajjhala et al. 2007): how many values the class has."""
+    """Distinct l-diversity (Machanavajjhala et al. 2007): the number of values in the class."""
     return _sum_of(classes, counts, np.ones(len(counts.counts)))
 
 
@@ -103,11 +103,11 @@ def _delta_disclosure(classes: Classes, counts: SensitiveCounts) -> Numbers:
 
 
 _NO_LIMIT = 100
-"""A value that can become so many times as likely is rare, and the number limits nothing that matters."""
+"""Beyond this factor a value is rare, and the number is useless as a limit."""
 
 
 def _times(times: float, how: str, when: str = "") -> str:
-    """Say how many times as likely a value can become."""
+    """Say in words by what factor a value can become more likely."""
     if times > _NO_LIMIT:
         return f"no useful limit: {when}a value can be more than {_NO_LIMIT} times {how}"
     return f"{when}a value can be {number(times)} times {how}"
@@ -116,14 +116,14 @@ def _times(times: float, how: str, when: str = "") -> str:
 #: Rounding may raise the entropy l-diversity of a single value up to this.
 _MORE_THAN_ONE = 1 + 1e-9
 
-# What merging does. A coarser class is a union of finer ones. If it has fewer than `k` records or `l` values, so has
-# each finer class. `entropy_l`, `t`, `ordered_t`, `alpha` and `beta` are quasi-convex in the class's distribution. The
-# distribution of a union is a mean of those of the finer classes, so the union is no worse than the worst of them
+# The effect of merging. A coarser class is a union of finer ones. If it has fewer than `k` records or `l` values, so
+# has each finer class. `entropy_l`, `t`, `ordered_t`, `alpha` and `beta` are quasi-convex in the class's distribution.
+# The distribution of a union is a mean of those of the finer classes, so the union is no worse than the worst of them
 # (Machanavajjhala et al. 2007; Li et al. 2007; Cao and Karras 2012). `delta_disclosure` ignores a value that a class
-# lacks until a union has it. Merging sensitive values leaves `k` as it is and brings distributions nearer (`t`,
+# lacks until a union has it. Merging sensitive values does not change `k` and brings distributions nearer (`t`,
 # `beta`), but makes the values fewer (`l`, `entropy_l`) and more frequent (`alpha`), and changes their order
-# (`ordered_t`). `epsilon` holds for anything made from a release, and so does a limit on attacks: whoever has the
-# finer release can make the coarser one of it, and attack that.
+# (`ordered_t`). `epsilon` is valid for anything computed from a release, and so is a limit on attacks: an attacker with
+# the finer release can compute the coarser one, and attack that.
 _CRITERIA = (
     Criterion(
         name="k",
@@ -231,8 +231,8 @@ _CRITERIA = (
         name="epsilon",
         word="differential privacy",
         meaning="the privacy budget: how much one person's record can change the likelihood of any release, as a "
-        "natural logarithm. A mechanism has it, not a table, so whoever vouches for it must know why. Less is better. "
-        "(Dwork 2006)",
+        "natural logarithm. A mechanism has it, not a table, so state it only if you know why it is "
+        "true. Less is better. (Dwork 2006)",
         axis="epsilon: privacy budget of differential privacy",
         consequence=lambda reached: f"one record makes any release at most {number(exp(reached))} times as likely",
         survives_merged_classes=True,
@@ -283,6 +283,6 @@ if list(CRITERIA) != list(PRIVACY_CRITERIA):
 def without_left_out(name: str, number: float) -> float:
     """Round a criterion that compares with the whole table to two digits, so that it promises no more than before.
 
-    Beside the masked table, its exact number would tell the labels of the records that are left out.
+    Beside the masked table, the exact value would disclose the labels of the left-out records.
     """
     return two_digits(name, number) if CRITERIA[name].compares else number

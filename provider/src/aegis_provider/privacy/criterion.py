@@ -15,28 +15,27 @@ from aegis_sdk.wire import PRIVACY_CRITERIA
 
 Numbers: TypeAlias = NDArray[np.float64]
 
-# Entropies and distances are sums of fractions: smaller differences are rounding.
+# Entropies and distances are sums of fractions: smaller differences are rounding errors.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Criterion:
-    """A privacy criterion. One with neither `of_sizes` nor `of_values` is vouched for and never measured.
+    """A privacy criterion. One with neither `of_sizes` nor `of_values` is only declared, never measured.
 
     Attributes:
         name: Its name in the contract.
         word: Its name in the literature.
-        meaning: An explanation for someone who decides by it but does not compute it.
+        meaning: An explanation for people who decide by it without computing it.
         axis: The meaning in a few words, for the axis of a figure.
-        consequence: Says what a reached number means for the worst class.
-        of_sizes: Computes (classes,) the number of each class from (classes,) their sizes.
-        of_values: Computes (classes,) the number of each class from how often it has each value of a sensitive
-            attribute.
-        is_whole: Whether its numbers are whole.
+        consequence: Explains a value of the worst class.
+        of_sizes: Computes (classes,) the value of each class from (classes,) their sizes.
+        of_values: Computes (classes,) the value of each class from its counts of a sensitive attribute's values.
+        is_whole: Whether its values are whole numbers.
         compares: Whether it compares a class with the whole table.
-        needs_order: Whether it depends on the order of the sensitive values, which must mean something.
-        survives_merged_classes: Whether a union of classes is never worse than the worst of them. If not, a search
-            has to look at every combination of maskings.
+        needs_order: Whether it depends on the order of the sensitive values, which must be meaningful.
+        survives_merged_classes: Whether a union of classes is never worse than the worst of them. If not, a search has
+            to evaluate every combination of maskings.
         survives_merged_values: Whether merging sensitive values never makes a class worse.
     """
 
@@ -55,7 +54,7 @@ class Criterion:
 
     @property
     def at_least(self) -> bool:
-        """Whether it promises at least a number, not at most one: more is more private."""
+        """Whether a promise is a lower limit: more is more private."""
         return PRIVACY_CRITERIA[self.name] == "higher"
 
     @property
@@ -81,7 +80,7 @@ class Criterion:
         return bool(classes.sensitive) and ordered
 
     def by_class(self, classes: Classes) -> Numbers:
-        """Return (classes,) its number for each class; of several sensitive attributes, the worst counts."""
+        """Return (classes,) its value for each class: the worst of all sensitive attributes."""
         if self.of_sizes is not None:
             return self.of_sizes(classes.sizes)
         if self.of_values is None or not classes.sensitive:
@@ -92,19 +91,19 @@ class Criterion:
         return reduce(np.minimum if self.at_least else np.maximum, numbers)
 
     def reached(self, classes: Classes) -> int | float:
-        """Return the number of the worst class; there must be at least one class."""
+        """Return the value of the worst class; there must be at least one class."""
         numbers = self.by_class(classes)
         worst = float(numbers.min() if self.at_least else numbers.max())
         return int(worst) if self.is_whole else worst
 
     def held(self, values: Numbers | np.float64, limit: float) -> NDArray[np.bool_]:
-        """Return (values,) which values keep the promise `limit`; rounding breaks none."""
+        """Return (values,) which values meet the promise `limit`, within rounding errors."""
         slack = _ROUNDING * max(1.0, abs(limit))
         return np.asarray(values >= limit - slack if self.at_least else values <= limit + slack)
 
 
 def two_digits(name: str, number: float) -> int | float:
-    """Return a number of a criterion rounded to two significant digits, so that it promises no more than before."""
+    """Round a value of a criterion to two significant digits, never to a stronger promise."""
     exact = Decimal(repr(number))
     if exact.is_zero():
         return number

@@ -1,4 +1,4 @@
-"""The privacy that equivalence classes reach by each criterion, and the classes that break a promise."""
+"""The privacy of equivalence classes by each criterion, and the classes that break a promise."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -18,7 +18,7 @@ def measured_names() -> tuple[str, ...]:
 
 
 def measure_privacy(classes: Classes, names: Sequence[str] | None = None) -> dict[str, int | float]:
-    """Return the numbers that the classes reach, by name: those of the worst class.
+    """Return the values of the worst class, by criterion.
 
     Without a sensitive attribute, only `k` is measured. Without records, nothing is.
 
@@ -33,10 +33,10 @@ def measure_privacy(classes: Classes, names: Sequence[str] | None = None) -> dic
 
 
 def refuse_without_order(demanded: Iterable[str], counted: CountedTable, plan: Plan) -> None:
-    """Refuse what is demanded of the order of sensitive values that have none: that of the alphabet means nothing.
+    """Reject criteria that need an order of sensitive values without one: alphabetical order is meaningless.
 
     Args:
-        demanded: The names of criteria that are promised or required.
+        demanded: The names of the promised or required criteria.
         counted: The table of the plan.
         plan: The plan.
 
@@ -52,15 +52,17 @@ def refuse_without_order(demanded: Iterable[str], counted: CountedTable, plan: P
         if not (counted.label if attribute is None else attribute.domain).ordered:
             where = "" if attribute is None else f" under attributes.{name}"
             raise PlanError(
-                f"{plan.source}: {needed} needs an order of {shortened(name)}, and that of the alphabet is none: state "
+                f"{plan.source}: {needed} needs an order of {shortened(name)}, and the alphabet is not one: state  "
                 f"`order: [LOWEST, ..., HIGHEST]` in a plan{where}"
             )
         for masking in () if attribute is None else _maskings_out_of_order(counted, attribute, plan):
-            raise PlanError(f"{masking.place}: puts values together that are not neighbours, so {needed} has no order")
+            raise PlanError(f"{masking.place}: merges values that are not neighbours, so {needed} has no order")
 
 
 def _maskings_out_of_order(counted: CountedTable, attribute: CountedAttribute, plan: Plan) -> Iterator[Masking]:
-    """Yield the maskings of an attribute that lose its order, although a configuration promises what needs it."""
+    """Yield the maskings of an attribute that lose its order although a configuration promises a criterion that needs
+    it.
+    """
     ordered = [each for each in plan.configurations if any(CRITERIA[name].needs_order for name in each.privacy)]
     used = {each.maskings[attribute.attribute.name] for each in ordered}
     domains = counted.masked_domains(attribute) if used - {IDENTITY, DROP} else {}
@@ -70,10 +72,9 @@ def _maskings_out_of_order(counted: CountedTable, attribute: CountedAttribute, p
 
 
 def breaks(classes: Classes, promise: Mapping[str, float]) -> NDArray[np.bool_]:
-    """Return (classes,) which classes break a promise; `promise`: privacy by name.
+    """Return (classes,) whether each class breaks the promise, privacy by name.
 
-    Nothing breaks a promise that a table cannot show (`epsilon`), or one that needs a sensitive attribute when there
-    is none.
+    A promise that a table cannot show (`epsilon`), or that needs a sensitive attribute without one, is never broken.
     """
     broken = np.zeros(len(classes), dtype=np.bool_)
     for name, limit in promise.items():
@@ -84,5 +85,5 @@ def breaks(classes: Classes, promise: Mapping[str, float]) -> NDArray[np.bool_]:
 
 
 def holds(name: str, reached: float, limit: float) -> bool:
-    """Return whether a criterion that reaches this number keeps the promise `limit`; rounding breaks none."""
+    """Return whether a criterion with this value meets the promise `limit`, within rounding errors."""
     return bool(CRITERIA[name].held(np.float64(reached), limit))

@@ -1,4 +1,4 @@
-"""The equivalence classes that each configuration of a plan releases."""
+"""The equivalence classes in the release of each configuration of a plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from aegis_provider.privacy.measuring import refuse_without_order
 
 @dataclass(frozen=True, eq=False)
 class PrivacyTable:
-    """The distinct records of a table, and what each masking of its plan makes of their values.
+    """The distinct records of a table, with the mappings of its plan's maskings.
 
     Attributes:
         plan: The plan of the table.
         records: The distinct records.
-        written: The same with a value for each text, where one value has several texts.
-        mappings: By attribute and masking id, (values,) the place of each value's masked value. A random
-            masking, or one that was made elsewhere, has none.
-        costs: What a suppressed cell of each attribute costs, by configuration id (`costs_of`).
+        written: The same records with every text as a separate value, if some value has several texts.
+        mappings: By attribute and masking id, (values,) the place of each value's masked value. Random maskings, and
+            those applied elsewhere, have none.
+        costs: The cost of a suppressed cell of each attribute, by configuration id (`costs_of`).
     """
 
     plan: Plan
@@ -40,12 +40,11 @@ class PrivacyTable:
         Args:
             counted: The table.
             plan: Its plan.
-            columns: The columns to read, if these are more than the quasi-identifiers and the sensitive attributes.
+            columns: Further columns to read, besides the quasi-identifiers and the sensitive attributes.
 
         Raises:
-            PlanError: The plan has no quasi-identifiers and no sensitive attributes, or promises what needs an order
-                of sensitive values that have none.
-            TableError: As for `CountedTable.of` and `masked_domains`.
+            PlanError: The plan has no quasi-identifiers and no sensitive attributes, or promises a criterion that needs
+            an order of sensitive values without one. TableError: As for `CountedTable.of` and `masked_domains`.
         """
         columns = columns or [*plan.quasi_identifiers, *plan.sensitive]
         if not columns:
@@ -64,16 +63,16 @@ class PrivacyTable:
         return cls(plan, records, written, mappings, costs)
 
     def unmasked(self) -> Classes:
-        """Return the classes of the table as it is, by its texts."""
+        """Return the classes of the unmasked table, by its texts."""
         return classes_as_written(self.written, self.plan.quasi_identifiers, self.plan.sensitive)
 
     def left_to_chance(self, configuration: Configuration) -> list[str]:
-        """Return the columns that are masked at random; only the masked table shows what becomes of them."""
+        """Return the columns masked at random; only the masked table has their masked values."""
         elsewhere = self.masked_elsewhere(configuration)
         return [name for name in self._unmapped(configuration) if name not in elsewhere]
 
     def masked_elsewhere(self, configuration: Configuration) -> list[str]:
-        """Return the columns that were masked in another table; only that table shows what becomes of them."""
+        """Return the columns masked in another table; only that table has their masked values."""
         elsewhere = {
             (each.name, masking.id)
             for each in self.plan.attributes
@@ -84,7 +83,7 @@ class PrivacyTable:
         return [name for name in self._unmapped(configuration) if (name, chosen[name]) in elsewhere]
 
     def masked(self, configuration: Configuration) -> Classes:
-        """Return the classes of all records as the configuration masks them, before any is suppressed.
+        """Return the classes of all records as masked by the configuration, before suppression.
 
         Raises:
             PlanError: A masking is random or was made elsewhere.
@@ -93,7 +92,7 @@ class PrivacyTable:
         return masked.classes(*masked.groups())
 
     def suppressed(self, configuration: Configuration) -> Suppressed:
-        """Return the records that the configuration suppresses, wholly or in part, if it suppresses any.
+        """Return the records that the configuration suppresses, wholly or in part.
 
         Raises:
             PlanError: A masking is random or was made elsewhere.

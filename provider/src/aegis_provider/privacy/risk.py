@@ -1,4 +1,4 @@
-"""The risk that a person is re-identified in a release, and the records to suppress, from its class sizes."""
+"""The re-identification risk of a release, and the records to suppress, from its class sizes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from aegis_provider.counting.counts import Counts
 from aegis_provider.privacy.classes import Classes
 
 THRESHOLDS = (0.05, 0.2)
-"""Risks that are often held acceptable: 1 in 20 for public tables, 1 in 5 for tables shared under contract."""
+"""Risks that are often considered acceptable: 1 in 20 for public tables, 1 in 5 for tables shared under contract."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassSizes:
-    """The number of equivalence classes of each size: all that re-identification and suppression depend on.
+    """The number of equivalence classes of each size, which determines re-identification risk and suppression.
 
     Attributes:
         sizes: (distinct sizes,) in records, ascending, from 1.
-        classes: (distinct sizes,) how many classes have each size.
+        classes: (distinct sizes,) the number of classes of each size.
     """
 
     sizes: Counts
@@ -36,12 +36,12 @@ class ClassSizes:
         return int(self.sizes @ self.classes)
 
     def within(self, least: int, most: int | None = None) -> tuple[int, int]:
-        """Return how many classes have `least` to `most` records (`None`: or more), and how many records they hold."""
+        """Return the number of classes with `least` to `most` records (`None`: or more), and of their records."""
         among = (self.sizes >= least) & (True if most is None else self.sizes <= most)
         return int(self.classes[among].sum()), int(self.sizes[among] @ self.classes[among])
 
     def suppressed_for(self, ks: Sequence[int]) -> Counts:
-        """Return (ks,) the fewest records to suppress so that the others have k-anonymity, for each k.
+        """Return (ks,) the minimum number of records to suppress for k-anonymity of the others, for each k.
 
         They are all records of the classes smaller than k: suppressing only some would leave a still smaller class.
         """
@@ -55,7 +55,7 @@ class Risk:
     """Risks of a release, as probabilities and shares of its records (El Emam 2013).
 
     Attributes:
-        records, classes: How many there are.
+        records, classes: Their numbers.
         highest, average: Prosecutor risk: someone knows that a person is in the table and knows all of the person's
             quasi-identifiers. It is `1 / size` of the person's equivalence class.
         marketer: Marketer risk: someone links all records with a register of the same people. It is the share expected

@@ -1,4 +1,4 @@
-"""The records that some release shows. Only these need to be counted: nobody learns anything about the others."""
+"""The records in some release. Only these need to be counted: nothing is published about the others."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,9 +17,9 @@ from aegis_provider.table.values import MISSING, Domain
 
 
 def shown_records(counted: CountedTable, plan: Plan) -> CountedTable:
-    """Return the table without the records that every release leaves out, counted again if there are any.
+    """Return the table without the records that every release leaves out, recounted if there are any.
 
-    A masking that is random or was made elsewhere hides which records it shows; then all are counted.
+    With a masking that is random or was applied elsewhere, the records left out are unknown, and all are counted.
 
     Raises:
         TableError: The table cannot be read.
@@ -38,7 +38,7 @@ def shown_records(counted: CountedTable, plan: Plan) -> CountedTable:
 
 
 def _hidden_in_all(privacy: PrivacyTable, plan: Plan) -> NDArray[np.bool_]:
-    """(combinations,) Which of the distinct records no release shows."""
+    """(combinations,) Which of the distinct records are in no release."""
     hidden = np.ones(len(privacy.records.counts), dtype=np.bool_)
     for configuration in plan.configurations:
         suppressed = privacy.suppressed(configuration)
@@ -51,7 +51,7 @@ def _hidden_in_all(privacy: PrivacyTable, plan: Plan) -> NDArray[np.bool_]:
 
 
 def _texts(domain: Domain, codes: NDArray[np.intp]) -> Iterator[Sequence[str]]:
-    """Yield for each code all texts of its value, as the table may spell it."""
+    """Yield for each code all texts of its value in the table."""
     spellings: dict[int, list[str]] = {}
     for text, place in domain.places.items():
         spellings.setdefault(place, []).append(text)

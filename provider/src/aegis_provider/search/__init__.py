@@ -1,4 +1,4 @@
-"""Search of the lattice of a plan's maskings for the configurations that meet requirements and keep most utility.
+"""Search of the lattice of a plan's maskings for the configurations that meet requirements with the most utility.
 
 result = find_configurations(Path("health.csv"), plan, Requirement({"k": 5, "l": 2}, suppress_at_most=0.01))
 result.frontier[0].configuration  # the best

@@ -30,13 +30,13 @@ from aegis_sdk.wire import stricter, strictest
 def preferred(nodes: Places, utilities: NDArray[np.float64], most: int) -> Places:
     """(kept, attributes) At most `most` of the (nodes, attributes), the best first.
 
-    The best node with each choice of each attribute is chosen first, so that every attribute is well preserved in some
-    node. The best of the other nodes follow.
+    The best node with each choice of each attribute comes first, so that every attribute is well preserved in some
+    node. The best other nodes follow.
 
     Args:
         nodes: The nodes.
         utilities: (nodes,) Their utilities.
-        most: How many to keep.
+        most: The most nodes to return.
     """
     ordered: Places = nodes[np.argsort(-utilities, kind="stable")]
     if len(ordered) <= most:
@@ -64,34 +64,33 @@ def find_configurations(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> SearchResult:
-    """Return the configurations that keep most utility, for each of some requirements.
+    """Return the configurations with the most utility, for each requirement.
 
     The choices for each quasi-identifier are `identity` unless the plan forbids it, its maskings in the plan that are
-    not random, and `drop`; of these, only the default and what is coarser if the plan has a default other than
-    `identity`. All other attributes follow their `kept_as`. For each requirement, the best configuration is kept, and
-    then those that `preferred` chooses among the minimal ones: no masking of these can be made finer by a step. The
-    `privacy` of each is what its release reaches after `suppressed` records are left out.
+    not random, and `drop`; of these, only the default and coarser ones if the plan has a default other than `identity`.
+    All other attributes follow their `kept_as`. For each requirement, the result has the best configuration, and those
+    that `preferred` chooses among the minimal ones, which cannot be refined by a step. The `privacy` of each is that of
+    its release, without `suppressed` records.
 
-    Ctrl-C ends the search, and the best configurations until then are returned. Unless it or the time ends the search,
+    Ctrl-C ends the search and returns the best configurations so far. Unless it or the time limit ends the search,
     equal arguments give equal results.
 
     Args:
         table: The table.
         plan: Its plan.
-        requirements: What is required; the frontier has a point for each.
-        measure: The measure of utility, from the exact counts of the whole table: `joint`, or one of single attributes
-            of which the mean counts. It is corrected for chance where advice does that by default.
-        most: How many configurations to keep; at least one for each requirement is.
-        seconds: How long to search; the requirements share it.
-        delimiter: Separator of the fields of a CSV table; by default, the usual one that its header has.
+        requirements: The requirements; the frontier has a point for each.
+        measure: The measure of utility, from the exact counts of the whole table: `joint`, or the mean of a measure of
+            single attributes. It is corrected for chance if that is its default in advice.
+        most: The most configurations to return; at least one for each requirement.
+        seconds: The time limit, which the requirements share.
+        delimiter: Separator of the fields of a CSV table; by default, the usual one in its header.
         memory_limit: Memory that reading may use.
         progress: Called with (done, all).
 
     Raises:
-        PlanError: A requirement is invalid, takes too long to decide or needs an order of sensitive values that have
-            none, or a measure is unknown.
-        TableError: As in `summarize`.
-        NothingHoldsError: No configuration meets any requirement.
+        PlanError: A requirement is invalid, takes too long to decide or needs an order of sensitive values without one,
+        or the measure is unknown. TableError: As in `summarize`. NothingHoldsError: No configuration meets any
+        requirement.
     """
     required = [requirements] if isinstance(requirements, Requirement) else list(requirements)
     if not required:
@@ -121,13 +120,13 @@ def choose_again(
     measure: str,
     seconds: float,
 ) -> tuple[Configuration, ...]:
-    """Return what `find_configurations` would choose if it knew the label of some of the records only.
+    """Return the choice of `find_configurations` if it knew the label of only some of the records.
 
     Args:
-        counted: The counted table, all of whose records have to be private.
+        counted: The counted table; the requirement applies to all its records.
         plan: Its plan.
         told: The records that utility is measured on; see `Problem.of`.
-        most: How many configurations to return at most, the best first.
+        most: The most configurations to return, the best first.
         requirement: What is required.
         measure: The measure of utility.
         seconds: How long to search.
@@ -149,7 +148,7 @@ def choose_again(
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What a search found, on the way to its result."""
+    """The state of a search, on the way to its result."""
 
     problem: Problem
     plan: Plan
@@ -198,7 +197,7 @@ class _Found:
         return set(map(tuple, preferred(np.array(nodes, dtype=np.intp), utilities, quota).tolist()))
 
     def _order(self, nodes: Iterable[Node]) -> list[Node]:
-        """Order nodes as the advisor orders configurations: by utility, equal ones by mutual information."""
+        """Order nodes like the advisor: by utility, equal ones by mutual information."""
         distinct = sorted(set(nodes))
         codes: Places = np.array(distinct, dtype=np.int64)
         utilities, _ = self.problem.utility.score(codes)
@@ -247,9 +246,9 @@ def _reported(required: Iterable[Requirement]) -> tuple[str, ...]:
 
 
 def _outward(name: str, value: float, required: float | None) -> int | float:
-    """Round the value to six decimals so that the release keeps it as a promise, but never weaker than required.
+    """Round the value to six decimals so that the release meets it as a promise, but never weaker than required.
 
-    This way the classes that break the promise are exactly the suppressed ones, which break the requirement.
+    So exactly the suppressed classes, which break the requirement, break the promise.
     """
     if isinstance(value, int):
         return value
@@ -259,7 +258,7 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
 
 
 def _nearest(evaluation: Evaluation, required: Sequence[Requirement], plan: Plan, records: int) -> str:
-    """Return the message that nothing meets a requirement, with what the coarsest combination reaches."""
+    """Return the message that nothing meets a requirement, with the privacy of the coarsest combination."""
     classes = evaluation.classes(evaluation.lattice.top)
     reached = measure_privacy(classes, _reported(required))
     broken = int(classes.sizes[breaks(classes, evaluation.require)].sum())

@@ -24,10 +24,10 @@ _MOST_STARTS: Final = 64
 def lower_ceiling(exploration: Exploration) -> None:
     """Lower the ceiling of the utility by branch and bound, from the finest nodes to coarser ones.
 
-    A node stands for all nodes that are no finer, whose utility its own ceiling limits. Of attributes whose choices
-    break the requirement together, whatever the others are, at least one must be coarser; so the nodes that are coarser
-    by a step in one of these stand for all that meet the requirement. The highest ceiling of the nodes left is a limit,
-    however early the search ends. The requirement must be monotone.
+    A node represents itself and all coarser nodes, whose utility its ceiling limits. If the choices of some attributes
+    break the requirement whatever the others are, at least one of them must be coarser; so the nodes that are coarser
+    by a step in one of these represent all that meet the requirement. The highest ceiling of the remaining nodes is a
+    valid limit at any time. The requirement must be monotone.
 
     Raises:
         TimeIsUpError: The time is up.
@@ -50,7 +50,7 @@ def lower_ceiling(exploration: Exploration) -> None:
 
 
 def _limited(exploration: Exploration, nodes: list[Node]) -> list[tuple[float, Node]]:
-    """Return the nodes with a ceiling above the best utility, each after that with its sign reversed, as a heap."""
+    """Return the nodes with a ceiling above the best utility as a heap, by the negated ceiling."""
     if not nodes:
         return []
     _, limits = exploration.utility.score(np.array(nodes, dtype=np.intp))
@@ -78,7 +78,7 @@ def _conflict(exploration: Exploration, node: Node) -> tuple[int, ...]:
     if exploration.holds(node):
         exploration.add([node])
         return tuple(range(len(node)))
-    for axis in masked:  # what is left breaks it, and would not without any one of them
+    for axis in masked:  # the remaining choices break it together, but not without any one of them
         fewer = [each for each in masked if each != axis]
         if not exploration.holds(_only(node, fewer, top)):
             masked = fewer
@@ -121,7 +121,7 @@ def _added(exploration: Exploration, minimal: Places) -> NDArray[np.float64]:
 
 
 def _ascend(exploration: Exploration, minimal: Places, ceilings: NDArray[np.float64], holds: NDArray[np.bool_]) -> None:
-    """Look above the minimal nodes for better ones: coarser masking can raise an adjusted utility.
+    """Search above the minimal nodes for better ones: coarser masking can raise an adjusted utility.
 
     Every node that meets the requirement is minimal or coarser than a minimal one. So this is branch and bound: from
     nodes whose ceiling is above the best utility, step by step to coarser ones, the highest ceiling first.
@@ -144,7 +144,7 @@ def _ascend(exploration: Exploration, minimal: Places, ceilings: NDArray[np.floa
             heapq.heappush(heap, (-limit, each))
 
 
-# Larger lattices are searched nearby first, so that there is something good if the time ends.
+# Larger lattices are searched locally first, for a good result if the time ends.
 _QUICKLY_DECIDED = 100_000
 
 
@@ -220,7 +220,7 @@ def _best(exploration: Exploration) -> list[Node]:
 
 
 def _share(explorations: Sequence[Exploration]) -> None:
-    """Let every requirement that is not decided have the best nodes of the others, and the coarsest."""
+    """Give every undecided requirement the best nodes of the others, and the coarsest."""
     best = [node for each in explorations for node in _best(each)]
     for each in explorations:
         if not each.complete:

@@ -29,7 +29,7 @@ class ClassCounter:
     """Distinct records with their group under every choice, in as few bytes as possible.
 
     Attributes:
-        lattice: The lattice, which says how many groups each choice makes.
+        lattice: The lattice, with the number of groups of each choice.
         groups: (rows,) The group of each record, by attribute and choice.
         sensitive: For each sensitive attribute, (rows,) the place of the value, and the number of values.
         counts: (rows,) The number of records.
@@ -60,7 +60,7 @@ class ClassCounter:
         values = [
             (each[_codes(records, name)], int(each.max()) + 1) for name, each in zip(sensitive, mappings, strict=True)
         ]
-        # Without sensitive attributes, a constant one takes their place.
+        # Without sensitive attributes, a constant one replaces them.
         nothing = (np.zeros(len(records.counts), dtype=np.intp), 1)
         return cls(lattice, groups, tuple(values) or (nothing,), records.counts)
 
@@ -78,7 +78,7 @@ class ClassCounter:
         return int(sizes[fails].sum())
 
     def _keys(self, node: Node) -> tuple[Keys, int]:
-        """Return (rows,) the number of each row's class, and a size that all of these numbers are below."""
+        """Return (rows,) the number of each row's class, and an exclusive upper bound of these numbers."""
         keys, size = np.zeros(len(self.counts), dtype=np.int64), 1
         room = _LARGEST_KEY >> (self._row_bits + max(_bits(values) for _, values in self.sensitive))
         for groups, number in self._chosen(node):
@@ -191,7 +191,7 @@ class Evaluation:
         A coarser class is a union of finer ones. If it has fewer than `k` records or `l` values, so does each of them.
         Coarser masking therefore never suppresses more records, and `k` and `l` are monotone even with suppression
         (Kohlmayer et al. 2012). By the other criteria that survive merged classes, a union is no worse than its worst
-        class. But a union that fails can include classes that pass, so coarser masking may suppress more.
+        class. But a failing union can include passing classes, so coarser masking may suppress more.
         """
         survives = all(CRITERIA[name].survives_merged_classes for name in self.require)
         return not self._others or (self.suppressed == 0 and survives)

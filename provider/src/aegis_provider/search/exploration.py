@@ -1,4 +1,4 @@
-"""What is known about one requirement while the lattice is searched, and the search of a lattice of any size."""
+"""The state of the search for one requirement, and the search of a lattice of any size."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,18 +17,18 @@ _PARTS: Final = 1000
 
 
 class TimeIsUpError(Exception):
-    """The time is up; what was found until then counts."""
+    """The time is up; the results so far are valid."""
 
 
 @dataclass(eq=False)
 class Clock:
-    """Shares the seconds of a search among its requirements, one after another; what one leaves, the next ones get.
+    """Shares the seconds of a search among its requirements; the next ones get the time that one leaves.
 
     Attributes:
         seconds: The seconds for all requirements.
-        requirements: How many requirements there are.
-        progress: Called with thousandths of a requirement, those done and all.
-        done: How many requirements are done.
+        requirements: The number of requirements.
+        progress: Called with (done, total), counting thousandths of a requirement.
+        done: The number of requirements done.
     """
 
     seconds: float
@@ -39,7 +39,7 @@ class Clock:
     _from: float = field(default_factory=monotonic)
 
     def alone(self) -> "Clock":
-        """Return a clock for the time that is left, which reports nothing."""
+        """Return a clock for the remaining time, which reports nothing."""
         return Clock(max(0.0, self._started + self.seconds - monotonic()), 1, _unseen)
 
     def next(self) -> None:
@@ -47,13 +47,13 @@ class Clock:
         self.done, self._from = self.done + 1, monotonic()
 
     def left(self) -> float:
-        """Return how much of the present requirement's time is left, from 1 to 0."""
+        """Return the remaining share of the current requirement's time, from 1 to 0."""
         remaining = self._started + self.seconds - self._from
         mine = remaining / max(self.requirements - self.done, 1)
         return max(0.0, 1 - (monotonic() - self._from) / mine) if mine > 0 else 0.0
 
     def tick(self, done: int = 0, total: int = 1) -> None:
-        """Report progress: the time, or a part of the work if more of that is done.
+        """Report progress: the elapsed time, or the work done if that is more.
 
         Raises:
             TimeIsUpError: The time of this requirement is up.
@@ -66,35 +66,35 @@ class Clock:
 
 
 def _unseen(_done: int, _all: int) -> None:
-    """Show nothing. Other than a lambda, it can be sent to another process."""
+    """Show nothing. Unlike a lambda, it can be sent to another process."""
 
 
 SEED: Final = 0
 
 _IDLE_ROUNDS: Final = 200
 _MOST_COARSENED: Final = 4
-# The shares of the time that are left for the best node with each choice, and to prove that not much more is possible.
+# The shares of the time reserved for the best node with each choice, and for the proof that not much more is possible.
 _FOR_CHOICES, _TO_PROVE = 0.5, 0.2
-# How far a gain in utility is mistaken on purpose, so that rounds differ.
+# The deliberate relative error of a gain in utility, so that rounds differ.
 _NOISE: Final = (0.5, 1.5)
 
-#: Utilities that differ by less are equal: this is rounding.
+#: Utilities that differ by less are equal, up to rounding.
 SAME: Final = 1e-10
 
 
 @dataclass(eq=False)
 class Exploration:
-    """The nodes that are known to meet a requirement, as a search finds them.
+    """The nodes known to meet a requirement, in the course of a search.
 
     Attributes:
         evaluation: The requirement and its evaluation.
         utility: The utility of nodes.
-        clock: The time that is left.
-        utilities: The utility of each node that is known to meet the requirement.
-        ends: Those of these nodes that nothing finer is known to improve on, or that are minimal.
+        clock: The remaining time.
+        utilities: The utility of each node known to meet the requirement.
+        ends: Those of these nodes that are minimal, or without a known better refinement.
         ceiling: No node that meets the requirement has a higher utility.
-        minimal: How many minimal nodes there are; `None` if they were not counted.
-        evaluated: How many evaluations there were.
+        minimal: The number of minimal nodes; `None` if not counted.
+        evaluated: The number of evaluations.
     """
 
     evaluation: Evaluation
@@ -109,17 +109,17 @@ class Exploration:
 
     @property
     def best(self) -> float:
-        """The highest utility of a node that is known to meet the requirement."""
+        """The highest utility of a node known to meet the requirement."""
         return max(self.utilities.values(), default=-np.inf)
 
     @property
     def complete(self) -> bool:
-        """Whether it is proven that none has a higher utility."""
+        """Whether the best is proven to be optimal."""
         return self.ceiling <= self.best + SAME
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes to choose from, in order: the ends, and the best unless one of them equals it."""
+        """The candidates in order: the ends, and the best unless one of them equals it."""
         best = self.best
         if any(self.utilities[node] >= best - SAME for node in self.ends):
             return sorted(self.ends)
@@ -137,7 +137,7 @@ class Exploration:
         return replace(self, clock=self.clock.alone())
 
     def learn(self, other: "Exploration") -> None:
-        """Take over what an exploration of the same requirement found."""
+        """Take over the results of an exploration of the same requirement."""
         self.utilities, self.ends, self.ceiling = other.utilities, other.ends, other.ceiling
         self.minimal, self.evaluated = other.minimal, other.evaluated
 
@@ -150,9 +150,9 @@ class Exploration:
 
 
 def explore_nearby(exploration: Exploration, seeds: Iterable[Node]) -> None:
-    """Look for good nodes of a lattice of any size; the requirement must be monotone, and met by the coarsest node.
+    """Search for good nodes of a lattice of any size; the requirement must be monotone, and met by the coarsest node.
 
-    The best of what refining the coarsest node and the seeds leads to is improved: some attributes are coarsened at
+    The coarsest node and the seeds are refined, and the best result is improved: some attributes are coarsened at
     random, and refined again. This is iterated greedy (Ruiz and Stuetzle 2007), a large neighbourhood search (Shaw
     1998). It ends after 200 rounds without improvement. Then the coarsest node is refined with each choice of each
     attribute given.
@@ -177,12 +177,12 @@ def explore_nearby(exploration: Exploration, seeds: Iterable[Node]) -> None:
 
 
 def refined(exploration: Exploration, node: Node, random: Random | None) -> Node:
-    """Refine a node that meets the requirement by the step that gains most, again and again until none gains.
+    """Refine a node that meets the requirement repeatedly by the step with the largest gain, until none gains.
 
-    A step that failed is not tried again: it fails from then on, since all later nodes are finer.
+    A failed step is not tried again: it would always fail, since all later nodes are finer.
 
     Raises:
-        TimeIsUpError: The time is up; the node reached is among the known ones.
+        TimeIsUpError: The time is up; the last node is among the known ones.
     """
     exploration.add([node])
     failed: set[Step] = set()
@@ -194,7 +194,7 @@ def refined(exploration: Exploration, node: Node, random: Random | None) -> Node
 
 
 def _step(exploration: Exploration, node: Node, failed: set[Step], random: Random | None) -> Node | None:
-    """Return the node after the step that gains most of those that keep the requirement; `None` if there is none."""
+    """Return the node after the step with the largest gain that still meets the requirement; `None` without one."""
     steps = [each for each in _steps(exploration, node) if each not in failed]
     utilities = exploration.utility.refined(node, steps)
     for place in _by_gain(utilities - exploration.utilities[node], random):
@@ -213,7 +213,7 @@ def _steps(exploration: Exploration, node: Node) -> list[Step]:
 
 
 def _by_gain(gains: Numbers, random: Random | None) -> list[int]:
-    """Return the places of the gains, the largest first; without those that gain nothing."""
+    """Return the places of the positive gains, the largest first."""
     useful = np.flatnonzero(gains > SAME).tolist()
     weights = [gains[place] * (1.0 if random is None else random.uniform(*_NOISE)) for place in useful]
     return [place for _, place in sorted(zip(weights, useful, strict=True), key=lambda pair: (-pair[0], pair[1]))]

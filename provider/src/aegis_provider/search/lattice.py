@@ -21,13 +21,13 @@ Node: TypeAlias = tuple[int, ...]
 class Choices:
     """The maskings of an attribute that group its values differently, the finest first.
 
-    Two choices need not be comparable: of buckets of 5 and buckets of 7, neither is a function of the other.
+    Two choices need not be comparable: neither buckets of 5 nor buckets of 7 are a function of the other.
 
     Attributes:
         attribute: The name of the attribute.
         ids: The masking id of each choice, including `identity` and `drop`.
         partitions: The groups of each choice.
-        listed: The groups of each choice that an entry lists: of `identity`, rare values are merged.
+        listed: The groups that an entry lists for each choice: for `identity`, rare values are merged.
     """
 
     attribute: str
@@ -39,7 +39,7 @@ class Choices:
     def of(
         cls, attribute: str, partitions: Mapping[str, Partition], listed: Mapping[str, Partition] | None = None
     ) -> "Choices":
-        """Return the choices; of several ids that group the values alike, only the first is kept.
+        """Return the choices; of several ids that group the values alike, only the first remains.
 
         A masking that only renames values thus gives way to `identity`, and `drop`, which comes last, to a masking with
         a single masked value.
@@ -127,7 +127,7 @@ class Lattice:
         return _stepped(node, [each.coarser for each in self.choices])
 
     def minimal(self, holds: NDArray[np.bool_]) -> Places:
-        """(minimal nodes, attributes) The nodes that hold while none that is finer by a step does, in order.
+        """(minimal nodes, attributes) The nodes that hold while no node finer by a step does, in order.
 
         Args:
             holds: An array of the lattice's shape.

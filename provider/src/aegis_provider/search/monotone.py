@@ -25,7 +25,7 @@ UNKNOWN: Final = 0
 HOLDS: Final = 1
 FAILS: Final = 2
 
-# NumPy is fast with rows of this many bytes, and slow with boxes whose last side is only a few bytes long.
+# NumPy is fast with rows of this many bytes, and slow with boxes whose last side has only a few.
 _ROW = 1024
 _SCANNED_AT_ONCE = 1 << 16
 
@@ -53,7 +53,7 @@ class Tags:
 
     @cached_property
     def bytes(self) -> memoryview:
-        """The flags as flat memory, where a single one is read faster than from an array."""
+        """The flags as flat memory, which is faster to read one by one than an array."""
         return self.flags.reshape(-1).data
 
     @cached_property
@@ -128,7 +128,7 @@ class Decision:
 def search(
     lattice: Lattice, holds: Callable[[Node], bool], progress: Progress = lambda _done, _nodes: None
 ) -> Decision:
-    """Decide `holds` for every node; it must be monotone, so if it is true of a node, it is true of all coarser ones.
+    """Decide `holds` for every node; it must be monotone, so if it is true for a node, it is true for all coarser ones.
 
     From the first unknown node, a path leads up step by step through other unknown nodes. A binary search finds where
     on the path `holds` becomes true, and everything implied by monotonicity is tagged (Flash: Kohlmayer et al. 2012). A
@@ -151,7 +151,7 @@ def search(
 
 
 def _orders(axes: int) -> Iterator[Sequence[int]]:
-    """Return random orders of the axes for ever: any path will do, so the same ones come again."""
+    """Cycle endlessly through some random orders of the axes: any path will do."""
     random = Random(_SEED)  # noqa: S311 - no secret
     return cycle([random.sample(range(axes), axes) for _ in range(_ORDERS)])
 

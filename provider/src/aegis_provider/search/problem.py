@@ -1,4 +1,4 @@
-"""A table and a plan as a search sees them: requirements to evaluate, and the utility of what meets them."""
+"""A table and a plan as a search problem: requirements to evaluate, and the utility of nodes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ def lattice_of(counted: CountedTable, plan: Plan) -> Lattice:
     """Return the choices for every quasi-identifier, chains first, since these are faster to search.
 
     Raises:
-        PlanError: The default of a quasi-identifier does not give each value one masked value.
+        PlanError: The default of a quasi-identifier is not a function of the value.
     """
     attributes = {each.attribute.name: each for each in counted.attributes}
     choices = [_choices(counted, plan, name, attributes.get(name)) for name in plan.quasi_identifiers]
@@ -33,7 +33,7 @@ def lattice_of(counted: CountedTable, plan: Plan) -> Lattice:
 
 
 def _choices(counted: CountedTable, plan: Plan, name: str, attribute: CountedAttribute | None) -> Choices:
-    """Return the choices for an attribute, or, without one, for the label, which nothing masks.
+    """Return the choices for an attribute, or, without one, for the label, which is never masked.
 
     An attribute with a secret masking, such as tokens, does not get the choice `identity`, because it must not be
     shared unmasked. Nothing is finer than a default other than `identity`.
@@ -63,9 +63,9 @@ def listed_partition(counted: CountedTable, attribute: CountedAttribute) -> Part
 
 
 def unsearched(counted: CountedTable, plan: Plan) -> dict[str, Partition]:
-    """Return how an entry groups the values of each attribute that is not a quasi-identifier.
+    """Return the groups in an entry of the values of each attribute that is not a quasi-identifier.
 
-    Attributes that are left out, or left to chance or to another table, have no grouping.
+    Attributes that are left out, masked at random or masked elsewhere have none.
     """
     groups = {}
     for each in counted.attributes:
@@ -81,7 +81,7 @@ def masked_always(counted: CountedTable, plan: Plan) -> Iterator[tuple[str, Plac
     """Yield each sensitive attribute that every release masks, with the place of each value's masked value.
 
     Raises:
-        PlanError: Its default does not give each value one masked value.
+        PlanError: Its default is not a function of the value.
     """
     for each in counted.attributes:
         default = each.attribute.kept_as
@@ -105,17 +105,17 @@ def _undecidable(counted: CountedAttribute, plan: Plan, role: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a search is about.
+    """The problem of a search.
 
     Attributes:
         evaluations: For each requirement, its evaluation for the nodes of a lattice. The lattice lacks choices that
-            meet no requirement, whatever the other attributes' choices are.
+            meet no requirement, even with the coarsest other choices.
         utility: The utility of nodes.
-        information: Their mutual information with the label, as a mean over the attributes: it decides between equals.
-        unmasked: The utility of the unmasked table, its values in groups.
+        information: Their mean mutual information with the label over the attributes, as a tie-breaker.
+        unmasked: The utility of the unmasked table, with its values in groups.
         nodes: The number of combinations of all choices.
-        evaluated: How many evaluations it took to find the choices.
-        ignored: By attribute, the choices that take no part because they have too many masked values.
+        evaluated: The number of evaluations for the choice of the lattice.
+        ignored: By attribute, the choices excluded for too many masked values.
     """
 
     evaluations: Sequence[Evaluation]
@@ -140,7 +140,7 @@ class Problem:
         Args:
             counted: The counted table.
             plan: Its plan.
-            requirements: What is required of all its records.
+            requirements: The requirements on all its records.
             measure: The measure of utility.
             told: The records that utility is measured on, with at least the plan's attributes and the label as columns;
                 without them, all records of the table.
@@ -216,10 +216,10 @@ def _only(choices: Choices, places: Sequence[int]) -> Choices:
 def _comparable(
     choices: Sequence[Choices], others: Mapping[str, Partition], measure: Measure
 ) -> tuple[tuple[Choices, ...], dict[str, Partition], dict[str, tuple[str, ...]]]:
-    """Leave out what has the most masked values until a joint measure can compare the rest.
+    """Leave out the choices with the most masked values until a joint measure can compare the others.
 
     Returns:
-        The choices and the other attributes that are left, and by attribute the choices that were left out.
+        The remaining choices and other attributes, and by attribute the choices left out.
     """
     searched = {each.attribute: each for each in choices}
     rest, ignored = dict(others), dict[str, tuple[str, ...]]()

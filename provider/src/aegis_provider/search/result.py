@@ -16,7 +16,7 @@ def in_words(privacy: Mapping[str, float]) -> str:
 
 @dataclass(frozen=True)
 class Requirement:
-    """The requirement that every configuration found must meet.
+    """The requirement that every resulting configuration must meet.
 
     Attributes:
         privacy: The required numbers, by the names of criteria.
@@ -31,7 +31,7 @@ class Requirement:
         """Reject a requirement that is invalid for every plan.
 
         Raises:
-            PlanError: It is.
+            PlanError: It is invalid.
         """
         if not self.privacy:
             raise PlanError("nothing is required; require k=5, for example")
@@ -69,15 +69,15 @@ class FrontierPoint:
 
     Attributes:
         requirement: The requirement.
-        configuration: The configuration; its `privacy` is what it reaches, and `suppressed` how many records it leaves
-            out. `None` if no configuration was found.
+        configuration: The configuration, with its measured `privacy` and number of `suppressed` records; `None` without
+            one.
         utility: Its utility; NaN without a configuration.
-        share: That as a share of the utility of the unmasked table; NaN without a configuration.
-        minimal: How many combinations meet the requirement while none that is finer by one step does; `None` if they
-            were not counted.
-        complete: Whether it is proven that no combination has a higher utility, or that none meets the requirement.
-        at_most_more: By what share of this utility that of the best combination may be higher, at most; 0 if complete,
-            `None` if no limit is known.
+        share: The utility as a share of that of the unmasked table; NaN without a configuration.
+        minimal: The number of combinations that meet the requirement while none finer by one step does; `None` if not
+            counted.
+        complete: Whether the configuration is proven to be optimal, or no combination proven to meet the requirement.
+        at_most_more: An upper bound of the possible gain in utility, as a share of this utility; 0 if complete, `None`
+            if unknown.
     """
 
     requirement: Requirement
@@ -90,7 +90,9 @@ class FrontierPoint:
 
     @property
     def at_most(self) -> float | None:
-        """The largest share of the unmasked table that a configuration can keep; `None` if no limit is known."""
+        """An upper bound of the share of the unmasked table's utility that a configuration can have; `None` if
+        unknown.
+        """
         return None if self.at_most_more is None else min(1.0, self.share * (1 + self.at_most_more))
 
 
@@ -99,17 +101,17 @@ class SearchResult:
     """The result of a search.
 
     Attributes:
-        configurations: The configurations kept, the best first; of equal ones, as `aegis advise` orders them.
+        configurations: The configurations, the best first; equal ones in the order of `aegis advise`.
         utilities: The utility of each by `measure`.
-        shares: Each as a share of the utility of the unmasked table.
+        shares: The utilities as shares of that of the unmasked table.
         frontier: The best configuration for each requirement, in the order of the requirements.
         measure: The id of the measure of utility.
-        unmasked: The utility of the unmasked table, rare values merged as an entry lists them; at least the highest
+        unmasked: The utility of the unmasked table, with rare values merged as in an entry; at least the highest
             utility of a configuration.
         nodes: The number of combinations of choices.
-        evaluated: How often it was checked whether a combination meets a requirement.
-        interrupted: Whether Ctrl-C ended the search; the configurations are then the best until then.
-        ignored: By attribute, the choices with too many masked values to compare; they take no part.
+        evaluated: The number of evaluations of requirements.
+        interrupted: Whether Ctrl-C ended the search; the configurations are then the best so far.
+        ignored: By attribute, the choices excluded because they have too many masked values to compare.
         records: The number of records in the table.
     """
 
@@ -127,5 +129,5 @@ class SearchResult:
 
     @property
     def complete(self) -> bool:
-        """Whether the best configuration for each requirement is proven to be the best."""
+        """Whether the best configuration for each requirement is proven to be optimal."""
         return all(each.complete for each in self.frontier)

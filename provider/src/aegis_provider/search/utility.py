@@ -16,17 +16,19 @@ from aegis_provider.search.lattice import Choices, Node
 
 Numbers = NDArray[np.float64]
 Step = tuple[int, int]
-"""An attribute of the lattice by its place, and the finer choice that it gets."""
+"""An attribute of the lattice by its place, and its new, finer choice."""
 
 MOST_COLUMNS: Final = 4_000
-"""The most masked values of all choices together that a joint measure compares; their matrix then takes 128 MB."""
+"""The most masked values of all choices together for a joint measure; their matrix then takes 128 MB."""
 
 
 class Utility(Protocol):
-    """The utility of nodes of the lattice. Of two nodes, the one with the higher utility is better."""
+    """The utility of nodes of the lattice. Higher is better."""
 
     def score(self, nodes: Places) -> tuple[Numbers, Numbers]:
-        """Return (nodes,) the utility of each of the (nodes, attributes), and a ceiling of that of all coarser ones."""
+        """Return (nodes,) the utility of each of the (nodes, attributes), and a ceiling of the utility of all coarser
+        ones.
+        """
 
     def refined(self, node: Node, steps: Sequence[Step]) -> Numbers:
         """Return (steps,) the utility after each of some steps to a finer choice of one attribute."""
@@ -36,11 +38,11 @@ class Utility(Protocol):
 class JointUtility:
     """Pillai's trace of all attributes together, adjusted for chance: the measure `joint`.
 
-    The trace is monotone, and at least the adjusted one: so it is a ceiling for coarser nodes.
+    The trace is monotone, and at least the adjusted one, so it is a ceiling for coarser nodes.
 
     Attributes:
         indicators: The correlations; the attributes of the lattice first, then others that no choice changes.
-        others: How many others there are.
+        others: The number of others.
     """
 
     indicators: Indicators
@@ -62,9 +64,9 @@ class MeanUtility:
     """The mean over the attributes of a measure of one attribute and the label.
 
     Attributes:
-        by_choice: For each attribute of the lattice, (choices,) what each choice adds to the mean.
-        ceilings: For each of them, (choices,) the most that a choice which is no finer adds.
-        others: What the other attributes add.
+        by_choice: For each attribute of the lattice, (choices,) the contribution of each choice to the mean.
+        ceilings: For each of them, (choices,) the highest contribution of this choice and all coarser ones.
+        others: The contribution of the other attributes.
     """
 
     by_choice: Sequence[Numbers]
@@ -94,9 +96,9 @@ class UtilityCounts:
     Attributes:
         records: The distinct records of the attributes of the lattice, of the `others`, and of the label.
         label: The name of the label.
-        choices: The choices of the attributes of the lattice; the label may be among them, and counts for nothing.
-        others: The grouping of every other attribute that releases share.
-        whole: The groups of each attribute's values that count as the unmasked table.
+        choices: The choices of the attributes of the lattice; the label may be among them, without contribution.
+        others: The groups of every other attribute that releases share.
+        whole: The groups of each attribute's values that define the unmasked table.
     """
 
     records: DistinctRecords
@@ -168,13 +170,13 @@ class UtilityCounts:
 
 
 def measure_of_search(name: str) -> Measure:
-    """Return the measure that a search goes by, corrected for chance if that is its default in advice.
+    """Return the measure of a search, corrected for chance if that is its default in advice.
 
     Raises:
         PlanError: There is no such measure, or it cannot guide a search.
     """
     usable = [each.id for each in MEASURES.values() if each.better == "higher" and not each.sees_interactions]
     if name not in usable:
-        raise PlanError(f"a search cannot go by the measure {name!r}; {nearest(name, usable)}")
+        raise PlanError(f"the search does not support the measure {name!r}; {nearest(name, usable)}")
     measure = MEASURES[name]
     return measure.corrected() if measure.corrected_by_default else measure

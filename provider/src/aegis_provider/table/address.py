@@ -11,7 +11,7 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _SECRET_OPTION = re.compile(r"pass|pwd|token|secret|key|cred", re.IGNORECASE)
 _FILES = frozenset({"duckdb", "sqlite"})
 
-# What stays as it is in an account: existing encodings, and the characters that a URL allows there.
+# The characters of an account that are not encoded: existing encodings, and those that a URL allows there.
 _ACCOUNT = "%:!$&'()*+,;=~"
 _MOST_PARTS = 3
 
@@ -30,7 +30,7 @@ def without_secrets(url: str) -> str:
 class _Parts:
     """The parts of `scheme://account@place?options#table`, split so that a password cannot end up in another part.
 
-    Everything up to the last `@` is the account, whatever characters the password contains. A file has no account.
+    Everything up to the last `@` is the account, since the password may contain any characters. A file has no account.
     """
 
     scheme: str
@@ -76,7 +76,7 @@ class _Parts:
 
 @dataclass(frozen=True)
 class Address:
-    """The address of a table: its database, the schemas that hold it, and its name."""
+    """The address of a table: its database, the schemas that contain it, and its name."""
 
     parts: _Parts
     parents: tuple[str, ...]

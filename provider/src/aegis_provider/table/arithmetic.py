@@ -9,7 +9,7 @@ from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, 
 #: The most significant digits of a round number.
 ROUND_DIGITS: Final = 3
 
-# Precise enough for every quotient and sum of two numbers that `decimal_of` reads; a lost digit is an error.
+# Enough precision for every quotient and sum of two numbers that `decimal_of` reads; a lost digit is an error.
 _EXACT = Context(prec=8_000, Emax=999_999, Emin=-999_999, traps=[Inexact])
 _WHOLE = Context(prec=8_000, Emax=999_999, Emin=-999_999)
 
@@ -50,7 +50,7 @@ def times(number: Decimal, other: Decimal) -> Decimal:
 
 
 def is_round(number: Decimal) -> bool:
-    """Return whether a number has at most three significant digits, and so tells no value."""
+    """Return whether a number has at most three significant digits, and so reveals no value."""
     return len(number.normalize().as_tuple().digits) <= ROUND_DIGITS
 
 
@@ -63,7 +63,7 @@ def simplest(below: Decimal, above: Decimal) -> Decimal:
 
 
 def _next_multiple(below: Decimal, unit: Decimal) -> Decimal:
-    """Return the least multiple of a unit that is above a number."""
+    """Return the smallest multiple of a unit above a number."""
     return times(plus(floor_ratio(below, unit), Decimal(1)), unit)
 
 

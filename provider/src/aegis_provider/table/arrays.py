@@ -1,8 +1,7 @@
 """Arrow arrays of texts and numbers, made without `pa.array`.
 
-With its first sequence, `pa.array` loads pandas to see whether it is given a series. That takes a third of a second and
-70 MB, more than most of what a command does with a small table. Grouping by Arrow, and comparing with a Python value,
-do the same.
+With its first sequence, `pa.array` loads pandas to check for a series. That takes a third of a second and 70 MB, more
+than most other work of a command on a small table. Grouping by Arrow, and comparison with a Python value, do the same.
 """
 
 from collections.abc import Sequence
@@ -16,15 +15,15 @@ _MOST_BYTES: Final = 2**31 - 1
 """Arrow's offsets of texts have 32 bits."""
 
 _FLOATS: Final = {"float": "float32", "double": "float64"}
-"""The types that Arrow calls otherwise than NumPy."""
+"""The types with different names in Arrow and NumPy."""
 
 
 def text_array(texts: Sequence[str]) -> pa.StringArray:
-    """(texts,) Return these texts, which have less than 2 GB together.
+    """(texts,) Return these texts, of less than 2 GB together.
 
     Raises:
         UnicodeEncodeError: A text has half of a surrogate pair.
-        OverflowError: They have more.
+        OverflowError: The texts have more.
     """
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, encoded)])
@@ -36,7 +35,7 @@ def text_array(texts: Sequence[str]) -> pa.StringArray:
 
 
 def number_array(numbers: NDArray[np.integer[Any]]) -> pa.Array:
-    """(numbers,) Return these numbers, without a copy if they lie side by side."""
+    """(numbers,) Return these numbers, without a copy if they are contiguous."""
     held = np.ascontiguousarray(numbers)
     return pa.Array.from_buffers(pa.from_numpy_dtype(held.dtype), len(held), [None, pa.py_buffer(held)])
 

@@ -42,7 +42,7 @@ def open_database(text: str, memory_limit: str) -> Iterator[Table]:
 
 
 def engine_of(name: str, backend: Any) -> Engine:  # noqa: ANN401 - Ibis has no types
-    """Return the engine of any backend but DuckDB's; these drivers share no error class."""
+    """Return the engine of any backend except DuckDB; these drivers share no error class."""
     return Engine(name, lambda: backend, (Exception,), _explained)
 
 

@@ -30,16 +30,18 @@ def duckdb_engine(
 ) -> Engine:
     """Return the engine of an open DuckDB; with `several` files, error messages name the file.
 
-    `connected` returns its backend of Ibis if there is one.
+    `connected` returns its Ibis backend, if any.
     """
     backend = connected or (lambda: ibis.duckdb.from_connection(connection))
-    # Arrow wraps what DuckDB complains of while it streams.
+    # Arrow wraps the errors of DuckDB in a stream.
     return Engine(name, backend, (duckdb.Error, OSError), partial(_explained, several=several), connection)
 
 
 @contextmanager
 def bounded(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> Iterator[None]:
-    """Limit DuckDB's memory and let the rest spill to a temporary directory. At the end, close it and remove this."""
+    """Limit DuckDB's memory, with a temporary directory for the rest. At the end, close DuckDB and remove the
+    directory.
+    """
     try:
         with tempfile.TemporaryDirectory(prefix="aegis-") as spill:
             _bound(connection, memory_limit, spill)
@@ -52,18 +54,20 @@ def bounded(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> Iterato
 def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str) -> None:
     _limit_memory(connection, memory_limit)
     connection.execute("SET temp_directory = $1", [spill])
-    connection.execute("SET python_enable_replacements = false")  # no name in SQL means a variable of this process
-    connection.execute("SET TimeZone = 'UTC'")  # moments without a zone of their own are told alike everywhere
+    connection.execute(
+        "SET python_enable_replacements = false"
+    )  # names in SQL never refer to variables of this process
+    connection.execute("SET TimeZone = 'UTC'")  # the same text everywhere for moments without a zone
     hide_progress(connection)
-    # The least and the greatest number in a Parquet file leave out NaN, and DuckDB 2.0 concludes that there is none.
+    # The minimum and maximum in a Parquet file omit NaN, and DuckDB 2.0 concludes that there is none.
     connection.execute("SET disabled_optimizers = 'statistics_propagation'")
-    # Every thread of the CSV reader holds buffers of its own.
+    # Every thread of the CSV reader has its own buffers.
     connection.execute("SET threads = $1", [min(_THREADS, os.cpu_count() or 1)])
 
 
 def hide_progress(connection: duckdb.DuckDBPyConnection) -> None:
-    """Switch the progress bar off, which Ibis switches on: it would appear among the results on stdout."""
-    with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets there is none
+    """Switch off the progress bar of Ibis, which would appear among the results on stdout."""
+    with suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets has none
         connection.execute("SET enable_progress_bar = false")
 
 
@@ -92,7 +96,7 @@ def schema_of(engine: Engine, query: str) -> dict[str, Any]:
 
 
 def view_of(engine: Engine, query: str) -> "View":
-    """Return a view of a query, so that DuckDB parses its text, which grows with the columns, only once.
+    """Return a view of a query, so that DuckDB parses its text only once; it grows with the columns.
 
     Raises:
         TableError: DuckDB rejects the query.
@@ -104,7 +108,7 @@ def view_of(engine: Engine, query: str) -> "View":
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A view of DuckDB by its name, or the Ibis expression that it becomes when anything else is asked of it."""
+    """A view of DuckDB by its name; any other use turns it into its Ibis expression."""
 
     engine: Engine
     name: str
@@ -150,7 +154,7 @@ def _first_words(text: str) -> str:
 
 _COMPLAINTS = {
     "Invalid unicode": f"not UTF-8; {CONVERT}",
-    "unterminated quote": "a quoted field does not end where it should",
+    "unterminated quote": "a quoted field ends in the wrong place",
     "invalid state": "not CSV as RFC 4180 defines it; do all lines end alike, and are all quotes closed?",
     "Maximum line size": "a line is longer than 2 MB; is a quote left open?",
     "not a valid DuckDB database": "is not a DuckDB database",

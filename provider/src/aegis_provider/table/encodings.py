@@ -1,4 +1,4 @@
-"""Which of the older encodings a text has, by the letters that words have in it."""
+"""The older encoding of a text, by the letters of its words."""
 
 import re
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from itertools import islice
 from typing import Final
 
 OLDER: Final = {"cp1252": "Windows-1252", "mac_roman": "Mac Roman", "cp1250": "Windows-1250"}
-"""The names of the encodings. If nothing tells two of them apart, it is the first."""
+"""The names of the encodings. In doubt, the first."""
 
 _USUAL: Final = "cp1252"
 _LOOKED_AT: Final = 20_000
 _NEARLY_ALL: Final = 0.95
 _CLEARLY: Final = 0.1
 
-_EVERYWHERE: Final = "äöüßéºªµ"  # names, loanwords and abbreviations have them
+_EVERYWHERE: Final = "äöüßéºªµ"  # in names, loanwords and abbreviations
 _WESTERN: Final = (
     "",
     "àâæçèêëîïôœùûÿ",
@@ -26,15 +26,15 @@ _WESTERN: Final = (
 )
 _CENTRAL: Final = ("ąćęłńóśźż", "áčďěíĺľňóôŕřšťúůýž", "áíóőúű", "čćđšž", "ăâîşţ")
 _LANGUAGES: Final = {"cp1252": _WESTERN, "mac_roman": _WESTERN, "cp1250": _CENTRAL}
-"""The letters beyond ASCII of each language that is written in the encoding."""
+"""The non-ASCII letters of each language written in the encoding."""
 
 _IN_WORDS: Final = "\u2019\u2013\u2014"  # the apostrophe and the dashes of word processors
 
 
 def encoding_by_letters(text: bytes) -> str:
-    """Return the encoding of a text that is not UTF-8: Windows-1252, unless in another one it is clearly of a language.
+    """Return the encoding of a text that is not UTF-8: Windows-1252, unless another one clearly fits a language.
 
-    Greek and Cyrillic encodings are not among them.
+    Greek and Cyrillic encodings are not supported.
     """
     shares = {each: _share(text.decode(each, "replace"), _LANGUAGES[each]) for each in OLDER}
     likely = max(shares, key=shares.__getitem__)
@@ -42,16 +42,16 @@ def encoding_by_letters(text: bytes) -> str:
 
 
 def _share(text: str, languages: tuple[str, ...]) -> float:
-    """Return the share of the letters of words beyond ASCII that the language with most of them has; 1 of none."""
+    """Return the share of the words' non-ASCII letters in the best-fitting language; 1 without any."""
     letters = list(islice(_letters_of_words(text), _LOOKED_AT))
     alphabets = [frozenset(_EVERYWHERE + each) for each in languages]
     return max(sum(each in alphabet for each in letters) for alphabet in alphabets) / len(letters) if letters else 1.0
 
 
 def _letters_of_words(text: str) -> Iterator[str]:
-    """Yield what is beyond ASCII beside a letter, in small letters, but for marks.
+    """Yield the non-ASCII characters next to a letter, in lower case, except marks.
 
-    A capital after a small letter is no letter of a word.
+    A capital after a small letter is not a letter of a word.
     """
     for found in re.finditer(r"[^\x00-\x7f]", text):
         place, letter = found.start(), found.group()

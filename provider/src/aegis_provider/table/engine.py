@@ -1,4 +1,4 @@
-"""The engine that holds a table: runs Ibis expressions, counts many groupings at once, reports errors in one line."""
+"""The engine of a table: runs Ibis expressions, counts many groupings at once, and reports errors in one line."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,10 +23,10 @@ class Engine:
 
     Attributes:
         name: A readable name of the table, without secrets, which begins every error message.
-        connected: Returns the backend, when it is needed first.
+        connected: Returns the backend, on first use.
         errors: The exceptions that its driver raises.
-        explained: Turns such an exception into a sentence.
-        connection: The connection of DuckDB, in this process; `None` for others.
+        explained: Describes such an exception in a sentence.
+        connection: The connection of DuckDB in this process; `None` for other engines.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Engine:
         return self.backend.sql(query, schema=schema)
 
     def keep(self, expression: Expression) -> Expression:
-        """Store the rows in a temporary table, which lasts as long as the connection.
+        """Store the rows in a temporary table, for the lifetime of the connection.
 
         Raises:
             TableError: The engine fails.
@@ -96,10 +96,10 @@ class Engine:
             return self.sql(f"SELECT * FROM {name}", expression.schema())  # noqa: S608 - a name of our own
 
     def lookup(self, table: pa.Table) -> Expression:
-        """Return an Arrow table as one of the engine's, which lasts as long as the connection."""
+        """Return an Arrow table as a table of the engine, for the lifetime of the connection."""
         if self.connection is None:
             return ibis.memtable(table)
-        # Ibis would load pandas to see whether it is given one of its frames.
+        # Ibis would load pandas to check for its frames.
         name = f"aegis_{uuid4().hex}"
         self.connection.register(name, table)
         return self.sql(f"SELECT * FROM {name}", ibis.Schema.from_pyarrow(table.schema))  # noqa: S608 - see above
@@ -131,7 +131,7 @@ class Engine:
 
 Two: TypeAlias = tuple[str, str]
 Shown: TypeAlias = Callable[[str, Expression], Expression]
-"""Returns what to show of a key, given the column's name and the key."""
+"""Returns the shown form of a key, given the column's name and the key."""
 
 
 def counts_of_sets(engine: Engine, keys: Expression, sets: Sequence[Two], shown: Shown) -> Expression:
@@ -142,7 +142,7 @@ def counts_of_sets(engine: Engine, keys: Expression, sets: Sequence[Two], shown:
         keys: A table expression with the columns.
         sets: The pairs of columns. In the result, `place` is the index of a pair in this list. Only combinations that
             occur are returned.
-        shown: Returns what to show of a key.
+        shown: Returns the shown form of a key.
     """
     grouped = engine.sql(_query(engine, keys, sets), _schema(keys))
     conditions = [(grouped[f"{first}_absent"] == 0) & (grouped[f"{second}_absent"] == 0) for first, second in sets]

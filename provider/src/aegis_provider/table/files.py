@@ -1,4 +1,4 @@
-"""CSV and Parquet files, which DuckDB reads in bounded memory. Python reads CSV headers and finds lines of values."""
+"""CSV and Parquet files, read by DuckDB in bounded memory. Python reads CSV headers and locates lines of values."""
 
 import csv
 import re
@@ -32,7 +32,7 @@ _AS_IT_IS = "hive_partitioning = false"
 
 @dataclass(frozen=True)
 class _Files:
-    """Files with the same columns, read by DuckDB: CSV with a delimiter and the form of each, or Parquet with a schema.
+    """Files with the same columns, read by DuckDB: CSV with a delimiter and a form each, or Parquet with a schema.
 
     Messages name the files, and DuckDB reads their `plain` copies.
     """
@@ -45,9 +45,9 @@ class _Files:
     schema: pa.Schema | None = None
 
     def table(self, engine: Engine) -> Table:
-        """Return their records, one file after the other.
+        """Return the records of all files, in order.
 
-        SQL never gets the column names, since two of them may differ only in case.
+        SQL does not contain the column names, since two of them may differ only in case.
         """
         places = [f"c{place}" for place in range(len(self.columns))]
         values = "*" if self.schema is None else selected(self.schema, places, engine.name)
@@ -73,7 +73,7 @@ class _Files:
         return ""
 
     def _index(self) -> tuple[str, ...]:
-        """Return the columns that pandas wrote as the index of a frame; to CSV it writes one without a name."""
+        """Return the columns that pandas wrote as the index of a frame; in CSV the index has no name."""
         if self.schema is not None:
             return index_columns(self.schema)
         return self.columns[:1] if self.columns[0] == UNNAMED else ()
@@ -101,7 +101,7 @@ def open_files(
         paths: The files.
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB.
-        most_columns: The most columns that the files may have; DuckDB takes minutes to open 100,000.
+        most_columns: The most columns of the files; DuckDB takes minutes to open 100,000.
 
     Raises:
         TableError: A file cannot be read, has too many columns, or the delimiter or a header is invalid.
@@ -137,7 +137,7 @@ def _parquet_files(paths: Sequence[Path]) -> Iterator[_Files]:
 
 
 def _parquet_schema(path: Path) -> pa.Schema:
-    """Return the columns, with the names as in the file; DuckDB would rename those that differ only in case."""
+    """Return the columns with the names in the file; DuckDB would rename those that differ only in case."""
     try:
         with path.open("rb") as file:
             schema = pq.read_schema(file)
@@ -176,7 +176,7 @@ def _literal_glob(path: Path) -> str:
 
 
 def header_of(path: Path, delimiter: str, where: str) -> tuple[str, ...]:
-    """Return the names in the header, which must be unique. The first may be missing: pandas names no index.
+    """Return the names in the header, which must be unique. The first may be missing, as for the index of pandas.
 
     Args:
         path: A plain file.
@@ -184,7 +184,7 @@ def header_of(path: Path, delimiter: str, where: str) -> tuple[str, ...]:
         where: The file and the line, for messages.
 
     Raises:
-        TableError: The header is blank, too long or no CSV in UTF-8, or a column has no name or the name of another.
+        TableError: The header is blank, too long or not CSV in UTF-8, or a column has no name or the name of another.
     """
     columns = _first_record(path, delimiter, where)
     if len(columns) > 1 and not columns[0]:
@@ -199,7 +199,7 @@ def header_of(path: Path, delimiter: str, where: str) -> tuple[str, ...]:
 
 
 def _first_record(path: Path, delimiter: str, where: str) -> tuple[str, ...]:
-    # Decoding reads beyond the header, but faults further down are left to DuckDB, which reports their line.
+    # Decoding reads beyond the header, but DuckDB reports faults further down, with their line.
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         try:
             columns = tuple(next(csv.reader(lines_of(file), delimiter=delimiter, strict=True), ()))
@@ -215,7 +215,7 @@ def refuse_more_columns(table: str, columns: Sequence[str], most: int | None) ->
     """Reject a table with more columns than `most`, if that is given.
 
     Raises:
-        TableError: It has more.
+        TableError: The table has more.
     """
     if most is not None and len(columns) > most:
         raise TableError(
@@ -238,16 +238,16 @@ def refuse_repeated(columns: Sequence[str], where: str) -> None:
 
 
 def first_line(path: Path, delimiter: str, place: int, text: str, form: Form) -> int | None:
-    """Return the line of a file where the first record with this text begins, or `None` if it cannot be found.
+    """Return the line of a file where the first record with this text begins; `None` without one.
 
-    It is looked for in the file itself: a plain copy lacks lines above the header, and blank ones.
+    The original file is searched: a plain copy lacks lines above the header, and blank ones.
 
     Args:
         path: The file.
         delimiter: Its delimiter.
         place: The place of the column among those that have a name.
         text: The text.
-        form: How the file is written.
+        form: The form of the file.
     """
     with path.open(encoding=form.encoding, errors="replace", newline="") as file, suppress(csv.Error):
         reader, begins = csv.reader(lines_of(file), delimiter=delimiter), 1

@@ -1,4 +1,4 @@
-"""How numbers and dates are written: decimal marks, thousands, and orders of dates."""
+"""The notation of numbers and dates: decimal marks, thousands, and orders of dates."""
 
 import re
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ _CALENDAR: Final = (
     f"^({_LEAP}|{_SOME_YEAR}-(((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01]))|((0[469]|11)-(0[1-9]|[12][0-9]|30))"
     "|(02-(0[1-9]|1[0-9]|2[0-8]))))$"
 )
-_WHOLE: Final = "(0|[1-9][0-9]*)"  # a zero before others marks a code
+_WHOLE: Final = "(0|[1-9][0-9]*)"  # a leading zero marks a code
 _PLAIN: Final = {
     # A bare exponent, as in 1E1, may be a code.
     "numbers": (f"^[-+]?({_WHOLE}([eE][-+][0-9]{{1,3}})?|({_WHOLE}[.][0-9]*|[.][0-9]+)([eE][-+]?[0-9]{{1,3}})?)$"),
@@ -48,11 +48,11 @@ _PLAIN: Final = {
 
 
 class Form(Protocol):
-    """A way to write numbers or dates."""
+    """A notation of numbers or dates."""
 
     @property
     def values(self) -> str:
-        """What is written: `numbers` or `dates`."""
+        """The kind of values: `numbers` or `dates`."""
         ...
 
     @property
@@ -61,7 +61,7 @@ class Form(Protocol):
         ...
 
     def plain(self, text: str) -> str | None:
-        """Return the plain text of a value, or `None` if it is not written so."""
+        """Return the plain text of a value; `None` if it is not in this notation."""
         ...
 
     def key(self, value: Expression) -> Expression:
@@ -105,7 +105,7 @@ _TO_PLAIN: Final = {
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers with this decimal mark; thousands are apart by the other mark, blanks or apostrophes, or not at all."""
+    """Numbers with this decimal mark; thousands may be separated by the other mark, blanks or apostrophes."""
 
     decimal: str = "."
 
@@ -120,7 +120,7 @@ class Numbers:
         return f'decimal: "{self.decimal}"'
 
     def plain(self, text: str) -> str | None:
-        """Return the number with a decimal point and nothing between its thousands."""
+        """Return the number with a decimal point and no thousands separators."""
         return text.translate(_TO_PLAIN[self.decimal]) if _NUMBERS[self.decimal].fullmatch(text) else None
 
     def key(self, value: Expression) -> Expression:
@@ -131,7 +131,7 @@ class Numbers:
 
 
 def _steps(order: str) -> Sequence[tuple[str, str]]:
-    """Return what turns dates in this order into YYYY-MM-DD, one replacement after the other."""
+    """Return the replacements that turn dates in this order into YYYY-MM-DD, in sequence."""
     date = f"^[ \t]*{_BETWEEN.join(_PARTS[part] for part in order)}{_MIDNIGHT}[ \t]*$"
     in_order = "-".join(rf"\{order.index(part) + 1}" for part in "ymd")
     named = [(f"-({'|'.join(names.split())})[a-z]*-", f"-{number:02}-") for number, names in MONTHS.items()]
@@ -140,9 +140,9 @@ def _steps(order: str) -> Sequence[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Dates:
-    """Dates whose parts have this order, perhaps with a month by its name, and with a midnight as their time.
+    """Dates with parts in this order, possibly with the name of the month, and midnight as the time.
 
-    Those that are written YYYY-MM-DD all the same are dates, too, since they cannot be mistaken.
+    Dates in the form YYYY-MM-DD count, too, since they are unambiguous.
     """
 
     order: str = "ymd"
@@ -174,7 +174,7 @@ class Dates:
         return word.re_search(_CALENDAR).ifelse(word, None)
 
 
-# Most texts are no dates, and nothing slow has to be tried on them.
+# A fast check, since most texts are not dates.
 _MAY_BE_DATE: Final = re.compile("[0-9]{4}.*[-/., ]|[-/., ].*[0-9]{4}", re.DOTALL)
 _STEPS: Final = {order: _steps(order) for order in ORDERS}
 FORMS: Final[Sequence[Form]] = (*map(Plain, _PLAIN), *map(Numbers, MARKS), *map(Dates, ORDERS))

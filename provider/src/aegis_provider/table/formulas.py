@@ -1,7 +1,7 @@
-"""Cells and headers of CSV that a spreadsheet would run as formulas, and the apostrophe that keeps it from that.
+"""Cells and headers of CSV that a spreadsheet would run as formulas, and the apostrophe that prevents it.
 
-Source: OWASP, CSV injection (owasp.org/www-community/attacks/CSV_Injection). Escaping is one to one, so that readers
-find the values again: what already has an apostrophe before a formula gets another one.
+Source: OWASP, CSV injection (owasp.org/www-community/attacks/CSV_Injection). Escaping is reversible: an apostrophe
+before a formula gets another one.
 """
 
 import re
@@ -23,7 +23,7 @@ _MOST_NAMES: Final = 5
 
 
 def is_formula(text: str) -> bool:
-    """Return whether a spreadsheet would take a cell for a formula; `-5` and `+3` are numbers to it."""
+    """Return whether a spreadsheet would interpret a cell as a formula; `-5` and `+3` are numbers."""
     return text.startswith(_MARKS) and _NUMBER.fullmatch(text) is None
 
 
@@ -33,13 +33,13 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Return the text that `escaped` made this of; a text that it cannot have made stays as it is."""
+    """Return the original of an `escaped` text; other texts do not change."""
     is_escaped = text.startswith(_APOSTROPHE) and is_formula(text.lstrip(_APOSTROPHE))
     return text[1:] if is_escaped else text
 
 
 def are_escaped(texts: Iterable[str], known: Collection[str]) -> bool:
-    """Return whether the texts of a column are escaped; `known`: what they may stand for, as far as that is listed."""
+    """Return whether the texts of a column are escaped; `known`: the possible original texts, if listed."""
     texts = list(texts)
     marked = [text for text in texts if unescaped(text) != text]
     if not marked or any(map(is_formula, texts)):
@@ -61,23 +61,23 @@ class Escaped(Reading):
 
 
 def with_plain_header(table: Table, names: Collection[str]) -> Table:
-    """Return the table with the names that its header escapes; `names`: those that its columns may have."""
+    """Return the table with unescaped names in its header; `names`: the possible names of its columns."""
     return replace(table, columns=tuple(map(unescaped, table.columns))) if are_escaped(table.columns, names) else table
 
 
 def unescaped_table(table: Table, names: Collection[str]) -> Table:
-    """Return a table whose header, and whose columns of these names, are read without the apostrophes."""
+    """Return a table whose header and columns of these names are read without the apostrophes."""
     plain = with_plain_header(table, names)
     return plain.read_as({name: Escaped() for name in names if name in plain.columns})
 
 
 @dataclass(frozen=True)
 class Formulas:
-    """What a spreadsheet would run.
+    """The headers and cells that a spreadsheet would run as formulas.
 
     Attributes:
         headers: The names of columns that are formulas.
-        cells: By column, how many cells are formulas; columns without any are left out.
+        cells: By column, the number of cells with formulas; columns without any are left out.
     """
 
     headers: tuple[str, ...] = ()
@@ -85,11 +85,11 @@ class Formulas:
 
     @classmethod
     def of(cls, columns: Iterable[str], cells: Mapping[str, int]) -> "Formulas":
-        """Return the formulas among the names of columns, and the cells that are some."""
+        """Return the formulas among the names of columns, and the columns with formulas in cells."""
         return cls(tuple(filter(is_formula, columns)), {name: number for name, number in cells.items() if number})
 
     def in_words(self) -> str:
-        """Say how many cells in which columns a spreadsheet would run; empty if none."""
+        """Describe the headers and cells that a spreadsheet would run; empty without any."""
         parts = [f"{_many(sum(self.cells.values()), 'cell')} ({self._listed()})"] if self.cells else []
         if self.headers:
             parts.append(f"{_many(len(self.headers), 'header')} ({', '.join(map(shown, self.headers[:_MOST_NAMES]))})")
@@ -127,12 +127,12 @@ class FormulaGuard:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence if something was written that a spreadsheet would run."""
+        """A sentence if something that a spreadsheet would run was written."""
         said = "" if self.escapes else Formulas.of(self.names, self._cells).in_words()
         return (f"{said}; --escape-formulas writes ' before each",) if said else ()
 
     def passed(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the blocks as they are to be written."""
+        """Yield the blocks to write."""
         places = [place for place, texts in enumerate(self.domains) if any(escaped(text) != text for text in texts)]
         for block in blocks:
             columns = block.columns
@@ -145,10 +145,10 @@ class FormulaGuard:
 
 
 def formulas_in(table: Table) -> Formulas:
-    """Return what a spreadsheet would run of a table; only CSV has formulas.
+    """Return the formulas of a table; only CSV has any.
 
     Raises:
-        TableError: It cannot be read.
+        TableError: The table cannot be read.
     """
     cells: Counter[str] = Counter()
     for batch in table.batches(table.columns) if table.delimiter is not None else ():

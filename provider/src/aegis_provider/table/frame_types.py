@@ -1,4 +1,4 @@
-"""Columns of data frames and Parquet files as CSV would have them, and which of them are the index of a frame."""
+"""Columns of data frames and Parquet files in their CSV form, and those that are the index of a frame."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from aegis_provider.table.duckdb_engine import quoted
 _LEVEL: Final = re.compile(r"__index_level_\d+__")
 _OFFSET: Final = re.compile(r"[+-]\d{2}:\d{2}")
 
-# Pandas keeps a period as the number of periods since 1970.
+# Pandas stores a period as the number of periods since 1970.
 _PERIODS: Final[Mapping[str, str]] = {
     "period[D]": "(DATE '1970-01-01' + {}::INTEGER)::VARCHAR",
     "period[M]": "strftime(DATE '1970-01-01' + to_months({}::INTEGER), '%Y-%m')",
@@ -28,23 +28,23 @@ _PERIODS: Final[Mapping[str, str]] = {
 
 
 def index_columns(schema: pa.Schema) -> tuple[str, ...]:
-    """Return the columns that were the index of a pandas frame: row numbers, mostly, and no data of the table."""
+    """Return the columns that were the index of a pandas frame: mostly row numbers, and not data."""
     stated = _pandas(schema).get("index_columns", [])
     return tuple(name for name in schema.names if name in stated or _LEVEL.fullmatch(name))
 
 
 def selected(schema: pa.Schema, columns: Sequence[str], name: str) -> str:
-    """Return the SQL of `columns`, which hold the values of a schema, with these as they are in CSV.
+    """Return the SQL of `columns`, which have the types of a schema, in their CSV form.
 
     A moment with a time zone has the date and time of its zone; periods and intervals of pandas are texts.
 
     Args:
-        schema: The types of the values, with what pandas says of them.
+        schema: The types of the values, with the metadata of pandas.
         columns: The names of the columns in SQL.
         name: The name of the table in messages.
 
     Raises:
-        TableError: A column has periods that cannot be told without pandas.
+        TableError: A column has periods that need pandas.
     """
     said = [each for each in _pandas(schema).get("columns", []) if isinstance(each, dict)]
     kinds = {each.get("field_name"): str(each.get("numpy_type")) for each in said}
@@ -53,10 +53,10 @@ def selected(schema: pa.Schema, columns: Sequence[str], name: str) -> str:
 
 
 def in_words(frame: Any) -> Any:  # noqa: ANN401 - pandas need not be installed
-    """Return a pandas frame with the texts that CSV has of periods, intervals, and columns of values of several types.
+    """Return a pandas frame with the CSV texts of periods, intervals, and columns of mixed types.
 
     Raises:
-        TableError: A column has objects that are no values of a table.
+        TableError: A column has objects that are not values of a table.
     """
     shown = frame.copy(deep=False)
     for place, dtype in enumerate(frame.dtypes):
@@ -82,10 +82,10 @@ def _is_mixed(column: Any) -> bool:  # noqa: ANN401 - see above
 
 
 def _text(value: Any, column: str) -> str:  # noqa: ANN401 - see above
-    """Return what CSV has of a value in a column of several types.
+    """Return the CSV text of a value in a column of mixed types.
 
     Raises:
-        TableError: It is no text, number, date or truth value.
+        TableError: It is not a text, number, date or truth value.
     """
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
@@ -108,7 +108,7 @@ def _is_told_in_words(values: Any) -> bool:  # noqa: ANN401 - see above
 
 
 def _told(field: pa.Field, kind: str, name: str) -> Callable[[str], str]:
-    """Return what turns the name of a column into the SQL of its values."""
+    """Return the function from the name of a column to the SQL of its values."""
     if pa.types.is_timestamp(field.type) and field.type.tz:
         zone = f"GMT{field.type.tz}" if _OFFSET.fullmatch(field.type.tz) else field.type.tz
         return lambda column: f"timezone({quoted(zone)}, {column})"
@@ -124,7 +124,7 @@ def _told(field: pa.Field, kind: str, name: str) -> Callable[[str], str]:
 
 
 def _pandas(schema: pa.Schema) -> dict[str, Any]:
-    """Return what pandas says about a table; nothing if it did not write it."""
+    """Return the metadata of pandas; empty if pandas did not write the table."""
     told = (schema.metadata or {}).get(b"pandas")
     with suppress(ValueError):
         said = json.loads(told or "{}")

@@ -45,12 +45,12 @@ def frame_name(table: object) -> str:
 
 @contextmanager
 def open_frame(table: Frame, memory_limit: str) -> Iterator[Table]:
-    """Open a frame as a table, with its records in order and with the types that they would have in Parquet.
+    """Open a frame as a table, with its records in order and with the types of Parquet.
 
     Columns that are already in Arrow's format, such as those of an Arrow table, are not copied.
 
     Raises:
-        TableError: The argument is not a table, or a column has objects that are no values of a table.
+        TableError: The argument is not a table, or a column has objects that are not values of a table.
     """
     name = frame_name(table)
     columns = _arrow_table(table)

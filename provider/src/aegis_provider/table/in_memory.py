@@ -1,4 +1,4 @@
-"""The texts of a small table in memory: a command reads it once, however many questions it has about it."""
+"""The texts of a small table in memory, so that a command reads it only once."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,22 +13,22 @@ from aegis_provider.table.arrays import number_array, numbers_in
 from aegis_provider.table.reading import Reading
 
 SMALL: Final = 16 << 20
-"""So many bytes may a file have, or a frame, whose texts are kept in memory."""
+"""The largest file or frame, in bytes, whose texts stay in memory."""
 
 _MOST: Final = 64 << 20
 
 _LARGEST_KEY: Final = 2**62
 
 Column: TypeAlias = tuple[int, Reading]
-"""The place of a column in the table, and how it is read."""
+"""The place of a column in the table, and its reading."""
 
 
 @dataclass(eq=False)
 class InMemory:
-    """The texts of the columns that were asked for, all of one version of the table.
+    """The texts of the requested columns, all of one version of the table.
 
     Attributes:
-        version: Returns what changes when the table does, so that it is read again then; `None` if it is gone.
+        version: Returns a value that changes with the table, which is then read again; `None` if the table is gone.
     """
 
     version: Callable[[], Hashable]
@@ -48,11 +48,11 @@ class InMemory:
     def texts(
         self, columns: Sequence[Column], read: Callable[[Sequence[Column]], Iterator[pa.RecordBatch]]
     ) -> pa.Table | None:
-        """Return the texts of columns as `v0, v1, ...`; `None` if they are too large to keep, or the table is gone.
+        """Return the texts of columns as `v0, v1, ...`; `None` if they are too large to store, or the table is gone.
 
         Args:
             columns: The columns.
-            read: Reads columns, if some of these were not read before, or another version of them was.
+            read: Reads columns; called if some are missing, or if the version has changed.
         """
         version = None if self._is_large else self.version()
         if version is None:
@@ -71,7 +71,7 @@ class InMemory:
 
 
 def _version_of(paths: Iterable[Path]) -> Hashable:
-    """Return what changes when one of these files does; `None` if one is gone."""
+    """Return a value that changes with these files; `None` if one is gone."""
     try:
         return tuple((seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino) for seen in map(Path.stat, paths))
     except OSError:
@@ -79,7 +79,7 @@ def _version_of(paths: Iterable[Path]) -> Hashable:
 
 
 def combined(texts: pa.Table) -> pa.Table:
-    """Return every combination of these texts that occurs, with its number of records as `n`."""
+    """Return every combination of these texts that occurs, with the number of its records as `n`."""
     keys, size = np.zeros(len(texts), dtype=np.intp), 1
     for column in texts.columns:
         coded = column.combine_chunks().dictionary_encode()

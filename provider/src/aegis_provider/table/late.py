@@ -1,4 +1,4 @@
-"""Ibis, loaded where it is first used: that takes a quarter of a second, and small CSV files are read without it."""
+"""Ibis, loaded on first use: that takes a quarter of a second, and small CSV files are read without it."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""Opening of tables, whatever their source."""
+"""Opening of tables from any source."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import ibis
 
 Source: TypeAlias = Union[str, Path, "ibis.Table", ArrowTable, LazyFrame]
-"""Anything that is accepted as a table; see `open_table`."""
+"""Any source of a table; see `open_table`."""
 
 
 def open_table(
@@ -83,9 +83,9 @@ def files_of(table: Source) -> list[Path]:
 
 
 def delimiter_in(table: Source, column: str) -> str:
-    """Return the usual delimiter with which the header of a CSV table has this column, and the most columns.
+    """Return the usual delimiter that yields this column in the header of a CSV table, and the most columns.
 
-    If the header has it with none, the one with the most columns is returned. For other tables it is a comma.
+    If none yields it, the one with the most columns is returned. For other tables it is a comma.
     """
     if not isinstance(table, str | Path) or (isinstance(table, str) and is_url(table)):
         return ","
@@ -94,7 +94,7 @@ def delimiter_in(table: Source, column: str) -> str:
 
 
 def described(table: Table) -> str:
-    """Return the name of a table and, if it is CSV, how it is written."""
+    """Return the name of a table and, if it is CSV, its form."""
     if table.delimiter is None:
         return table.name
     word = DELIMITERS[table.delimiter][0] if table.delimiter in DELIMITERS else repr(table.delimiter)
@@ -102,7 +102,7 @@ def described(table: Table) -> str:
 
 
 def _header(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Return the fields of the header, or none if the file cannot be read; a pipe might never end."""
+    """Return the fields of the header, empty if the file cannot be read; a pipe might never end."""
     try:
         return fields_of_header(path, delimiter) if path.is_file() else ()
     except (TableError, OSError):

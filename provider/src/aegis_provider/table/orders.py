@@ -1,4 +1,4 @@
-"""The order of texts that the type of a column states: ordered categoricals of data frames and Parquet, and enums."""
+"""The order of texts by the type of a column: ordered categoricals of data frames and Parquet, and enums."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,13 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 Orders: TypeAlias = Mapping[str, Sequence[str]]
-"""By column, its values from the lowest to the highest; other columns have no order but that of their type."""
+"""By column, its values from the lowest to the highest; other columns only have the order of their type."""
 
 
 def orders_in(table: pa.Table) -> Orders:
-    """Return the orders of the ordered categoricals of an Arrow table; an enum of Polars is one, too.
+    """Return the orders of the ordered categoricals of an Arrow table, including enums of Polars.
 
-    One whose chunks have different values has no order.
+    A column whose chunks have different values has no order.
     """
     columns = [each for each in zip(table.column_names, table.columns, strict=True) if _states_order(each[1].type)]
     orders = {name: {tuple(part.dictionary.to_pylist()) for part in column.chunks} for name, column in columns}
@@ -24,7 +24,7 @@ def orders_in(table: pa.Table) -> Orders:
 def orders_in_parquet(paths: Sequence[Path]) -> Orders:
     """Return the orders of the ordered categoricals of Parquet files, which all files must share.
 
-    A file keeps the order in the dictionary of a column; one that was written without dictionaries has lost it.
+    The order is in the dictionary of a column; a file written without dictionaries has lost it.
     """
     first, *others = map(_orders_in_file, paths)
     return {name: order for name, order in first.items() if all(each.get(name) == order for each in others)}
@@ -57,7 +57,7 @@ def orders_in_duckdb(backend: Any, query: str) -> Orders:  # noqa: ANN401 - Ibis
 
 
 def orders_in_postgres(backend: Any, query: str) -> Orders:  # noqa: ANN401 - Ibis has no types
-    """Return the orders of the enums among the columns of a query; of none but whole columns of such a type.
+    """Return the orders of the enums among the columns of a query; only of plain columns of such a type.
 
     Raises:
         psycopg.Error: PostgreSQL rejects the query.

@@ -1,8 +1,8 @@
-"""CSV files as people have them, made plain before an engine reads them.
+"""Normalisation of real-world CSV files before an engine reads them.
 
-Spreadsheets, statistics programs and hands write titles above the header, a total below the records, a delimiter too
-many at the end of lines, line ends of several kinds, and other encodings than UTF-8. Such a file is copied into a
-folder that only its owner can read, without what is no record, and the copy is removed with the table.
+Spreadsheets, statistics programs and people write titles above the header, a total below the records, an extra
+delimiter at the end of lines, line ends of several kinds, and other encodings than UTF-8. The records of such a file
+are copied into a folder that only its owner can read, and the copy is removed with the table.
 """
 
 import csv
@@ -23,7 +23,7 @@ from aegis_provider.table.encodings import OLDER, encoding_by_letters
 from aegis_provider.table.table import DELIMITERS
 
 UNNAMED: Final = "Unnamed: 0"
-"""What pandas calls a first column without a name, which is the index of a frame that it wrote as CSV."""
+"""The name in pandas of a first column without one, which is the index of a frame written as CSV."""
 
 _HEAD: Final = 4 << 20
 _TAIL: Final = 256 << 10
@@ -48,7 +48,7 @@ _SIGNS: Final = {
     re.compile(rb"<stata_dta>"): "a file of Stata; save it as CSV UTF-8, " + _FRAME.format("read_stata"),
     re.compile(rb"\0{12}\xc2\xea\x81\x60"): "a file of SAS; save it as CSV UTF-8, " + _FRAME.format("read_sas"),
 }
-"""How files begin that are no CSV, and what to do with them."""
+"""The first bytes of files that are not CSV, and the remedy."""
 
 _NAMES: Final = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", **OLDER}
 _LETTER: Final = "[A-Za-zÀ-ÖØ-öø-ÿŒœŠšŽžŸ]"
@@ -64,13 +64,13 @@ class LongLineError(csv.Error):
 
 @dataclass(frozen=True)
 class Form:
-    """How a CSV file is written.
+    """The form of a CSV file.
 
     Attributes:
         encoding: Its encoding.
-        above: How many lines stand above the header.
-        below: How many lines at the end are totals, or blank beside one.
-        spare: The places of columns that have no name; they must have no value.
+        above: The number of lines above the header.
+        below: The number of lines at the end that are totals, or blank next to one.
+        spare: The places of columns without a name; they must be empty.
         mixed: Whether lines end in several ways.
     """
 
@@ -82,12 +82,12 @@ class Form:
 
     @property
     def is_plain(self) -> bool:
-        """Whether an engine can read the file as it is."""
+        """Whether an engine can read the file unchanged."""
         return self == Form()
 
     @property
     def name(self) -> str:
-        """The encoding, and what is no part of the table, in words."""
+        """The encoding, and the parts that do not belong to the table, in words."""
         parts = {
             "line{} above the header": self.above,
             "blank or total line{} at the end": self.below,
@@ -104,8 +104,8 @@ def plain_files(paths: Sequence[Path], delimiter: str) -> Iterator[tuple[list[Pa
     """Yield the files, or plain copies of those that are not plain, with the form of each.
 
     Raises:
-        TableError: A file is no CSV at all, a record has more or fewer fields than the header, or a column has values
-            but no name.
+        TableError: A file is not CSV, a record has more or fewer fields than the header, or a column has values but no
+        name.
     """
     forms = _alike(paths, [form_of(path, delimiter) for path in paths])
     with TemporaryDirectory(prefix="aegis-") as folder:
@@ -119,9 +119,9 @@ def plain_files(paths: Sequence[Path], delimiter: str) -> Iterator[tuple[list[Pa
 
 
 def _alike(paths: Sequence[Path], forms: list[Form]) -> list[Form]:
-    """Return the forms with one of the older encodings for all files that have one, by the letters of all.
+    """Return the forms with a common older encoding, chosen by the letters of all files that are not UTF-8.
 
-    Each alone may have too few letters to tell, and one word would become two.
+    A single file may have too few letters, and a word must not become two.
     """
     older = [path for path, form in zip(paths, forms, strict=True) if form.encoding in OLDER]
     if len({form.encoding for form in forms} & OLDER.keys()) < 2:  # noqa: PLR2004 - two that differ
@@ -131,10 +131,10 @@ def _alike(paths: Sequence[Path], forms: list[Form]) -> list[Form]:
 
 
 def form_of(path: Path, delimiter: str) -> Form:
-    """Find out how a file is written, from its beginning and its end.
+    """Recognise the form of a file from its beginning and its end.
 
     Raises:
-        TableError: It is no CSV at all.
+        TableError: It is not CSV.
     """
     head = _bytes_of(path, 0, _HEAD)
     for sign, what in _SIGNS.items():
@@ -152,13 +152,13 @@ def form_of(path: Path, delimiter: str) -> Form:
 
 
 def _refuse_other_delimiter(path: Path, above: Sequence[str], header: Sequence[str], delimiter: str) -> None:
-    """Reject a header of which most fields have another usual delimiter in them, as has a line above it.
+    """Reject a header most of whose fields contain another usual delimiter, like a line above it.
 
-    That line has the names, and what seems to be the header is a record with decimal commas, mostly. Names may have
-    other delimiters in them, too.
+    Then that line has the names, and the apparent header is a record with decimal commas. Names alone may contain other
+    delimiters.
 
     Raises:
-        TableError: It is one.
+        TableError: It is such a header.
     """
     for mark, (word, option) in DELIMITERS.items():
         within = sum(mark in field for field in header) if any(mark in line for line in above) else 0
@@ -167,7 +167,7 @@ def _refuse_other_delimiter(path: Path, above: Sequence[str], header: Sequence[s
 
 
 def fields_of_header(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Return the fields of the header, wherever it stands; none if there is none, as in Parquet.
+    """Return the fields of the header, on any line; none without one, as in Parquet.
 
     Raises:
         TableError: The file cannot be read.
@@ -188,7 +188,7 @@ def _bytes_of(path: Path, start: int, size: int) -> bytes:
 
 
 def _encoding_of(head: bytes) -> str:
-    """Return the encoding of a text that begins so; an older one if no letter beyond ASCII is one of UTF-8."""
+    """Return the encoding of a text with this beginning; an older one if its non-ASCII bytes are not UTF-8."""
     if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return "utf-16"
     try:
@@ -199,10 +199,10 @@ def _encoding_of(head: bytes) -> str:
 
 
 def _refuse_other_alphabets(path: Path, text: str) -> None:
-    """Reject words of Cyrillic or Greek read in a Western encoding: they have letters beyond ASCII only.
+    """Reject words of Cyrillic or Greek read in a Western encoding: they only have non-ASCII letters.
 
     Raises:
-        TableError: Most words with such letters have no others.
+        TableError: Most words with such letters have only these.
     """
     words = [word for word in _WORD.findall(text) if not word.isascii()]
     foreign = [word for word in words if not any(map(str.isascii, word))]
@@ -216,14 +216,14 @@ def _text(part: bytes, encoding: str) -> str:
 
 def _tail_of(path: Path, encoding: str) -> str:
     start = max(0, path.stat().st_size - _TAIL) // 2 * 2
-    if encoding == "utf-16":  # only its first bytes say in which order the others are
+    if encoding == "utf-16":  # only its first bytes have the byte order
         is_big = _bytes_of(path, 0, 2) == BOM_UTF16_BE
         return _text(_bytes_of(path, start, _TAIL + 2), "utf-16-be" if is_big else "utf-16-le")
     return _text(_bytes_of(path, start, _TAIL + 2), encoding)
 
 
 def _rows(text: str, delimiter: str, most: int | None = None) -> list[list[str]]:
-    """Return the records of a text, up to one that is no CSV."""
+    """Return the records of a text, up to the first that is not CSV."""
     rows: list[list[str]] = []
     with suppress(csv.Error):
         rows.extend(islice(csv.reader(StringIO(text, newline=""), delimiter=delimiter), most))
@@ -231,9 +231,9 @@ def _rows(text: str, delimiter: str, most: int | None = None) -> list[list[str]]
 
 
 def _header_in(text: str, delimiter: str) -> tuple[int, list[str]]:
-    """Return how many lines stand above the header, and its fields.
+    """Return the number of lines above the header, and its fields.
 
-    Above it may be titles, which have one field, blank lines, and `sep=;`.
+    Lines above it may be titles (one field), blank lines, and `sep=;`.
     """
     rows = _rows(text, delimiter, _LINES)
     above = int(_SEPARATED.fullmatch(text.partition("\n")[0].strip()) is not None)
@@ -243,7 +243,8 @@ def _header_in(text: str, delimiter: str) -> tuple[int, list[str]]:
 
 
 def _below(tail: str, delimiter: str, columns: int) -> int:
-    """Return how many lines at the end are a total, a word in one field and most others blank, or blank beside one.
+    """Return the number of lines at the end that are totals (a word in one field, most others blank), or blank next to
+    one.
 
     Blank lines alone are records without a value.
     """
@@ -288,14 +289,14 @@ def _kept(path: Path, rows: Iterator[tuple[int, list[str]]], form: Form) -> Iter
     waiting: deque[list[str]] = deque()
     columns = 0
     for line, row in islice(rows, form.above, None):
-        if row or columns == 1:  # a blank line is a missing value there
+        if row or columns == 1:  # with one column, a blank line is a missing value
             columns = columns or len(row)
             waiting.append(_named(f"{path}: line {line}", row or [""], columns, form.spare))
             yield from (waiting.popleft() for _ in range(len(waiting) - form.below))
 
 
 def _named(where: str, row: list[str], columns: int, spare: Sequence[int]) -> list[str]:
-    """Return the fields of the columns that have a name; delimiters at the end of a line mean nothing."""
+    """Return the fields of the columns with a name; delimiters at the end of a line are ignored."""
     full = row + [""] * (columns - len(row)) if set(range(len(row), columns)) <= set(spare) else row
     while len(full) > columns and not full[-1]:
         full = full[:-1]

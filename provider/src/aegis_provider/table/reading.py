@@ -42,7 +42,7 @@ class Reading:
 
 
 AS_TEXT: Final = Reading()
-"""The reading of a column of texts as they are."""
+"""The reading of a column of unchanged texts."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Floats(Reading):
     """
 
     def key(self, value: Expression) -> Expression:
-        """Return the number, or NULL for NaN; 0.0 for -0.0, which some engines tell apart."""
+        """Return the number, or NULL for NaN; 0.0 for -0.0, which some engines distinguish."""
         zero = ibis.literal(0.0).cast(value.type())
         return value.isnan().ifelse(None, (value == 0).ifelse(zero, value))
 
@@ -103,7 +103,7 @@ class Floats(Reading):
 
 @dataclass(frozen=True)
 class Others(Reading):
-    """The reading of dates, times, decimals and all other values as the engine writes them."""
+    """The reading of dates, times, decimals and all other values, as written by the engine."""
 
     def key(self, value: Expression) -> Expression:
         """Return the text of the value."""
@@ -124,7 +124,7 @@ def reading_of(dtype: Any) -> Reading:  # noqa: ANN401 - a type of Ibis, which h
 
 
 def with_dates(engine: Engine, source: Expression) -> Expression:
-    """Return a table whose moments are dates if those of a column are all midnight, as in CSV.
+    """Return a table in which moments become dates where a column has only midnights, as in CSV.
 
     This reads the table once if it has moments.
 

@@ -1,4 +1,4 @@
-"""What a column of texts is: numbers or dates, how they are written, and the texts among them that are neither."""
+"""Recognition of a column of texts: numbers or dates, their notation, and the texts among them that are neither."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -23,13 +23,13 @@ _DIGIT: Final = re.compile("[0-9]")
 
 @dataclass(frozen=True)
 class Recognised:
-    """What the texts of a column seem to be.
+    """The recognised content of a column of texts.
 
     Attributes:
-        form: How its numbers or dates are written.
-        odd: The texts that are not written so, the most frequent first, with the records of each.
+        form: The notation of its numbers or dates.
+        odd: The texts in no such notation, the most frequent first, with their records.
         records: The records with a value.
-        example: A text that is not plain, for people who want to see how it was read; `None` without one.
+        example: A text that is not plain, to show how it was read; `None` without one.
     """
 
     form: Form
@@ -39,31 +39,31 @@ class Recognised:
 
     @property
     def cells(self) -> int:
-        """How many cells are odd."""
+        """The number of odd cells."""
         return sum(self.odd.values())
 
     @property
     def has_many_odd(self) -> bool:
-        """Whether more cells are odd than may become missing."""
+        """Whether there are more odd cells than may become missing."""
         return self.cells > MOST_ODD * self.records
 
     @property
     def in_words(self) -> str:
-        """What the column has, such as `numbers, except '90+' (1 of 800 records)`; blanks show, as all is quoted."""
+        """The content in words, such as `numbers, except '90+' (1 of 800 records)`; quotes make blanks visible."""
         shown = [shortened(text) for text in list(self.odd)[:_SHOWN]]
         more = f" and {len(self.odd) - _SHOWN} more" if len(self.odd) > _SHOWN else ""
         return f"{self.form.values}, except {', '.join(shown)}{more} ({self.cells:,} of {self.records:,} records)"
 
     @property
     def how_read(self) -> str | None:
-        """How a text is read that is not plain: `'3,5' is read as 3.5`."""
+        """The reading of a text that is not plain: `'3,5' is read as 3.5`."""
         if self.example is None:
             return None
         return f"{shortened(self.example)} is read as {self.form.plain(self.example)} ({self.form.field})"
 
 
 class AmbiguousWritingError(UnmaskableValueError):
-    """A column may be read in two ways, and nothing in it tells which; the plan has to say."""
+    """A column may be read in two ways, and nothing in it decides; the plan has to."""
 
     def __init__(self, text: str, forms: Sequence[Form]) -> None:
         first, second = (f"{form.plain(text)} (`{form.field}`)" for form in forms)
@@ -72,10 +72,10 @@ class AmbiguousWritingError(UnmaskableValueError):
 
 
 def recognised(counts: Mapping[str, int], declared: ValueType | None = None) -> Recognised | None:
-    """Return what a column of texts is if it is not plain; `None` if it is plain, or of texts.
+    """Recognise a column of texts; `None` if it is plain, or of texts.
 
-    It is of numbers or dates if at least nine cells in ten are, with 20 different values or more; 5 if at most one cell
-    in a hundred is not. Digits of one length of which some begin with a zero are codes, and so are numbers in equally
+    It has numbers or dates if at least nine cells in ten are, with at least 20 different values, or 5 if at most one
+    cell in a hundred is not. Digits of one length, some with a leading zero, are codes, and so are numbers in equally
     many groups (telephone numbers, IP addresses).
 
     Args:
@@ -83,7 +83,7 @@ def recognised(counts: Mapping[str, int], declared: ValueType | None = None) -> 
         declared: The type that a plan states.
 
     Raises:
-        AmbiguousWritingError: Its numbers or dates may be read in two ways.
+        AmbiguousWritingError: Its numbers or dates are ambiguous.
     """
     records = {text: n for text, n in counts.items() if text != MISSING}
     if not records or (infer_type(records) is not ValueType.STRING and declared is None):
@@ -112,7 +112,7 @@ def recognised(counts: Mapping[str, int], declared: ValueType | None = None) -> 
 
 
 def _likely(texts: Collection[str], declared: ValueType | None) -> list[Form]:
-    """Return the forms that some of the texts mostly have, among those of the declared type."""
+    """Return the forms of the declared type that most of some texts have."""
     probed = list(texts)[:: max(1, len(texts) // _PROBED)]
     if sum(_DIGIT.search(text) is not None for text in probed) < _LIKELY * len(probed):
         return []
@@ -124,12 +124,12 @@ def _likely(texts: Collection[str], declared: ValueType | None) -> list[Form]:
 
 
 def are_likely(texts: Collection[str]) -> bool:
-    """Return whether some of a column's texts look like numbers or dates, so that all of them must be looked at."""
+    """Return whether some of a column's texts look like numbers or dates, so that all of them must be examined."""
     return bool(texts) and bool(_likely(texts, None))
 
 
 def _are_codes(form: Form, fitting: Mapping[str, str], odd: Mapping[str, int]) -> bool:
-    """Return whether what looks like numbers are codes: zip codes, telephone numbers, addresses in networks."""
+    """Return whether apparent numbers are codes: zip codes, telephone numbers, network addresses."""
     have_one_length = len({len(text) for text in (*fitting, *odd)}) == 1
     if odd and have_one_length and all(re.fullmatch("[0-9]+", text) for text in odd):
         return True
@@ -141,10 +141,10 @@ def _are_codes(form: Form, fitting: Mapping[str, str], odd: Mapping[str, int]) -
 
 
 def recognised_in(table: Table, name: str, declared: ValueType | None = None) -> Recognised | None:
-    """Return what a column of texts is, as `recognised` does, and `None` for other columns.
+    """Recognise a column of texts, like `recognised`; `None` for other columns.
 
     Raises:
-        TableError: It may be read in two ways, or the table cannot be read.
+        TableError: The column is ambiguous, or the table cannot be read.
     """
     if not is_text(table, name):
         return None
@@ -156,7 +156,7 @@ def recognised_in(table: Table, name: str, declared: ValueType | None = None) ->
 def recognised_or_located(
     table: Table, name: str, counts: Mapping[str, int], declared: ValueType | None
 ) -> Recognised | None:
-    """Return what a column is whose texts are counted; errors name the line.
+    """Recognise a column with counted texts; errors name the line.
 
     Raises:
         TableError: It may be read in two ways.
@@ -170,13 +170,13 @@ def recognised_or_located(
 
 
 def odd_texts(table: Table, name: str, of: Recognised, place: str = "") -> TableError:
-    """Return the error for a column of numbers or dates with some other texts, for whoever has a plan.
+    """Return the error for a column of numbers or dates with some other texts, with the remedy in the plan.
 
     Args:
         table: The table.
         name: The column.
-        of: What it is.
-        place: Where the plan states the attribute, in brackets.
+        of: Its recognised content.
+        place: The place of the attribute in the plan, in brackets.
     """
     rest = "clean them, or write `type: string` if they are texts"
     if not of.has_many_odd:

@@ -1,4 +1,4 @@
-"""The provider's table, whatever its source. Every value is text; a missing value is `""`."""
+"""The provider's table, from any source. Every value is text; a missing value is `""`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,19 +27,19 @@ DELIMITERS: Final = {
 }
 """The usual delimiters of tables, with the word for each and its form in the option."""
 
-# Counting more columns at once would hold needlessly many groups in memory.
+# Counting more columns at once would need much memory for groups.
 _ATTRIBUTES_PER_READING = 60
 
-# Counts of more pairs of texts, of a column or of all, are not kept: the next question about it reads the table again.
+# Counts of more pairs of texts, of a column or of all, are not stored: the table is then read again.
 _MOST_KEPT = 200_000
 _MOST_KEPT_IN_ALL = 5_000_000
 
 CountedColumn: TypeAlias = tuple[Column, Column]
-"""A column and the label that it was counted with."""
+"""A column and its label."""
 
 
 class Finder(Protocol):
-    """Finds the place of a value in its file."""
+    """Locates a value in its file."""
 
     def whereabouts(self, table: "Table", place: int, text: str) -> str:
         """Return `line 17`, `row 16`, or nothing, possibly after the name of the file."""
@@ -53,18 +53,18 @@ class Table:
     Attributes:
         name: The name of the table in messages.
         columns: The names of the columns.
-        engine: The engine that holds the table.
+        engine: The engine of the table.
         source: An Ibis table whose columns are called `c0, c1, ...`, in the order of `columns`, so that names that
             differ only in case stay distinct.
         readings: The reading of each column.
-        finder: Finds places of values in files and in memory.
+        finder: Locates values in files and in memory.
         delimiter: The delimiter of CSV files; otherwise `None`.
-        orders: The values, from the lowest to the highest, of columns whose type states them: ordered categoricals and
+        orders: The values, from the lowest to the highest, of columns with an ordered type: ordered categoricals and
             enums.
-        written: How a CSV file is written and what in it is no part of the table, in words; otherwise `None`.
-        index: Columns that were the index of a data frame: row numbers, mostly, which nobody means to share.
-        memory: Keeps texts of small tables, so that they are read once; `None` if the table is not small.
-        kept: What `counts_with` counted in a table that is not small, for other questions about the same columns.
+        written: The form of a CSV file, and its parts that do not belong to the table, in words; otherwise `None`.
+        index: Columns that were the index of a data frame: mostly row numbers, not meant to be shared.
+        memory: The texts of a small table, which is read once; `None` if the table is not small.
+        kept: The cached results of `counts_with` for a table that is not small.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Table:
         source = with_dates(engine, source)
         readings = tuple(map(reading_of, source.schema().types))
         places = {f"c{place}": name for place, name in enumerate(source.columns)}
-        # Ibis takes seconds to select some thousand columns, even if each keeps its name.
+        # Ibis takes seconds to select thousands of columns, even under the same names.
         if any(place != name for place, name in places.items()):
             source = source.select(**{place: source[name] for place, name in places.items()})
         return cls(engine.name, names, engine, source, readings)
@@ -112,7 +112,7 @@ class Table:
         return [self.columns.index(name) for name in names]
 
     def has_texts(self, name: str) -> bool:
-        """Return whether a column has texts, however they are read."""
+        """Return whether a column has texts, in any reading."""
         return self.delimiter is not None or bool(self.source[f"c{self.columns.index(name)}"].type().is_string())
 
     def reading(self, name: str) -> Reading:
@@ -143,7 +143,7 @@ class Table:
             yield from self._counted(names[start : start + _ATTRIBUTES_PER_READING], label)
 
     def keep_counts(self, names: Sequence[str], label: str) -> None:
-        """Count these columns now if the table is not small, so that further questions need no reading of their own.
+        """Count these columns now if the table is not small, so that later calls do not read it again.
 
         Raises:
             TableError: As in `positions` and `Engine`.
@@ -153,7 +153,7 @@ class Table:
                 pass
 
     def known_counts(self, name: str) -> pa.Table | None:
-        """Return each text of a column with its records, `text` and `n`, if `counts_with` counted it and kept that."""
+        """Return each text of a column with its records, `text` and `n`, if `counts_with` has cached it."""
         mine = self._column(name)
         for (column, label), counted in self.kept.items():
             if mine in {column, label}:
@@ -175,8 +175,8 @@ class Table:
     def batches(self, names: Sequence[str], untouched: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
         """Yield batches of some thousand records in the table's order, the texts of these columns as `v0, v1, ...`.
 
-        The `untouched` columns follow as `w0, w1, ...`; their values have the types that the engine gives them. The
-        order of a database table is that in which the database returns its records.
+        The `untouched` columns follow as `w0, w1, ...`; their values have the engine's types. The records of a database
+        table come in the database's order.
 
         Raises:
             TableError: As in `positions` and `Engine`.
@@ -189,7 +189,7 @@ class Table:
         yield from self._texts(names, keys.select(**self._shown(keys, names), **kept))
 
     def different(self, names: Sequence[str]) -> Iterator[tuple[list[str], list[pa.Array]]]:
-        """Yield the texts of these columns, each once in some thousand records, or once if they are counted.
+        """Yield the distinct texts of these columns: once if they are counted, otherwise once per batch of records.
 
         Every item has some of the columns, and the texts of each.
 
@@ -238,7 +238,7 @@ class Table:
         return [each.filter(pc.not_equal(each, MISSING)) for each in texts]
 
     def alone(self, names: Sequence[str]) -> tuple[int, int]:
-        """Return how many records agree with no other one on these columns, and how many there are.
+        """Return the number of records that differ from all others in these columns, and the number of all records.
 
         Raises:
             TableError: As in `positions` and `Engine`.
@@ -252,7 +252,7 @@ class Table:
         return int(seen["alone"][0].as_py() or 0), int(seen["records"][0].as_py() or 0)
 
     def counts_of_values(self, name: str) -> dict[str, int]:
-        """Return the number of records of each value of a column, in their order, by the one text that is written.
+        """Return the number of records of each value of a column, in order, by its only written text.
 
         Raises:
             TableError: As in `positions` and `Engine`.
@@ -279,9 +279,9 @@ class Table:
         return f"{self.name}: {where}" if where else self.name
 
     def unlabelled(self, label: str, missing: int, records: int) -> str:
-        """Say in words that a few of the records have no label, which hardly means something; empty if it may.
+        """Return a sentence if a few of the records have no label; empty if the missing values may be meaningful.
 
-        It does not say how many, since people may read it who must not know small counts.
+        It omits the number, since its readers must not learn small counts.
         """
         if not 0 < missing <= _FEW_UNLABELLED * records:
             return ""
@@ -373,14 +373,14 @@ class Table:
             return f"{self.name}: {found}; name the right one with --delimiter"
         missing = set(names).difference(self.columns)
         if len(missing) > 1 and 2 * len(missing) >= len(set(names)):
-            others = (
-                f"no column {shortened(name)}, nor {len(missing) - 1} more of the {len(set(names))} that are asked for"
-            )
+            others = f"no column {shortened(name)}, nor {len(missing) - 1} more of the {len(set(names))} requested"
             return f"{self.name}: {others}; is the plan for another table?"
         return f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}"
 
     def likely_delimiter(self, name: str) -> str | None:
-        """Return a delimiter that splits the header into several columns instead of one, or yields one of this name."""
+        """Return a delimiter that splits the header into several columns instead of one, or yields a column of this
+        name.
+        """
         others = [mark for mark in DELIMITERS if mark != self.delimiter] if self.delimiter is not None else []
         for mark in others:
             cut = [part.strip(' "') for column in self.columns for part in column.split(mark)]

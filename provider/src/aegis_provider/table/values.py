@@ -1,4 +1,4 @@
-"""The values of an attribute: their type, their order, and the texts that mean the same value."""
+"""The values of an attribute: their type, their order, and their spellings."""
 
 import datetime as dt
 import re
@@ -29,7 +29,7 @@ class ValueType(StrEnum):
 
 
 IN_ORDER: Final = (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
-"""The types whose values have an order that means something; that of texts is only the alphabet's."""
+"""The types whose values have a meaningful order; that of texts is only alphabetical."""
 
 # At most 400 digits, and three in the exponent: any binary float fits, and exact arithmetic stays small.
 _NUMBER = re.compile(r"[+-]?(?=\.?\d)\d{0,400}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
@@ -40,7 +40,7 @@ _TRUTH = {"false": False, "no": False, "0": False, "true": True, "yes": True, "1
 _PLAIN_INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d{0,399})", re.ASCII)
 _LEADING_ZERO = re.compile(r"[+-]?0\d", re.ASCII)
 
-# Programs that write numbers with an exponent write a point or a sign too: 2.5E3, 1e-05, 1e+20.
+# Programs that write an exponent also write a point or a sign: 2.5E3, 1e-05, 1e+20.
 _POINT_OR_SIGN = re.compile(r"\.|[eE][+-]")
 _BARE_EXPONENT = re.compile(r"[+-]?\d+[eE]\d+", re.ASCII)
 
@@ -134,7 +134,7 @@ def infer_type(texts: Iterable[str]) -> ValueType:
     """Return the narrowest type that fits all texts: boolean (true, false), integer, number, date, or else string.
 
     Missing values are ignored. Texts with a leading zero ("01234") are identifiers, so the type is string. So are whole
-    numbers beside a bare exponent ("1E1", a ward): an exponent counts only if some text has a decimal point or a signed
+    numbers with a bare exponent ("1E1", a ward): an exponent counts only if some text has a decimal point or a signed
     exponent. Yes and no, or 1 and 0, are boolean only if the plan says so.
     """
     present = [text for text in texts if text != MISSING]
@@ -146,7 +146,7 @@ def infer_type(texts: Iterable[str]) -> ValueType:
 
 
 def possible_code(texts: Iterable[str]) -> str | None:
-    """Return a text of decimals that may be a code instead, such as `1E1`; `None` without one, or without decimals."""
+    """Return a text of decimals that may be a code instead, such as `1E1`; `None` without one."""
     present = [text for text in texts if text != MISSING]
     bare = next((text for text in present if _BARE_EXPONENT.fullmatch(text)), None)
     return bare if bare is not None and all(map(_looks_decimal, present)) else None
@@ -158,11 +158,11 @@ class Domain:
 
     Attributes:
         value_type: The type of the values.
-        texts: One text per value, `MISSING` first: the only spelling that is written. Of several texts for a value
-            ("1.0", "1.00"), it is the shortest without an exponent, and of these the first in text order.
+        texts: One text per value, `MISSING` first: the only spelling that is written. Among several texts of a value
+            ("1.0", "1.00"), it is the shortest without an exponent, and the first of these in text order.
         keys: The typed value of each text (`None` if missing).
         places: The index of the value of each text in the table.
-        ordered: Whether the order means something: that of numbers or dates, or one that somebody stated.
+        ordered: Whether the order is meaningful: that of numbers or dates, or a stated one.
     """
 
     value_type: ValueType
@@ -179,7 +179,7 @@ class Domain:
 
         Args:
             texts: The texts.
-            declared: The type of the values; inferred if it is not known.
+            declared: The type of the values; inferred if `None`.
             order: The values from the lowest to the highest, instead of the order of their type.
 
         Raises:
@@ -218,7 +218,7 @@ class Domain:
         return len(self.places) == len(self.texts)
 
     def by_spelling(self) -> "Domain":
-        """Return the domain in which every text of the table is a value of its own, as for any other program."""
+        """Return the domain in which every text of the table is a separate value, as for other programs."""
         texts = tuple(sorted(self.places, key=lambda text: (self.places[text], _plainness(text))))
         keys = tuple(self.keys[self.places[text]] for text in texts)
         return Domain(self.value_type, texts, keys, {text: place for place, text in enumerate(texts)}, self.ordered)
@@ -227,14 +227,14 @@ class Domain:
 def _in_stated_order(
     spellings: Mapping[Key, list[str]], value_type: ValueType, order: Sequence[str]
 ) -> list[tuple[Key, list[str]]]:
-    """Return values with their spellings in a stated order, which may have more values than occur.
+    """Return values with their spellings in a stated order, which may have further values.
 
     Raises:
         UnmaskableValueError: The order lacks a value.
     """
     places: dict[Key, int] = {}
     for text in order:
-        with suppress(UnmaskableValueError):  # a value of another type does not occur
+        with suppress(UnmaskableValueError):  # values of another type do not occur
             places.setdefault(key_of(text, value_type), len(places))
     for key, group in spellings.items():
         if key not in places:

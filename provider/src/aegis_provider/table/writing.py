@@ -1,8 +1,8 @@
-"""How a column of texts is written: decimal commas and thousands, orders of dates, texts that are neither, and case.
+"""The notation of a column of texts: decimal commas and thousands, orders of dates, odd texts, and case.
 
-A column is written in one way, which all its texts decide together: `01.02.1999` is in January or in February, and
-`1,045` above or below 2. The engine then reads it as plain decimals and dates (YYYY-MM-DD), so everything that is
-counted, masked or learnt from it is the same as if the table were written so.
+A column has one notation, which all its texts decide together: `01.02.1999` is in January or in February, and `1,045`
+is above or below 2. The engine then reads it as plain decimals and dates (YYYY-MM-DD), so that all later steps see a
+plain table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,17 +18,17 @@ from aegis_provider.table.table import Table
 from aegis_provider.table.values import MISSING
 
 MOST_ODD: Final = 0.01
-"""At most this share of a column's cells may be odd texts that are read as missing."""
+"""The largest share of a column's cells that may be odd texts read as missing."""
 
 
 @dataclass(frozen=True)
 class Writing:
-    """How a column is written.
+    """The notation of a column.
 
     Attributes:
-        form: How its numbers or dates are written; `None` for texts.
-        odd_as_missing: Whether texts that are not written so are missing; otherwise they stay as they are.
-        fold_case: Whether values that differ only in case, or in blanks around them, are one, in small letters.
+        form: The form of its numbers or dates; `None` for texts.
+        odd_as_missing: Whether odd texts are missing values; otherwise they do not change.
+        fold_case: Whether values that differ only in case or surrounding blanks are merged, in lower case.
     """
 
     form: Form | None = None
@@ -37,7 +37,7 @@ class Writing:
 
     @property
     def values(self) -> str:
-        """What is written: `numbers`, `dates` or `texts`."""
+        """The kind of values: `numbers`, `dates` or `texts`."""
         return "texts" if self.form is None else self.form.values
 
     @property
@@ -49,7 +49,7 @@ class Writing:
 
     @property
     def is_plain(self) -> bool:
-        """Whether texts are read as they are."""
+        """Whether texts are read unchanged."""
         return self.form is None and not self.fold_case
 
 
@@ -58,7 +58,7 @@ PLAINLY: Final = Writing()
 
 @dataclass(frozen=True, kw_only=True)
 class Written(Reading):
-    """The reading of a column of texts as it is written: its keys are plain texts."""
+    """The reading of a column of texts by its notation: its keys are plain texts."""
 
     writing: Writing
 
@@ -72,7 +72,7 @@ class Written(Reading):
 
 
 def plainly(table: Table, writings: Mapping[str, Writing]) -> Table:
-    """Return the table with these columns read as they are written; others, and columns of other types, stay.
+    """Return the table with these columns of texts read by their notation; others do not change.
 
     Raises:
         TableError: More than one cell in a hundred would become missing.
@@ -84,7 +84,7 @@ def plainly(table: Table, writings: Mapping[str, Writing]) -> Table:
 
 
 def is_text(table: Table, name: str) -> bool:
-    """Return whether a column has texts that are read as they are."""
+    """Return whether a column has texts that are read unchanged."""
     return table.reading(name) == AS_TEXT
 
 

@@ -1,4 +1,4 @@
-"""Discretization of continuous attributes: the rules that a plan names, and their bins for a table."""
+"""Discretization of continuous attributes: the rules in a plan, and their bins for a table."""
 
 from aegis_provider.table.discretization.bins import Binned, Bins, CutBins, EvenBins, is_number, number_of, plain_key
 from aegis_provider.table.discretization.rules import (

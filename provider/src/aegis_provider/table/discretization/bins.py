@@ -1,8 +1,9 @@
-"""Bins: half-open intervals of numbers, numbered in order; engines find the bin of a number, and read columns as bins.
+"""Bins: half-open intervals of numbers, numbered in order. Engines compute the bin of a number, and read columns as
+bins.
 
 Numbers and edges are compared as doubles, each edge as the nearest double. Columns of decimals and of doubles thus fall
 into the same bins, and a value that is written like an edge (0.3) begins its bin. Only values that differ from an edge
-after its 15th digit may be taken for the edge.
+after its 15th digit may be confused with it.
 """
 
 import re
@@ -32,7 +33,7 @@ class Bins(Protocol):
     """The bins of one attribute."""
 
     def code(self, number: Expression) -> Expression:
-        """Return the number of the bin that holds a double; NULL outside all bins, or if the double is NULL."""
+        """Return the number of the bin that contains a double; NULL outside all bins, or if the double is NULL."""
         ...
 
     def bounds(self, code: int) -> tuple[Decimal, Decimal]:
@@ -52,9 +53,9 @@ class EvenBins:
     origin: Decimal = Decimal(0)
 
     def code(self, number: Expression) -> Expression:
-        """Return `i`, guessed by a division and then corrected by comparing the number with the ends of its bin.
+        """Return `i`, estimated by a division and corrected by comparing the number with the ends of its bin.
 
-        An edge is a quotient of two integers that doubles hold exactly, so it becomes the nearest double (IEEE 754).
+        An edge is a quotient of two integers that are exact in doubles, so it becomes the nearest double (IEEE 754).
         """
         scale, width, origin = self._integers()
         guess = ((number * _double(scale) - _double(origin)) / _double(width)).floor()
@@ -77,7 +78,7 @@ class EvenBins:
         return int((Decimal(highest) - Decimal(lowest)) / self.width) + 1
 
     def are_exact(self, lowest: float, highest: float) -> bool:
-        """Return whether doubles hold everything exactly that `code` computes for numbers between these."""
+        """Return whether `code` is exact in doubles for numbers between these."""
         scale, width, _ = self._integers()
         farthest = max(abs(Decimal(lowest)), abs(Decimal(highest))) * scale + width
         return scale <= 10**15 and max(farthest, abs(self.origin) * scale) < _EXACT
@@ -130,12 +131,12 @@ def number_of(value: Expression) -> Expression:
 
 
 def plain_key(reading: Reading, value: Expression) -> Expression:
-    """Return a value as its column is written plainly: texts by their reading, other types as they are."""
+    """Return the plain form of a value: texts by their reading, other types unchanged."""
     return reading.key(value) if value.type().is_string() else value
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text is a number to `number_of`."""
+    """Return whether `number_of` reads a text as a number."""
     return re.fullmatch(_NUMBER, text) is not None
 
 
@@ -154,7 +155,7 @@ class Binned(Reading):
 
     Attributes:
         bins: The bins.
-        of: The reading of the values before.
+        of: The original reading of the values.
     """
 
     bins: Bins
@@ -178,7 +179,7 @@ class Binned(Reading):
         return self.bins.bounds(self.key_of(text))
 
     def ends(self, domain: Domain) -> tuple[Domain, Domain]:
-        """Return the bins as two domains of numbers: the least number of each, and one just below its upper end."""
+        """Return the bins as two domains of numbers: the lowest number of each, and one just below its upper end."""
         bounds = [None if text == MISSING else self.bounds_of(text) for text in domain.texts]
         low = [None if each is None else max(each[0], -_HUGE) for each in bounds]
         high = [None if each is None else minus(min(each[1], _HUGE), _TINY) for each in bounds]

@@ -1,4 +1,4 @@
-"""The rules by which a plan discretises a continuous attribute, and the bins of each for a table."""
+"""The rules of a plan for discretising continuous attributes, and their bins for a table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from aegis_provider.table.discretization.bins import Bins, CutBins, EvenBins
 
 INFINITE = Decimal("inf")
 
-# The share of a bin's records by which a cut may be moved to get a short number.
+# The share of a bin's records by which a cut may move to a rounder number.
 _LEEWAY = 0.05
 
 
@@ -30,7 +30,7 @@ class Numbers(Protocol):
 
 
 class Rule(Protocol):
-    """A rule by which a plan discretises an attribute."""
+    """A rule of a plan for discretising an attribute."""
 
     name: ClassVar[str]
 
@@ -38,7 +38,7 @@ class Rule(Protocol):
         """Return the bins for a column that has at least one number.
 
         Raises:
-            ValueError: The rule cannot make bins of these numbers; the message says why.
+            ValueError: The rule has no bins for these numbers; the message says why.
         """
         ...
 
@@ -89,7 +89,7 @@ class EqualFrequency:
     """At most `number` bins with about the same number of records; the first and the last are open.
 
     Every cut is the roundest number that leaves each bin within a tenth of its share. Records with the same number stay
-    together, so bins become larger and fewer if there are many such records.
+    together, so many such records make bins larger and fewer.
     """
 
     name: ClassVar[str] = "equal_frequency"
@@ -107,7 +107,7 @@ class EqualFrequency:
         return CutBins((-INFINITE, *edges, INFINITE))
 
     def parameters(self, bins: Bins) -> dict[str, object]:
-        """Return the requested number of bins, and the edges found."""
+        """Return the requested number of bins, and the computed edges."""
         edges = [json_number(edge) for edge in bins.edges] if isinstance(bins, CutBins) else []
         return {"bins": self.number, "edges": edges}
 
@@ -136,7 +136,7 @@ class FreedmanDiaconis:
         return EvenBins(_round_width(2 * (upper - lower) / total ** (1 / 3)))
 
     def parameters(self, bins: Bins) -> dict[str, object]:
-        """Return the width found, and the origin."""
+        """Return the computed width, and the origin."""
         width = bins.width if isinstance(bins, EvenBins) else Decimal(0)
         return {"width": json_number(width), "origin": 0}
 
@@ -161,7 +161,7 @@ def _multiples_at_most(number: Decimal, highest: int) -> Iterator[Decimal]:
 
 
 def _round_width(width: float) -> Decimal:
-    """Return the nearest by ratio of 1, 2 or 5 times a power of ten."""
+    """Return the nearest number, by ratio, that is 1, 2 or 5 times a power of ten."""
     exact = Decimal(repr(width))
     unit = Decimal(1).scaleb(exact.adjusted())
     steps = [_plain(step * unit) for step in (Decimal(1), Decimal(2), Decimal(5), Decimal(10))]

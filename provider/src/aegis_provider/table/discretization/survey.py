@@ -44,7 +44,7 @@ def discretized(table: Table, rules: Mapping[str, Rule]) -> Table:
     This reads the table once for all columns, and once more for each column whose rule needs quantiles.
 
     Raises:
-        TableError: A value is not a number, or a rule cannot make bins of a column.
+        TableError: A value is not a number, or a rule has no bins for a column.
     """
     if not rules:
         return table
@@ -67,7 +67,7 @@ def discretized(table: Table, rules: Mapping[str, Rule]) -> Table:
 
 
 def undiscretized(table: Table) -> Table:
-    """Return the table with the values of columns that are read as bins."""
+    """Return the table with the original values of columns that are read as bins."""
     pairs = zip(table.columns, table.readings, strict=True)
     return table.read_as({name: reading.of for name, reading in pairs if isinstance(reading, Binned)})
 
