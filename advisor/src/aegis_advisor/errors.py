@@ -38,7 +38,7 @@ class NoEvidenceError(AdvisorError):
 
     def __str__(self) -> str:
         return (
-            f"configurations treat {self.attribute!r} differently, but it has no joint counts:  "
+            f"configurations treat {self.attribute!r} differently, but it has no joint counts: "
             "the loss cannot be computed"
         )
 

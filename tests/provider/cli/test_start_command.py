@@ -119,7 +119,7 @@ WIDE = ",".join(f"c{place}" for place in range(100_000))
             "has 100,001 columns, more than 2,000; keep those that you want to share in a table of their own",
         ),
         ("a,helth\nä,x\n".encode() + "ö,z\n".encode("latin-1"), f"line 3: not UTF-8; {CONVERT}"),
-        ('a,helth\n1,x\n"2,z\n', "line 3: a quoted field does not end where it should"),
+        ('a,helth\n1,x\n"2,z\n', "line 3: a quoted field ends in the wrong place"),
         ("a,helth\n1,x\n2\n", "line 3: 1 fields where the header has 2"),
         (
             "a,helth\n" + "".join(f"1,{n}\n" for n in range(201)),

@@ -173,7 +173,7 @@ def test_counts_of_pairs_get_noise():
 def test_what_pairs_tell_of_the_label_is_left_out_without_the_table():
     entry, _ = with_pairs()
     held = noisy(entry=entry)
-    assert "what 1 pairs tell of the label together (with_label)" in held.changes.tables
+    assert "the association of 1 pairs with the label (with_label)" in held.changes.tables
     assert all("with_label" not in pair for pair in held.entry["pairs"])
     del entry["pairs"][0]["joint"]
     assert [pair["maskings"] for pair in noisy(entry=entry).entry["pairs"]] == [["identity", "identity"]]

@@ -159,7 +159,7 @@ def test_by_default_it_is_rounded(plans):
 def test_noise_does_not_cover_it_so_it_is_left_out(plans):
     prepared = prepare_entry(pa.table(records()), plans["coarse"], [LaplaceNoise(1.0)], name="t", pairs=True)
     assert prepared.entry.joint_trace is None
-    assert "what the unmasked table tells (joint_trace)" in prepared.controlled.changes.tables
+    assert "the trace of the unmasked table (joint_trace)" in prepared.controlled.changes.tables
 
 
 def test_without_pairs_there_is_none(plans):

@@ -115,7 +115,7 @@ def test_a_value_outside_the_tree_is_named_with_its_line(write, plan_of):
         (lambda: IntervalHierarchy((Decimal(5),), 1, Decimal("inf")), "`origin` must be a finite number"),
         (lambda: PrefixHierarchy((2, 3), 1), "prefixes must become shorter, but 3 follows 2"),
         (lambda: PrefixHierarchy((2, 2), 1), "prefixes must become shorter, but 2 follows 2"),
-        (lambda: PrefixHierarchy((2, -1), 1), "prefixes must have 0 characters or more"),
+        (lambda: PrefixHierarchy((2, -1), 1), "prefix lengths must not be negative"),
         (lambda: PrefixHierarchy((2,), 0), "has levels 1 to 1, not 0"),
         (lambda: DateHierarchy(("week",), 1), "unknown unit 'week'; available: month, quarter, year, decade"),
         (lambda: DateHierarchy(("year", "month"), 1), "units must become coarser, but month follows year"),

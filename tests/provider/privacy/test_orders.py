@@ -175,7 +175,7 @@ def test_a_masked_attribute_keeps_its_order_if_only_neighbours_come_together(wri
     releases = assess(csv, load_plan(write("plan.yaml", MASKED))).releases
     assert [each.privacy.get("ordered_t") for each in releases] == [0, None]
     promising = load_plan(write("p.yaml", f"{MASKED}privacy: {{ends: {{ordered_t: 1}}}}\n"))
-    with pytest.raises(PlanError, match=r"attributes.s.maskings.ends: puts values together that are not neighbours"):
+    with pytest.raises(PlanError, match=r"attributes.s.maskings.ends: merges values that are not neighbours"):
         prepare_entry(csv, promising, name="e")
     without = load_plan(write("w.yaml", MASKED.replace("    order: [low, mid, high]\n", "")))
     with pytest.raises(PlanError, match=r"w.yaml: ordered_t needs an order of 's'.* in a plan under attributes.s$"):

@@ -51,7 +51,7 @@ def refusal(write, plan_of):
         ("a,y\n1,n\n2,n\n", "the label 'y' is 'n' in every record"),
         ("a,y\n1,n\n2\n", "line 3: 1 fields where the header has 2"),
         ("a,y\n1,n\n2,m,3\n", "line 3: 3 fields where the header has 2"),
-        ('a,y\n1,n\n"2,m\n', "line 3: a quoted field does not end where it should"),
+        ('a,y\n1,n\n"2,m\n', "line 3: a quoted field ends in the wrong place"),
         (
             "a,y\né,n\n".encode() + b"\xe9,m\n",
             "line 3: not UTF-8; convert the file first, from Windows by `iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW`",

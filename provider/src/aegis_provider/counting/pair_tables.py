@@ -162,7 +162,7 @@ def _refuse_too_many_cells(counted: CountedTable, views: Sequence[Views], pairs:
         for place, masking in zip(largest.attributes, largest.maskings, strict=True)
     )
     raise TableError(
-        f"{counted.table.name}: the pairs have {sum(cells)} cells, but an entry holds {_MOST_CELLS}; the largest is "
+        f"{counted.table.name}: the pairs have {sum(cells)} cells, but an entry can have {_MOST_CELLS}; the largest is "
         f"{first} with {second}, {rows} x {columns}: mask such attributes more coarsely, or summarize without pairs"
     )
 

@@ -52,7 +52,7 @@ def refuse_without_order(demanded: Iterable[str], counted: CountedTable, plan: P
         if not (counted.label if attribute is None else attribute.domain).ordered:
             where = "" if attribute is None else f" under attributes.{name}"
             raise PlanError(
-                f"{plan.source}: {needed} needs an order of {shortened(name)}, and the alphabet is not one: state  "
+                f"{plan.source}: {needed} needs an order of {shortened(name)}, and the alphabet is not one: state "
                 f"`order: [LOWEST, ..., HIGHEST]` in a plan{where}"
             )
         for masking in () if attribute is None else _maskings_out_of_order(counted, attribute, plan):
