@@ -88,7 +88,7 @@ class AttributeContent:
 
     def masking(self, wanted: str) -> MaskingContent:
         """The masking with this id, which the attribute has."""
-        return next(each for each in self.maskings if each.id == wanted)
+        return next(masking for masking in self.maskings if masking.id == wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

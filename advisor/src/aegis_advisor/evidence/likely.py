@@ -180,7 +180,10 @@ class _Known:
     def of(cls, evidence: AttributeEvidence, base: int) -> "_Known":
         """Draw all exact tables of evidence that was rounded once."""
         one_count = evidence.rounding.count_variance
-        weights = {name: np.rint(each * (_FINE / one_count)) / _FINE for name, each in sum_variances(evidence).items()}
+        weights = {
+            name: np.rint(sum_variance * (_FINE / one_count)) / _FINE
+            for name, sum_variance in sum_variances(evidence).items()
+        }
         fitted = frozenset(one.id for one in evidence.maskings if one.is_fitted)
         known = cls(weights, _coarser(evidence), fitted, {})
         views = ((one.id, exact_counts(evidence, one)) for one in evidence.maskings if one.id not in fitted)

@@ -32,11 +32,11 @@ def sum_variances(evidence: AttributeEvidence) -> Mapping[str, FloatArray]:
         return {}
     mapped = [(one.id, one.mapping, one.groups) for one in evidence.maskings if one.perturbation.is_none]
     views = {name: (mapping, groups) for name, mapping, groups in mapped if mapping is not None}
-    found = _relative_variances(
+    variances = _relative_variances(
         tuple((mapping.astype(np.int64).tobytes(), groups) for mapping, groups in views.values())
     )
     one_count = {IDENTITY: np.full(evidence.values, _OF_ONE)}
-    every = {**dict(zip(views, found, strict=True)), **one_count}
+    every = {**dict(zip(views, variances, strict=True)), **one_count}
     return {name: variance * evidence.rounded_once**2 for name, variance in every.items()}
 
 

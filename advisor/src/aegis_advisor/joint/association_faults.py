@@ -189,7 +189,7 @@ def _traces(
     if not names:
         return []
     options = [tuple(dict.fromkeys(each)) for each in zip(*names, strict=True)]
-    codes = np.array([[options[side].index(each[side]) for side in (0, 1)] for each in names])
+    codes = np.array([[options[side].index(name[side]) for side in (0, 1)] for name in names])
     try:
         design = Design.of(two, options, codes, counts)
     except TooManyColumnsError:

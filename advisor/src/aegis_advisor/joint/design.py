@@ -114,7 +114,7 @@ class Design:
             for known, names, flags in zip(evidence, options, used, strict=True)
         ]
         masked = _pooled(masked, codes)
-        columns, size = _number([[0 if one is None else one.basis.size for one in each] for each in masked])
+        columns, size = _number([[0 if one is None else one.basis.size for one in maskings] for maskings in masked])
         if size > MOST_COLUMNS:
             raise TooManyColumnsError(size, MOST_COLUMNS)
         label = Basis.of(known_label(evidence))
@@ -196,15 +196,15 @@ def _pooled(masked: Sequence[Sequence[Masked | None]], codes: Codes) -> list[lis
     informative about the label. So a masking is only pooled if most of its values have so few records. Maskings that no
     configuration combines with it have no pair counts with it, and cause no pooling.
     """
-    widest = [[0] * len(each) for each in masked]
+    widest = [[0] * len(maskings) for maskings in masked]
     for first, second, code, other in _used_together(codes, masked):
         one, two = masked[first][code], masked[second][other]
         if one is not None and two is not None:
             widest[first][code] = max(widest[first][code], two.basis.held.size)
             widest[second][other] = max(widest[second][other], one.basis.held.size)
     return [
-        [None if one is None else _with_pools(one, least) for one, least in zip(each, of, strict=True)]
-        for each, of in zip(masked, widest, strict=True)
+        [None if one is None else _with_pools(one, least) for one, least in zip(maskings, of, strict=True)]
+        for maskings, of in zip(masked, widest, strict=True)
     ]
 
 
@@ -236,8 +236,8 @@ def _number(sizes: Sequence[Sequence[int]]) -> tuple[tuple[tuple[IntArray, ...],
 def _placed(
     masked: Sequence[Sequence[Masked | None]], columns: tuple[tuple[IntArray, ...], ...]
 ) -> Iterator[tuple[Masked, IntArray]]:
-    for each, places in zip(masked, columns, strict=True):
-        for one, place in zip(each, places, strict=True):
+    for maskings, places in zip(masked, columns, strict=True):
+        for one, place in zip(maskings, places, strict=True):
             if one is not None:
                 yield one, place
 

@@ -50,7 +50,7 @@ class Indicators:
             counts: (rows,) how many records each row stands for.
             maskings: per attribute and code, (values,) the number of each value's masked value.
         """
-        parts = [_folded(column, each) for column, each in zip(values.T, maskings, strict=True)]
+        parts = [_folded(column, masking) for column, masking in zip(values.T, maskings, strict=True)]
         groups = scipy.sparse.vstack([indicator(group, of.shape[1], np.float64) for group, of in parts], format="csr")
         folds, columns = _folds([of for _, of in parts], groups @ counts)
         weighted = groups.multiply(counts / counts.sum()).tocsr()
@@ -70,16 +70,16 @@ class Indicators:
 
     def traces(self, codes: Codes) -> tuple[FloatArray, IntArray]:
         """The traces (configurations,) of configurations (configurations, attributes), and their ranks."""
-        found = [_Factor.of(self, row).told for row in codes.tolist()]
-        return np.array([trace for trace, _ in found]), np.array([rank for _, rank in found], dtype=np.int64)
+        outcomes = [_Factor.of(self, row).told for row in codes.tolist()]
+        return np.array([trace for trace, _ in outcomes]), np.array([rank for _, rank in outcomes], dtype=np.int64)
 
     def refined(self, codes: Sequence[int], steps: Sequence[Step]) -> tuple[FloatArray, IntArray]:
         """The traces and ranks (steps,) after each of some steps from a configuration with these codes (attributes,).
 
         Each step leads to a masking that refines the present one, so it only adds dimensions.
         """
-        found = list(_Factor.of(self, codes).extended(self, steps))
-        return np.array([trace for trace, _ in found]), np.array([rank for _, rank in found], dtype=np.int64)
+        outcomes = list(_Factor.of(self, codes).extended(self, steps))
+        return np.array([trace for trace, _ in outcomes]), np.array([rank for _, rank in outcomes], dtype=np.int64)
 
     def adjusted(self, traces: FloatArray, ranks: IntArray) -> FloatArray:
         """The traces adjusted for chance (`trace_bias`)."""
@@ -162,9 +162,9 @@ def _folds(parts: Sequence[IntArray], records: FloatArray) -> tuple[FloatArray, 
         records: (groups of all attributes,) the records of each group.
     """
     blocks, columns, start, end = [], [], 0, 0
-    for each in parts:
-        own, of = slice(start, start + each.shape[1]), []
-        for masked in each:
+    for part in parts:
+        own, of = slice(start, start + part.shape[1]), []
+        for masked in part:
             values, place = np.unique(masked, return_inverse=True)
             frequent = int(np.bincount(place, records[own]).argmax())
             block = np.zeros((records.size, values.size))

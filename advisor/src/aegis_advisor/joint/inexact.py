@@ -48,8 +48,8 @@ def inexact_traces(design: Design, variance: Variance, codes: Codes, label: IntA
     """
     most = float(np.count_nonzero(label > 0) - 1)
     distinct, place = np.unique(codes, axis=0, return_inverse=True)
-    found = [inexact_trace(design, variance, _columns(design, row), most) for row in distinct]
-    return [found[each] for each in place.reshape(-1).tolist()]
+    outcomes = [inexact_trace(design, variance, _columns(design, row), most) for row in distinct]
+    return [outcomes[index] for index in place.reshape(-1).tolist()]
 
 
 def _columns(design: Design, row: IntArray) -> IntArray:

@@ -117,7 +117,7 @@ class Interactions:
     def _explain(self, codes: Codes, explained: FloatArray) -> None:
         """Write the share that each configuration's interactions explain, and its variance."""
         tables = self.shares, self.variances, self.overlaps
-        shares, variances, overlaps = (self._looked_up(each, codes) for each in tables)
+        shares, variances, overlaps = (self._looked_up(table, codes) for table in tables)
         for row in np.flatnonzero(shares.any(axis=1)).tolist():
             between = np.eye(codes.shape[1])
             between[tuple(self.ends.T)] = overlaps[row]

@@ -56,7 +56,7 @@ class PairTables:
     @property
     def are_exact(self) -> bool:
         """Whether all counts are those of the provider's table."""
-        return all(each.is_none for tables in self.perturbations.values() for each in tables.values())
+        return all(table.is_none for tables in self.perturbations.values() for table in tables.values())
 
     def find(self, first: int, masking: str, second: int, other: str) -> IntArray | None:
         """The joint counts (groups, groups) of two masked attributes, `first` before `second`; None if not known."""

@@ -37,10 +37,10 @@ def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
         label: (labels,) the records of each label value.
     """
     if design.variance is not None:
-        found = inexact_traces(design, design.variance, codes, label)
-        kept = np.array([each.kept for each in found], dtype=np.int64)
-        told = [each.told for each in found]
-        return Traces(np.array([each.trace for each in found]), kept, np.full(len(codes), np.inf), told)
+        outcomes = inexact_traces(design, design.variance, codes, label)
+        kept = np.array([outcome.kept for outcome in outcomes], dtype=np.int64)
+        told = [outcome.told for outcome in outcomes]
+        return Traces(np.array([outcome.trace for outcome in outcomes]), kept, np.full(len(codes), np.inf), told)
     records = int(label.sum())
     order = _order(design, codes)
     arranged = codes[:, order]

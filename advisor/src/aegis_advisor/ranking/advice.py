@@ -161,7 +161,7 @@ class _Sampling:
         """
         if not measure.has_errors:
             return cls()
-        attributes = [one.sampling(measure, each) for one, each in zip(selected, assessments, strict=True)]
+        attributes = [one.sampling(measure, assessment) for one, assessment in zip(selected, assessments, strict=True)]
         if scores.joint is not None:
             return cls(attributes)
         moves = [weight * one.moves for weight, one in zip(question.weights, attributes, strict=True)]

@@ -147,15 +147,15 @@ def exact_utilities(evidence: AttributeEvidence, measure: Measure) -> dict[str, 
     best utility of the views that are functions of it.
     """
     tables = ((masking.id, exact_counts(evidence, masking)) for masking in evidence.maskings)
-    found = {
+    utilities = {
         name: measured(evidence, measure, name, table.astype(np.float64)) for name, table in tables if table is not None
     }
     if evidence.rounded_once is None or not measure.monotone:
-        return found
+        return utilities
     coarser = coarser_views(evidence)
     return {
-        name: measure.best([utility, *(found[other] for other in coarser.get(name, ()) if other in found)])
-        for name, utility in found.items()
+        name: measure.best([utility, *(utilities[other] for other in coarser.get(name, ()) if other in utilities)])
+        for name, utility in utilities.items()
     }
 
 

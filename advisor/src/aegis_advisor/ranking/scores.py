@@ -186,7 +186,7 @@ def _tolerance(
     References may be 0 or nearly so, if the label has a single class or does not depend on the attributes. Two
     deviations contain four rounded utilities, and each of the additions of `n` attributes rounds once more.
     """
-    references = np.array([abs(each.reference_utility) for each in assessments])
+    references = np.array([abs(assessment.reference_utility) for assessment in assessments])
     units = np.array([_unit(one.evidence, measure) for one in selected])
     added = np.finfo(np.float64).eps * len(selected)
     return float(weights @ (TIE_TOLERANCE * references + (4 * ROUNDING + added) * units))

@@ -200,8 +200,8 @@ def _spreads(sample: Sample, moves: FloatArray, groups: Sequence[IntArray]) -> F
     if not sample.is_steep:
         return moments(sample.table, moves)[1]
     place = np.zeros(len(moves), dtype=np.int64)
-    for each in groups:
-        place = np.unique(place * (int(each.max(initial=0)) + 1) + each, return_inverse=True)[1].reshape(-1)
+    for group in groups:
+        place = np.unique(place * (int(group.max(initial=0)) + 1) + group, return_inverse=True)[1].reshape(-1)
     size = int(place.max(initial=-1)) + 1
     table, moved = fold(sample.table, place, size), np.empty((size, moves.shape[1]))
     moved[place] = moves

@@ -80,16 +80,16 @@ class DualNewton:
         On the remaining face the solution is not on the boundary, and the multipliers do not grow.
         """
         dual, multipliers, steps = Dual.of(problem, self.prior_weight), scaled.multipliers, scaled.iterations
-        last, found, empty = self.steps + steps, list[Solution](), None
+        last, solutions, empty = self.steps + steps, list[Solution](), None
         while True:
             best, taken = self._descend(dual, multipliers, self.tolerance, min(STRIDE, last - steps))
             steps, multipliers = steps + taken, best.multipliers
-            found.append(_solution(problem, best, steps, empty))
+            solutions.append(_solution(problem, best, steps, empty))
             if best.gap <= self.tolerance or taken < STRIDE or self.expired():
-                nearest = min(found, key=lambda one: one.gap)
+                nearest = min(solutions, key=lambda one: one.gap)
                 return replace(nearest, iterations=steps)
             if best.table.size <= LARGEST:
-                empty = proven_zeros(problem, found[-1].table, empty)
+                empty = proven_zeros(problem, solutions[-1].table, empty)
                 dual = dual.without(empty)
 
     def _approach(self, problem: Problem) -> Solution:

@@ -159,7 +159,7 @@ def _products(dual: Dual, weights: FloatArray) -> FloatArray:
     """The weighted Gram matrices (labels, groups, groups) of the design, for weights (atoms, labels)."""
     groups = dual.targets.shape[0]
     if dual.overlaps is None:
-        return np.stack([_product(dual.design, each) for each in weights.T])
+        return np.stack([_product(dual.design, weight) for weight in weights.T])
     return np.ascontiguousarray((dual.overlaps @ weights).T).reshape(-1, groups, groups)
 
 

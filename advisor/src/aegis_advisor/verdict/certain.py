@@ -130,8 +130,8 @@ def _rounded_sums(rounded: Sequence[Masking], bounds: CellBounds) -> BoolArray:
         for group in range(one.groups):
             inside = group_of == group
             counts = [np.arange(labels) == label for label in range(labels) if inside.sum() > 1]
-            for each in (np.ones(labels, dtype=bool), *counts):
-                cells = np.outer(inside, each)
+            for count in (np.ones(labels, dtype=bool), *counts):
+                cells = np.outer(inside, count)
                 if bounds.lower[cells].sum() <= SMALL and (bounds.lower < bounds.upper)[cells].any():
                     sums[cells.tobytes()] = cells.ravel()
     return np.array(list(sums.values()), dtype=bool).reshape(-1, atoms * labels)
@@ -147,12 +147,12 @@ def _ranges(system: LinearSystem, sums: BoolArray) -> tuple[FloatArray, FloatArr
     for place, sign in product(range(len(sums)), (1, -1)):
         if np.floor(most[place] + CLOSE) > np.ceil(least[place] - CLOSE):
             continue
-        found = simplex.least(np.flatnonzero(sums[place]), sign) if programs < _PROGRAMS else None
+        optimum = simplex.least(np.flatnonzero(sums[place]), sign) if programs < _PROGRAMS else None
         programs += 1
-        if found is None:
+        if optimum is None:
             undecided[place] = True
         else:
-            reached = sums @ found.point
+            reached = sums @ optimum.point
             least, most = np.minimum(least, reached), np.maximum(most, reached)
     return least, most, undecided
 

@@ -220,13 +220,13 @@ def _has_large(
     low: FloatArray, high: FloatArray, totals: FloatArray, others: FloatArray, asked: BoolArray
 ) -> BoolArray:
     """(candidates,) whether some class of these totals and other records has a share above `low` and up to `high`."""
-    found = np.zeros_like(asked)
+    large = np.zeros_like(asked)
     places = np.flatnonzero(asked & (low < high))
     totals, others = totals[places], others[places]
     least = np.maximum(low[places] * (1 + _SLACK), 0.5 / (totals + others))
     cell, size = _simplest(least, np.maximum(least, high[places]))
-    found[places] = (cell <= totals) & (size - cell <= others)
-    return found
+    large[places] = (cell <= totals) & (size - cell <= others)
+    return large
 
 
 def _simplest(low: FloatArray, high: FloatArray, depth: int = 40) -> tuple[FloatArray, FloatArray]:

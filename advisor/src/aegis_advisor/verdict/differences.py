@@ -66,8 +66,8 @@ class _Unions:
         if most > _MOST_UNIONS or most * values.size * len(distinct) > _MOST_CELLS:
             return None
         rows = {name: per_atom(table.mappings[0], atom_of, values.size) for name, table in distinct.items()}
-        atoms = np.unique(np.concatenate([_unions(each) for each in rows.values()]), axis=0)
-        counted = {name: _counted(each, len(distinct[name].counts), atoms) for name, each in rows.items()}
+        atoms = np.unique(np.concatenate([_unions(row) for row in rows.values()]), axis=0)
+        counted = {name: _counted(row, len(distinct[name].counts), atoms) for name, row in rows.items()}
         sums, cells = zip(*(_shown(table, *counted[table.mappings[0].tobytes()]) for table in tables), strict=True)
         bases = np.array([table.base for table in tables])
         return cls(atoms, values, np.stack(sums, axis=1), np.stack(cells, axis=1), bases)
@@ -163,13 +163,13 @@ def _posterior(unions: _Unions, place: int) -> tuple[int, FloatArray] | None:
     """
     seen = unions.sums[place] >= 0
     sums, cells, bases = unions.sums[place][seen], unions.cells[place][seen], unions.bases[seen]
-    best, found = -np.inf, None
+    best, posterior = -np.inf, None
     for terms in (1 << power for power in range(int(cells.max()).bit_length())):
         least, logs = _log_likelihood(sums, np.minimum(cells, min(terms, _MOST_TERMS)), bases)
         total = float(np.logaddexp.reduce(logs, initial=-np.inf))
         if total > best:
-            best, found = total, (least, np.exp(logs - total))
-    return found
+            best, posterior = total, (least, np.exp(logs - total))
+    return posterior
 
 
 def _log_likelihood(sums: IntArray, terms: IntArray, bases: IntArray) -> tuple[int, FloatArray]:

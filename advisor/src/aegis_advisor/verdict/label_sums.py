@@ -49,7 +49,9 @@ def known_by_label(
     by_rows: dict[bytes, list[RoundedTable]] = {}
     for table in (_in_order(each) for each in tables if not each.once):
         by_rows.setdefault(table.mappings[0].tobytes(), []).append(table)
-    for same in (each for each in by_rows.values() if max(table.base for table in each) > 1 and _is_cheap(each)):
+    for same in (
+        by_row for by_row in by_rows.values() if max(table.base for table in by_row) > 1 and _is_cheap(by_row)
+    ):
         grid = _Grid.of(same)
         if (grid.least <= SMALL).any():
             listed = np.bincount(same[0].mappings[0], minlength=len(grid.least))
@@ -70,7 +72,7 @@ def _in_order(table: RoundedTable) -> RoundedTable:
 def _is_cheap(same: Sequence[RoundedTable]) -> bool:
     """Whether the sums of tables with the same rows are affordable."""
     rows, columns = same[0].counts.shape
-    counts = 2 * min(each.base for each in same) - 1
+    counts = 2 * min(table.base for table in same) - 1
     return bool(rows * columns * max(rows, columns) * counts**2 <= _MOST_WORK)
 
 
@@ -89,12 +91,12 @@ class _Grid:
     @classmethod
     def of(cls, tables: Sequence[RoundedTable]) -> "_Grid":
         """Combine tables with the same rows."""
-        least = np.max([np.maximum(0, each.counts - each.base + 1) for each in tables], axis=0)
-        most = np.min([each.counts + each.base - 1 for each in tables], axis=0)
+        least = np.max([np.maximum(0, table.counts - table.base + 1) for table in tables], axis=0)
+        most = np.min([table.counts + table.base - 1 for table in tables], axis=0)
         counts = least[..., np.newaxis] + np.arange(max(1, int((most - least).max()) + 1))
         weights = np.ones(counts.shape)
-        for each in tables:
-            weights *= np.maximum(0.0, 1 - np.abs(counts - each.counts[..., np.newaxis]) / each.base)
+        for table in tables:
+            weights *= np.maximum(0.0, 1 - np.abs(counts - table.counts[..., np.newaxis]) / table.base)
         return cls(least, weights)
 
 
@@ -161,10 +163,10 @@ class _Line:
         """
         before, after = [np.ones(1)], [self.likelihood]
         weights = self.weights * others
-        for each in weights[:-1]:
-            before.append(_scaled(np.convolve(before[-1], each)))
-        for each in weights[:0:-1]:
-            after.append(_scaled(np.correlate(after[-1], each, mode="valid")))
+        for weight in weights[:-1]:
+            before.append(_scaled(np.convolve(before[-1], weight)))
+        for weight in weights[:0:-1]:
+            after.append(_scaled(np.correlate(after[-1], weight, mode="valid")))
         both = zip(before, reversed(after), strict=True)
         return np.array([_scaled(np.correlate(rest, first, mode="valid")) for first, rest in both])
 

@@ -80,7 +80,7 @@ class Verdict:
 
     def cells(self, reason: Reason) -> int:
         """Return how many cells fail for a reason."""
-        return sum(each.cells for each in self.findings if each.reason is reason)
+        return sum(finding.cells for finding in self.findings if finding.reason is reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,11 +112,13 @@ class Releases:
         """The releases of an entry with its configurations; a generated one shares no attribute of the table."""
         table, rows = entry.configuration_table, entry.configurations or ()
         columns = [
-            [row.maskings.get(each.name, DROP) for row in rows] if table is None else table.maskings[each.name]
-            for each in entry.attributes
+            [row.maskings.get(attribute.name, DROP) for row in rows]
+            if table is None
+            else table.maskings[attribute.name]
+            for attribute in entry.attributes
         ]
         options = [tuple(dict.fromkeys((IDENTITY, *column))) for column in columns]
-        places = {each.name: place for place, each in enumerate(entry.attributes)}
+        places = {attribute.name: place for place, attribute in enumerate(entry.attributes)}
         known, codes = entry.quasi_identifiers, list(map(_codes, columns, options))
         return cls(
             np.stack(codes, axis=1),
@@ -138,7 +140,7 @@ class Releases:
 
 def _codes(maskings: Sequence[str], options: Sequence[str]) -> IntArray:
     number = {option: code for code, option in enumerate(options)}
-    return np.fromiter((number[each] for each in maskings), dtype=np.int64)
+    return np.fromiter((number[masking] for masking in maskings), dtype=np.int64)
 
 
 def _vouched(rows: Sequence[ConfigurationContent]) -> dict[str, list[float | None]]:

@@ -27,9 +27,9 @@ def find_little_noise(published: PublishedCounts) -> Iterator[Finding]:
     ]
     every += [pair.perturbation for pair in published.pairs.values()]
     of_all = _epsilon(every) if all(one.is_noisy for one in every) else math.inf
-    for place, each in enumerate(published.evidence):
+    for place, attribute in enumerate(published.evidence):
         if min(of_all, 2 * _epsilon(_tables(published, place))) > ENOUGH:
-            yield Finding(Reason.UNDECIDED, ("attributes", place), each.values * each.labels)
+            yield Finding(Reason.UNDECIDED, ("attributes", place), attribute.values * attribute.labels)
 
 
 def spent_epsilon(published: PublishedCounts) -> float:

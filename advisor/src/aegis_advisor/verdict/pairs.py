@@ -20,9 +20,11 @@ def find_certain_pairs(published: PublishedCounts, bound: Bound) -> Iterator[Fin
             tables.setdefault(pair.attributes, []).append((place, pair))
     for attributes, several in tables.items():
         if len(several) > 1:
-            evidence = _combinations([published.evidence[each] for each in attributes], [pair for _, pair in several])
-            found = find_certain(0, evidence, bound)
-            yield from (replace(each, path=("pairs", several[0][0], "joint")) for each in found)
+            evidence = _combinations(
+                [published.evidence[attribute] for attribute in attributes], [pair for _, pair in several]
+            )
+            findings = find_certain(0, evidence, bound)
+            yield from (replace(finding, path=("pairs", several[0][0], "joint")) for finding in findings)
 
 
 def _combinations(attributes: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> AttributeEvidence:
@@ -30,7 +32,7 @@ def _combinations(attributes: Sequence[AttributeEvidence], pairs: Sequence[PairC
     sides = [[one.mapping_of(pair.maskings[side]) for pair in pairs] for side, one in enumerate(attributes)]
     known = [[mapping for mapping in side if mapping is not None] for side in sides]
     atoms = [common_refinement(maps, one.values) for maps, one in zip(known, attributes, strict=True)]
-    sizes = [int(each.max()) + 1 for each in atoms]
+    sizes = [int(atom.max()) + 1 for atom in atoms]
     maskings = [
         _masking(str(number), pair, per_atom(rows, atoms[0], sizes[0]), per_atom(columns, atoms[1], sizes[1]))
         for number, (pair, rows, columns) in enumerate(zip(pairs, *sides, strict=True))

@@ -146,8 +146,8 @@ def published_privacy(
 def _published(name: str, measured: float, promised: float | None, known: tuple[ClassLimits, ...]) -> float | None:
     bounds = _bounds(name, promised, known)
     if name == _LOWER:
-        return max((each for each in bounds if each <= measured * (1 + _OPEN)), default=None)
-    return min((each for each in bounds if each >= measured * (1 - _OPEN)), default=None)
+        return max((bound for bound in bounds if bound <= measured * (1 + _OPEN)), default=None)
+    return min((bound for bound in bounds if bound >= measured * (1 - _OPEN)), default=None)
 
 
 @lru_cache(maxsize=4096)
@@ -160,7 +160,7 @@ def _bounds(name: str, promised: float | None, known: tuple[ClassLimits, ...]) -
     lower = name == _LOWER
 
     def tells(cell: tuple[float, float]) -> bool:
-        return any(_tells(name, cell, each) for each in known)
+        return any(_tells(name, cell, limits) for limits in known)
 
     def between(weaker: float, stronger: float) -> tuple[float, float]:
         return _closed(weaker, stronger) if lower else (stronger, weaker)
@@ -183,6 +183,6 @@ def _unsuspicious(name: str, promised: float, known: tuple[ClassLimits, ...]) ->
     steps = STEPS[name] if name != _LOWER else tuple(reversed(STEPS[name]))
     weaker = (each for each in steps if (each < promised if name == _LOWER else each > promised))
     for number in (promised, *weaker):
-        if not any(_tells(name, read(name, number), each) for each in known):
+        if not any(_tells(name, read(name, number), limits) for limits in known):
             return number
     return promised

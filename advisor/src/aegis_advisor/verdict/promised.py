@@ -96,7 +96,7 @@ def _of_pairs(published: PublishedCounts, about: frozenset[int], stop: Callable[
 def _exact_records(evidence: AttributeEvidence, place: int, pair: RoundedTable) -> IntArray | None:
     """(rows,) the records of the rows of a pair table, by an exact table of the first attribute; None without one."""
     own = (each.sums(pair.mappings[0]) for each in tables_of(place, evidence) if each.base == 1)
-    shown = next((each for each in own if each is not None), None)
+    shown = next((counts for counts in own if counts is not None), None)
     if shown is None:
         return None
     return np.bincount(shown.group_of.ravel(), shown.table.counts.ravel(), len(pair.counts)).astype(np.int64)
@@ -123,15 +123,15 @@ def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numb
     masked = [at for at in range(len(releases.codes)) if at not in releases.generated]
     finer = np.ones(len(releases.codes), dtype=bool)
     for place, own in rows.items():
-        options = [_is_finer(published.evidence[place], each, own) for each in releases.options[place]]
+        options = [_is_finer(published.evidence[place], option, own) for option in releases.options[place]]
         finer &= np.array(options, dtype=bool)[releases.codes[:, place]]
     cells = releases.cells or [0] * len(releases.codes)
     whole = [both == (0, 0) for both in zip(releases.suppressed, cells, strict=True)]
     stated = [
-        {name: number for name, each in releases.privacy.items() if (number := each[at]) is not None} for at in masked
+        {name: number for name, row in releases.privacy.items() if (number := row[at]) is not None} for at in masked
     ]
     held = [each for at, each in zip(masked, stated, strict=True) if finer[at] and whole[at]]
-    if finer[masked].all() and all(each == 0 for each in cells):
+    if finer[masked].all() and all(cell == 0 for cell in cells):
         sizes = [each.get("k", 1.0) for each in stated]
         held += stated if len(stated) == 1 else [{"k": min(sizes, default=1.0)}]
     numbers: dict[str, float] = {}
@@ -165,9 +165,9 @@ class _Rows:
     @classmethod
     def of(cls, tables: Sequence[RoundedTable], stop: Callable[[], bool]) -> "_Rows":
         """Combine what tables with the same rows show."""
-        least = np.max([np.maximum(0, each.counts - each.base + 1) for each in tables], axis=0)
-        counts = least[..., np.newaxis] + np.arange(2 * max(each.base for each in tables) - 1)
-        shown = [1 - np.abs(counts - each.counts[..., np.newaxis]) / each.base for each in tables]
+        least = np.max([np.maximum(0, table.counts - table.base + 1) for table in tables], axis=0)
+        counts = least[..., np.newaxis] + np.arange(2 * max(table.base for table in tables) - 1)
+        shown = [1 - np.abs(counts - table.counts[..., np.newaxis]) / table.base for table in tables]
         listed = np.bincount(tables[0].mappings[0], minlength=len(least))
         return cls(least, np.maximum(0.0, shown).prod(axis=0), listed, stop)
 
@@ -178,7 +178,7 @@ class _Rows:
         for row, counts, weights in self._each(keeps.may_exclude(self.least, self.weights.shape[2])):
             listed = weights * (counts.sum(axis=0) >= self.listed[row])
             kept = listed * keeps.keeps(counts)
-            known += sum(_is_told(each, kept, listed) for each in (*counts, counts.sum(axis=0)))
+            known += sum(_is_told(count, kept, listed) for count in (*counts, counts.sum(axis=0)))
         return known
 
     def known_combinations(self, exact: IntArray, size: float) -> int:
@@ -187,7 +187,7 @@ class _Rows:
         for row, counts, weights in self._each(np.ones(len(self.least), dtype=bool)):
             fitting = weights * (counts.sum(axis=0) == exact[row])
             kept = fitting * ((counts == 0) | (counts >= size)).all(axis=0)
-            known += sum(_is_told(each, kept, fitting) for each in counts)
+            known += sum(_is_told(count, kept, fitting) for count in counts)
         return known
 
     def _each(self, chosen: BoolArray) -> Iterator[tuple[int, IntArray, FloatArray]]:

@@ -93,7 +93,7 @@ def knows_single(looks: tuple[Look, ...], listed: int, labels: int) -> bool:
         labels: the number of label values.
     """
     if listed > MOST // 2:
-        return min(each.most for each in looks) <= RECORDS_PER_VALUE * listed
+        return min(look.most for look in looks) <= RECORDS_PER_VALUE * listed
     sums = of_sum(looks, listed)
     return float(sums @ single_shares(listed, labels, sums.size - 1)) > LIKELY
 
@@ -146,13 +146,13 @@ def of_cell(own: Look, count: int, sums: FloatArray) -> FloatArray:
 def _log_weights(looks: Sequence[Look], most: int, least: int) -> FloatArray:
     """(sums,) the logarithm of the weight of each sum up to `most`, up to a constant; minus infinity below `least`."""
     logs = np.where(np.arange(most + 1) >= least, 0.0, -np.inf)
-    for each in looks:
-        logs = logs + _log_likelihood(each, most)
+    for look in looks:
+        logs = logs + _log_likelihood(look, most)
     return logs
 
 
 def _most(looks: Sequence[Look]) -> int:
-    return min(MOST, *(each.most for each in looks))
+    return min(MOST, *(look.most for look in looks))
 
 
 def _log_likelihood(look: Look, most: int) -> FloatArray:

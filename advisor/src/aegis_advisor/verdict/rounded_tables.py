@@ -101,8 +101,8 @@ def tables_of(place: int, evidence: AttributeEvidence) -> list[RoundedTable]:
             once.append(_table(where, base, one.joint, one.mapping))
         else:
             apart.append(_table(where, _base(one.perturbation), one.joint, one.mapping))
-    drawn = sorted((each for each in once if each is not None), key=lambda each: -len(each.counts))
-    return [*_drawn_once(evidence, drawn), *(each for each in apart if each is not None)]
+    drawn = sorted((table for table in once if table is not None), key=lambda each: -len(each.counts))
+    return [*_drawn_once(evidence, drawn), *(table for table in apart if table is not None)]
 
 
 def _drawn_once(evidence: AttributeEvidence, tables: Sequence[RoundedTable]) -> Iterator[RoundedTable]:

@@ -52,7 +52,7 @@ def _starts(part: LinearSystem, random: np.random.Generator) -> FloatArray:
     sums = scipy.optimize.LinearConstraint(part.matrix, part.least, part.most)
     limits = scipy.optimize.Bounds(0, np.where(np.isfinite(part.upper), part.upper, np.inf))
     cells = part.cells.size
-    found = [
+    solutions = [
         scipy.optimize.milp(
             random.normal(size=cells),
             integrality=np.ones(cells, dtype=np.int64),
@@ -62,8 +62,8 @@ def _starts(part: LinearSystem, random: np.random.Generator) -> FloatArray:
         )
         for _ in range(CHAINS)
     ]
-    tables = [np.round(each.x) for each in found if each.x is not None]
-    return np.array([each for each in tables if part.admits(each)]).reshape(-1, cells)
+    tables = [np.round(solution.x) for solution in solutions if solution.x is not None]
+    return np.array([table for table in tables if part.admits(table)]).reshape(-1, cells)
 
 
 def _moves(part: LinearSystem) -> FloatArray:
@@ -75,7 +75,7 @@ def _moves(part: LinearSystem) -> FloatArray:
 def _kernel(matrix: IntArray) -> FloatArray:
     """(vectors, columns) whole-number vectors that span the kernel of a matrix (rows, columns), by elimination."""
     columns = matrix.shape[1]
-    rows = [[Fraction(int(each)) for each in row] for row in matrix]
+    rows = [[Fraction(int(number)) for number in row] for row in matrix]
     pivots: list[int] = []
     for column in range(columns):
         place = len(pivots)
@@ -95,7 +95,7 @@ def _eliminate(rows: list[list[Fraction]], place: int, column: int) -> None:
     rows[place] = [each / scale for each in rows[place]]
     for index, row in enumerate(rows):
         if index != place and (factor := row[column]):
-            rows[index] = [each - factor * own for each, own in zip(row, rows[place], strict=True)]
+            rows[index] = [number - factor * own for number, own in zip(row, rows[place], strict=True)]
 
 
 def _vector(rows: list[list[Fraction]], pivots: list[int], free: int, columns: int) -> list[int]:
@@ -103,8 +103,8 @@ def _vector(rows: list[list[Fraction]], pivots: list[int], free: int, columns: i
     vector[free] = Fraction(1)
     for place, pivot in enumerate(pivots):
         vector[pivot] = -rows[place][free]
-    scale = lcm(*(each.denominator for each in vector))
-    return [int(each * scale) for each in vector]
+    scale = lcm(*(number.denominator for number in vector))
+    return [int(number * scale) for number in vector]
 
 
 def _move(moves: FloatArray, random: np.random.Generator) -> FloatArray:

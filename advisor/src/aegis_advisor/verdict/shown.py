@@ -34,11 +34,11 @@ def _exact_tables(published: PublishedCounts) -> Iterator[tuple[Path, IntArray]]
     first, exact = published.evidence[0], published.rounded_once is None
     if exact and is_exact(first.label_perturbation):
         yield ("label", "histogram"), first.label_histogram
-    for place, each in enumerate(published.evidence):
+    for place, attribute in enumerate(published.evidence):
         owner: Path = ("attributes", place)
-        own = (("histogram", each.histogram), ("joint", each.joint)) if exact else ()
+        own = (("histogram", attribute.histogram), ("joint", attribute.joint)) if exact else ()
         yield from (((*owner, name), counts) for name, counts in own if counts is not None)
-        for index, masking in enumerate(each.maskings):
+        for index, masking in enumerate(attribute.maskings):
             known = is_exact(masking.perturbation) and (exact or not masking.perturbation.is_none)
             if masking.joint is not None and known:
                 yield (*owner, "maskings", index, "joint"), masking.joint
@@ -53,16 +53,16 @@ def _left_out(published: PublishedCounts) -> Iterator[tuple[Path, IntArray]]:
     All of them, those of each label value, and those in each cell of a masking that leaves none out.
     """
     exact = published.rounded_once is None
-    for place, each in enumerate(published.evidence):
-        whole = [one for one in each.maskings if exact and one.perturbation.is_none]
-        for index, masking in enumerate(each.maskings):
+    for place, attribute in enumerate(published.evidence):
+        whole = [one for one in attribute.maskings if exact and one.perturbation.is_none]
+        for index, masking in enumerate(attribute.maskings):
             counted = masking.perturbation.records
-            if counted is None or not is_exact(masking.perturbation) or not each.knows_label:
+            if counted is None or not is_exact(masking.perturbation) or not attribute.knows_label:
                 continue
             path: Path = ("attributes", place, "maskings", index, "records")
-            yield path, np.array([each.records - counted])
+            yield path, np.array([attribute.records - counted])
             if masking.joint is not None:
-                yield path, each.label_histogram - masking.joint.sum(axis=0)
+                yield path, attribute.label_histogram - masking.joint.sum(axis=0)
                 yield from ((path, cells) for one in whole if (cells := _more(one, masking)) is not None)
 
 
@@ -93,7 +93,9 @@ def _suppressed(published: PublishedCounts) -> Iterator[Finding]:
     given = [place for place, records in enumerate(releases.suppressed) if records]
     records = np.array([releases.suppressed[place] for place in given], dtype=np.int64)
     codes = releases.codes[given]
-    coarser = [_coarser(each, options) for each, options in zip(published.evidence, releases.options, strict=True)]
+    coarser = [
+        _coarser(attribute, options) for attribute, options in zip(published.evidence, releases.options, strict=True)
+    ]
     for index, place in enumerate(given):
         fewer = np.flatnonzero(is_small(records[index] - records))
         known = is_small(records[index : index + 1])[0] or _any_nests(codes, index, fewer, coarser)

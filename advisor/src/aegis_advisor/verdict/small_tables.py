@@ -79,7 +79,7 @@ class _Table:
     """
 
     def __init__(self, totals: tuple[int, ...], stated: Stated, limits: ClassLimits) -> None:
-        shape = [each + 1 for each in totals]
+        shape = [total + 1 for total in totals]
         self._counts: IntArray = np.indices(shape).reshape(len(shape), -1).T
         whole, sizes = np.array(totals), self._counts.sum(axis=1)
         allowed = (sizes >= max(1, limits.size)) & ((self._counts > 0).sum(axis=1) >= limits.values)

@@ -67,12 +67,12 @@ def _of_masked_values(path: Path, tables: Sequence[RoundedTable], labels: int) -
         looks = [each for table in _looking(tables, mapping) if (each := table.sums(mapping)) is not None]
         parts = [each for table in finest if (each := table.sums(mapping)) is not None]
         places = _candidates([*looks, *parts], least)
-        seen = [each.looks(places) for each in looks]
+        seen = [look.looks(places) for look in looks]
         for place, shown in zip(places.tolist(), zip(*seen, strict=True), strict=False):
             listed = int(least[place])
             known[path] += listed * knows_single(shown, listed, labels) or knows_small(shown, listed)
         for part in parts:
-            others = [one for one, each in zip(seen, looks, strict=True) if not _are_one_draw(each.table, part.table)]
+            others = [one for one, look in zip(seen, looks, strict=True) if not _are_one_draw(look.table, part.table)]
             for place, own, *other in zip(places.tolist(), part.looks(places), *others, strict=True):
                 known[part.table.path] += known_cells(own, tuple(other), int(least[place]))
     return known
@@ -82,7 +82,7 @@ def _uncoarsened(tables: Sequence[RoundedTable]) -> list[RoundedTable]:
     """Leave out tables that sum the counts of a finer one of the same draw."""
     kept: list[RoundedTable] = []
     for table in tables:
-        if not (table.once and any(each.once and each.sums(table.mappings[0]) is not None for each in kept)):
+        if not (table.once and any(other.once and other.sums(table.mappings[0]) is not None for other in kept)):
             kept.append(table)
     return kept
 

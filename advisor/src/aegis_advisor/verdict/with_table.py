@@ -140,15 +140,15 @@ class _Chain:
     @cached_property
     def upward(self) -> Sequence[Range]:
         """The range (groups, labels) of each level, from the levels below it."""
-        found: list[Range] = []
+        ranges: list[Range] = []
         for index, level in enumerate(self.levels):
             least, most = level.least, level.most
             if index:
-                parents, (low, high) = self.parents(index - 1), found[-1]
+                parents, (low, high) = self.parents(index - 1), ranges[-1]
                 least = np.maximum(least, fold(low, parents, len(least)))
                 most = np.minimum(most, fold(high, parents, len(most)))
-            found.append((least, most))
-        return found
+            ranges.append((least, most))
+        return ranges
 
     def parents(self, index: int) -> IntArray:
         """(groups,) the group of the next level of each group of a level."""
@@ -163,15 +163,15 @@ class _Chain:
 
     def downward(self, total: Range) -> Sequence[Range]:
         """The range of each level, given that of the total (labels,)."""
-        found: list[Range] = []
+        ranges: list[Range] = []
         above: Range = (total[0][np.newaxis], total[1][np.newaxis])
         for index in reversed(range(len(self.levels))):
             own = self.upward[index]
             last = index == len(self.levels) - 1
             parents = np.zeros(len(own[0]), dtype=np.int64) if last else self.parents(index)
             above = _within(own, above, parents)
-            found.insert(0, above)
-        return found
+            ranges.insert(0, above)
+        return ranges
 
 
 def _unlimited(counts: IntArray | FloatArray) -> FloatArray:
@@ -234,19 +234,19 @@ def _of_attribute(
     path: Path, chain: _Chain, table: MaskedTable, whole: Range, stop: Callable[[], bool]
 ) -> Iterator[Finding]:
     """Yield the certain and small sums of an attribute that the table does not show."""
-    found = chain.downward(whole)
-    if any((low > high).any() for low, high in found):
+    ranges = chain.downward(whole)
+    if any((low > high).any() for low, high in ranges):
         raise ContradictoryViewsError(chain.declared.name)
     counts = chain.shown.counts.astype(np.float64)
-    for index, (low, high) in enumerate(found[chain.place :], start=chain.place):
+    for index, (low, high) in enumerate(ranges[chain.place :], start=chain.place):
         yield from _certain(path, _known(low - counts, high - counts))
-        if index < len(found) - 1:
-            counts = fold(counts, chain.parents(index), len(found[index + 1][0]))
-    for index, (low, high) in enumerate(found[: chain.place]):
+        if index < len(ranges) - 1:
+            counts = fold(counts, chain.parents(index), len(ranges[index + 1][0]))
+    for index, (low, high) in enumerate(ranges[: chain.place]):
         yield from _certain(path, _known(low, high) & _is_finer(chain, index)[:, np.newaxis])
-    yield from _certain(path, _of_rows(chain, found[chain.place], table))
-    if _needs_programs(chain, found[0]):
-        yield from _by_programs(path, chain, found, whole, stop)
+    yield from _certain(path, _of_rows(chain, ranges[chain.place], table))
+    if _needs_programs(chain, ranges[0]):
+        yield from _by_programs(path, chain, ranges, whole, stop)
 
 
 def _needs_programs(chain: _Chain, atoms: Range) -> bool:
@@ -286,18 +286,18 @@ def _of_rows(chain: _Chain, shown: Range, table: MaskedTable) -> BoolArray:
 
 
 def _by_programs(
-    path: Path, chain: _Chain, found: Sequence[Range], whole: Range, stop: Callable[[], bool]
+    path: Path, chain: _Chain, ranges: Sequence[Range], whole: Range, stop: Callable[[], bool]
 ) -> Iterator[Finding]:
     """Yield the cells that are certain and small by sums that are not nested."""
     known = CertainSums.of(chain.declared, chain.atom_of_value, len(chain.levels[0].least))
     atoms = np.arange(len(chain.levels[0].least))
-    levels = [(level.group_of, each) for level, each in zip(chain.levels, found, strict=True)]
+    levels = [(level.group_of, each) for level, each in zip(chain.levels, ranges, strict=True)]
     sums = [SumLimits(atoms, group_of, *each) for group_of, each in [*levels, (atoms * 0, _rows(whole))]]
     bounds = TableBounds.of(replace(known, limits=(*known.limits, *sums)))
     if bounds is None or not bounds.search(lambda _done, _all: None, stop):
         raise ContradictoryViewsError(chain.declared.name)
     finer = _is_finer(chain, 0)[:, np.newaxis]
-    before = _known(*found[0])
+    before = _known(*ranges[0])
     yield from _certain(path, _known(bounds.lower, bounds.upper) & finer & ~before)
     open_ = (bounds.lower < bounds.upper) & (bounds.lower <= SMALL) & finer
     if count := int(np.count_nonzero(open_ & bounds.undecided)) if bounds.complete else int(np.count_nonzero(open_)):
@@ -344,6 +344,6 @@ def _finer_cells(one: RoundedTable, groups: tuple[IntArray, IntArray], limits: t
     counts = one.counts.astype(np.float64).reshape(-1, 1)
     off = one.base * one.within - 1
     own = np.maximum(counts - off, 0.0), counts + off
-    least, most = (each.reshape(-1, 1).astype(np.float64) for each in limits)
+    least, most = (limit.reshape(-1, 1).astype(np.float64) for limit in limits)
     low, high = _within(own, (least, most), parents)
     return _known(low, high)[:, 0] & (np.bincount(parents, minlength=sums.groups)[parents] > 1)

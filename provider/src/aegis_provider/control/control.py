@@ -76,8 +76,12 @@ class Changes:
     def listed(self) -> dict[str, Any]:
         """Return the changes as JSON values."""
         merged = [
-            {"attribute": each.attribute, "masking": each.masking, "groups": [_listed(one) for one in each.groups]}
-            for each in self.merged
+            {
+                "attribute": masking.attribute,
+                "masking": masking.masking,
+                "groups": [_listed(one) for one in masking.groups],
+            }
+            for masking in self.merged
         ]
         return {
             "merged": merged,
@@ -85,7 +89,7 @@ class Changes:
             "tables_left_out": list(self.tables),
             "tables_rounded": list(self.rounded),
             "privacy_left_out": {name: list(names) for name, names in self.privacy.items()},
-            "noise": [asdict(each) for each in self.noise],
+            "noise": [asdict(table) for table in self.noise],
         }
 
 
@@ -164,7 +168,7 @@ class Controlled:
 
     def declared(self) -> dict[str, Any]:
         """Return the entry's `disclosure_control`, which is empty without controls."""
-        return {name: number for each in self.controls for name, number in each.declared().items()}
+        return {name: number for control in self.controls for name, number in control.declared().items()}
 
 
 def refuse_parameter(what: str, number: float) -> None:

@@ -42,9 +42,9 @@ _TextDumper.add_representer(str, _represented)
 
 def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     """Return the plan with merged maskings as mappings, and with the entry's promises."""
-    attributes = tuple(_attribute(each, controlled.changes) for each in plan.attributes)
+    attributes = tuple(_attribute(attribute, controlled.changes) for attribute in plan.attributes)
     # The plan has the exact numbers even where the entry must not publish them, with their types: 5, not 5.0.
-    intended = {each.id: each for each in plan.configurations} | {**controlled.recounted}
+    intended = {configuration.id: configuration for configuration in plan.configurations} | {**controlled.recounted}
     lost = controlled.changes.privacy
     configurations = tuple(_vouching(intended[each.id], lost.get(each.id, ())) for each in controlled.entry.masked)
     return replace(plan, attributes=attributes, configurations=configurations)
@@ -85,11 +85,13 @@ def with_suppressed(
     """
     counted = _recounted(controlled, table, plan, delimiter, memory_limit) if controlled.changes.recount else {}
     configurations, left_out = [], []
-    for each in controlled.entry.masked:
-        known = _numbers(counted[each.id], hidden) if each.id in counted else _numbers(each, 0)
+    for configuration in controlled.entry.masked:
+        known = (
+            _numbers(counted[configuration.id], hidden) if configuration.id in counted else _numbers(configuration, 0)
+        )
         published = {name: _published(number, controlled.controls) for name, number in known.items()}
-        left_out += [f"{name} of {each.id}" for name, number in published.items() if number is None]
-        configurations.append(each.model_copy(update=published))
+        left_out += [f"{name} of {configuration.id}" for name, number in published.items() if number is None]
+        configurations.append(configuration.model_copy(update=published))
     changes = replace(controlled.changes, tables=(*controlled.changes.tables, *left_out))
     entry = controlled.entry.model_copy(update={"configurations": configurations})
     return replace(controlled, entry=entry, changes=changes, recounted=counted)
@@ -127,14 +129,14 @@ def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, outp
         PlanError: The source can no longer be read.
     """
     document = cast("dict[str, Any]", parsed(source))
-    attributes = {each.name: each for each in plan.attributes}
+    attributes = {attribute.name: attribute for attribute in plan.attributes}
     stated = {
         name: _stated(attributes[name], says, controlled.changes) if isinstance(says, dict) else says
         for name, says in document["attributes"].items()
     }
     text = yaml.dump({**document, "attributes": stated}, Dumper=_TextDumper, allow_unicode=True, sort_keys=False)
     intended = controlled_plan(plan, controlled)
-    controls = " and ".join(each.in_words() for each in controlled.controls) or "no control"
+    controls = " and ".join(control.in_words() for control in controlled.controls) or "no control"
     remark = f"With {controls}, by `aegis summarize`."
     write_plan(source, intended, intended.configurations, output, remark, text)
 
@@ -157,7 +159,9 @@ def _suppressing(privacy: PrivacyTable, configuration: Configuration) -> Configu
 
 def _attribute(attribute: Attribute, changes: Changes) -> Attribute:
     merged = _merged(attribute.name, changes)
-    return replace(attribute, maskings=tuple(_masking(each, merged.get(each.id)) for each in attribute.maskings))
+    return replace(
+        attribute, maskings=tuple(_masking(masking, merged.get(masking.id)) for masking in attribute.maskings)
+    )
 
 
 def _masking(masking: Masking, merged: MergedMasking | None) -> Masking:
@@ -166,13 +170,13 @@ def _masking(masking: Masking, merged: MergedMasking | None) -> Masking:
 
 def _merged(name: str, changes: Changes) -> dict[str, MergedMasking]:
     """Return the merged maskings of an attribute by id."""
-    return {each.masking: each for each in changes.merged if each.attribute == name}
+    return {masking.masking: masking for masking in changes.merged if masking.attribute == name}
 
 
 def _stated(attribute: Attribute, says: dict[str, Any], changes: Changes) -> dict[str, Any]:
     """Return the attribute's section of the plan file, changed; if a level of its hierarchy changed, level by level."""
     merged, maskings = _merged(attribute.name, changes), says.get("maskings") or {}
-    levels = [each.id for each in attribute.maskings if each.id not in maskings]
+    levels = [masking.id for masking in attribute.maskings if masking.id not in maskings]
     without = {"maskings"}
     if merged.keys() & set(levels):
         without.add("hierarchy")

@@ -23,12 +23,19 @@ def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...
     become those of an extra masking that changes nothing and that no configuration uses, so that they remain available.
     """
     configurations = entry.masked
-    tables = [f"histogram of {each.name}" for each in entry.attributes if each.histogram is not None]
-    stated = ((each, name) for each in configurations for name in SUPPRESSED if getattr(each, name) is not None)
+    tables = [f"histogram of {attribute.name}" for attribute in entry.attributes if attribute.histogram is not None]
+    stated = (
+        (configuration, name)
+        for configuration in configurations
+        for name in SUPPRESSED
+        if getattr(configuration, name) is not None
+    )
     tables += [f"{name} of {each.id}" for each, name in stated]
     changed = {
-        "attributes": [_declarable(each) for each in entry.attributes],
-        "configurations": [each.model_copy(update=dict.fromkeys(SUPPRESSED)) for each in configurations],
+        "attributes": [_declarable(attribute) for attribute in entry.attributes],
+        "configurations": [
+            configuration.model_copy(update=dict.fromkeys(SUPPRESSED)) for configuration in configurations
+        ],
     }
     return entry.model_copy(update=changed), tuple(tables)
 
@@ -57,8 +64,8 @@ def with_tables(entry: EntryDocument, tables: Iterator[Declared]) -> EntryDocume
     if sum(histogram) < 1:
         raise ControlError("no record is left in the label's histogram; the table has too few records for this control")
     attributes = [
-        each.model_copy(update={"maskings": [_declaring(masking, tables) for masking in each.maskings]})
-        for each in entry.attributes
+        attribute.model_copy(update={"maskings": [_declaring(masking, tables) for masking in attribute.maskings]})
+        for attribute in entry.attributes
     ]
     label = entry.label.model_copy(update={**declared, "histogram": histogram})
     changed: dict[str, Any] = {"records": sum(histogram), "label": label, "attributes": attributes}
@@ -79,7 +86,7 @@ def _declarable(attribute: Attribute) -> Attribute:
     if attribute.joint is None:
         return without
     unmasked = Masking(
-        id=_unused({each.id for each in attribute.maskings}),
+        id=_unused({masking.id for masking in attribute.maskings}),
         function=MaskingFunction(name=IDENTITY, parameters={}),
         domain=attribute.domain,
         mapping=list(range(len(attribute.domain))),

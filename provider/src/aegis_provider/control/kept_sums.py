@@ -49,7 +49,7 @@ class _Steps:
     def together(cls, *several: "_Steps") -> Self:
         """Concatenate several."""
         members = ("cells", "signs", "most", "prices")
-        return cls(*(np.concatenate([getattr(each, name) for each in several]) for name in members))
+        return cls(*(np.concatenate([getattr(steps, name) for steps in several]) for name in members))
 
 
 def rounded_to_sums(
@@ -75,14 +75,14 @@ def rounded_to_sums(
     """
     below, draws = counts // base, _draws(counts.size, random_bytes)
     steps, missing = _of_one_base(counts % base / base, draws), _missing(below, sums, base)
-    found = _nearest(steps, missing, counts.shape[1])
-    if found is None:
+    solution = _nearest(steps, missing, counts.shape[1])
+    if solution is None:
         steps = _Steps.together(steps, _of_more(counts, below, draws))
-        found = _nearest(steps, missing, counts.shape[1])
-    if found is None:
+        solution = _nearest(steps, missing, counts.shape[1])
+    if solution is None:
         raise ValueError("the sums of the rows and of the columns have different totals")
     multiples = below.copy().reshape(-1)
-    np.add.at(multiples, steps.cells, steps.signs * found)
+    np.add.at(multiples, steps.cells, steps.signs * solution)
     rounded: Counts = multiples.reshape(counts.shape) * base
     return rounded, int(np.max(np.abs(rounded - counts), initial=0)) // base + 1
 
@@ -136,10 +136,10 @@ def _nearest(steps: _Steps, missing: Counts, columns: int) -> Counts | None:
     each = np.arange(steps.cells.size)
     entries = (np.tile(steps.signs, 2), (ends, np.tile(each, 2)))
     of_sums = scipy.sparse.csc_matrix(entries, shape=(missing.size, each.size))
-    found = scipy.optimize.milp(
+    solution = scipy.optimize.milp(
         steps.prices,
         bounds=scipy.optimize.Bounds(0, steps.most),
         constraints=scipy.optimize.LinearConstraint(of_sums, missing, missing),
         options={"presolve": False},  # it takes longer than the programs themselves
     )
-    return None if found.x is None else np.rint(found.x).astype(np.int64)
+    return None if solution.x is None else np.rint(solution.x).astype(np.int64)

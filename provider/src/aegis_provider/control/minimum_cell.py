@@ -86,7 +86,7 @@ class MinimumCell(Control):
         merged = {(each.attribute, each.masking) for each in known.merged}
         vouched = still_vouched(entry.masked, merged, roles)
         rounded = [] if known.rounds else list(self._unmerged(entry))
-        attributes = [self._attribute(each, rounded) for each in entry.attributes]
+        attributes = [self._attribute(attribute, rounded) for attribute in entry.attributes]
         _refuse_small(attributes, self.least)
         trace = {} if known.rounds else rounded_trace(entry, known.told.trace, 0, self.random_bytes)
         changed = {"attributes": attributes, "configurations": list(vouched.configurations), **trace}
@@ -114,7 +114,8 @@ class MinimumCell(Control):
 
     def _attribute(self, attribute: Attribute, rounded: Sequence[tuple[str, str]]) -> Attribute:
         maskings = [
-            self._rounded(each) if (attribute.name, each.id) in rounded else each for each in attribute.maskings
+            self._rounded(masking) if (attribute.name, masking.id) in rounded else masking
+            for masking in attribute.maskings
         ]
         return attribute.model_copy(update={"maskings": maskings})
 
@@ -136,7 +137,7 @@ class MinimumCell(Control):
         if "pairs" not in entry.model_fields_set or self.beside.rounds:
             return entry, Changes()
         pairs = rounded_pairs(entry, self.least, self.random_bytes)
-        told = [self._told(each, entry.label.histogram) for each in pairs.pairs]
+        told = [self._told(pair, entry.label.histogram) for pair in pairs.pairs]
         return entry.model_copy(update={"pairs": told}), Changes(tables=pairs.left_out, rounded=pairs.rounded)
 
     def _told(self, pair: Pair, label: Sequence[int]) -> Pair:
@@ -154,10 +155,10 @@ def has_small(counts: Sequence[Any] | None, least: int) -> bool:
 
 def _refuse_small(attributes: Sequence[Attribute], least: int) -> None:
     """Reject an entry whose masked values were not merged before it was counted."""
-    for each in attributes:
-        mapped = (masking.joint for masking in each.maskings if masking.mapping is not None)
-        if any(has_small(counts, least) for counts in (each.histogram, each.joint, *mapped)):
+    for attribute in attributes:
+        mapped = (masking.joint for masking in attribute.maskings if masking.mapping is not None)
+        if any(has_small(counts, least) for counts in (attribute.histogram, attribute.joint, *mapped)):
             raise ControlError(
-                f"{each.name!r} has counts below {least}: masked values are merged while the table is counted, by "
+                f"{attribute.name!r} has counts below {least}: masked values are merged while the table is counted, by "
                 "prepare_entry"
             )

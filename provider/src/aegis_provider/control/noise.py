@@ -169,7 +169,7 @@ def shares_of(epsilon: float, cells: Sequence[int], split: Split) -> list[float]
     `sum_t c_t 2 / e_t^2` is minimised for a given `sum_t e_t`. By Lagrange's condition, `4 c_t / e_t^3` is the same for
     all t, so e_t is proportional to the cube root of c_t.
     """
-    weights = [1.0 if split == "equal" else math.cbrt(each) for each in cells]
+    weights = [1.0 if split == "equal" else math.cbrt(cell) for cell in cells]
     shares = [epsilon * weight / math.fsum(weights) for weight in weights]
     while sum(map(Fraction, shares)) > Fraction(epsilon):
         shares = [math.nextafter(share, 0.0) for share in shares]

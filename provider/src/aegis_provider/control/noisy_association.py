@@ -90,7 +90,7 @@ def noisy_association(
     """
     noisy = laplace(scale * UNIT)(list(sums))
     [combinations] = laplace(scale)([told.combinations])
-    chi_square = _chi_square([each / UNIT for each in noisy], label)
+    chi_square = _chi_square([number / UNIT for number in noisy], label)
     noise = AssociationNoise(kind="laplace", scale=scale, epsilon=epsilon)
     return LabelAssociation(chi_square=chi_square, combinations=max(combinations, 1), noise=noise)
 

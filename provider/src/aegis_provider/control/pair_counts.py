@@ -34,19 +34,22 @@ def _cells(both: _Both, finer: _Both, views: _Views) -> Partition:
 
 def _views(entry: EntryDocument) -> _Views:
     views = {}
-    for each in entry.attributes:
-        views[each.name, IDENTITY] = Partition.identity(len(each.domain))
-        for masking in each.maskings:
+    for attribute in entry.attributes:
+        views[attribute.name, IDENTITY] = Partition.identity(len(attribute.domain))
+        for masking in attribute.maskings:
             if masking.mapping is not None:
                 groups = np.array(masking.mapping, dtype=np.intp)
-                views[each.name, masking.id] = Partition(groups, len(masking.domain))
+                views[attribute.name, masking.id] = Partition(groups, len(masking.domain))
     return views
 
 
 def _used_together(configurations: Sequence[Configuration], names: tuple[str, str], views: _Views) -> Iterator[_Both]:
     """Yield every two views that a configuration uses together, once each."""
     first, second = names
-    used = dict.fromkeys(((first, each.maskings[first]), (second, each.maskings[second])) for each in configurations)
+    used = dict.fromkeys(
+        ((first, configuration.maskings[first]), (second, configuration.maskings[second]))
+        for configuration in configurations
+    )
     yield from (both for both in used if both[0] in views and both[1] in views)
 
 

@@ -41,18 +41,18 @@ def still_vouched(configurations: Sequence[Configuration], merged: _Merged, role
     on a mixture than on its worst part. Merged sensitive values are fewer and more frequent.
     """
     kept, lost, recount = [], {}, []
-    for each in configurations:
-        coarser = {name for name, masking in each.maskings.items() if (name, masking) in merged}
-        names = _lost(each.privacy or {}, coarser, roles)
-        left = {name: number for name, number in (each.privacy or {}).items() if name not in names}
+    for configuration in configurations:
+        coarser = {name for name, masking in configuration.maskings.items() if (name, masking) in merged}
+        names = _lost(configuration.privacy or {}, coarser, roles)
+        left = {name: number for name, number in (configuration.privacy or {}).items() if name not in names}
         if names:
-            lost[each.id] = names
+            lost[configuration.id] = names
         reclassed = bool(coarser.intersection((*roles.quasi_identifiers, *roles.sensitive)))
-        suppresses = any(getattr(each, name) is not None for name in SUPPRESSED)
+        suppresses = any(getattr(configuration, name) is not None for name in SUPPRESSED)
         recounted = dict.fromkeys(SUPPRESSED) if reclassed and suppresses else {}
         if recounted:
-            recount.append(each.id)
-        kept.append(each.model_copy(update={"privacy": left or None, **recounted}))
+            recount.append(configuration.id)
+        kept.append(configuration.model_copy(update={"privacy": left or None, **recounted}))
     return Vouched(tuple(kept), lost, tuple(recount))
 
 

@@ -21,7 +21,7 @@ def with_published_privacy(entry: EntryDocument, plan: Plan) -> EntryDocument:
         entry: The entry, with its counts controlled.
         plan: Its plan, with the promises and the sensitive attributes.
     """
-    promised = {each.id: each.promised for each in plan.configurations}
+    promised = {configuration.id: configuration.promised for configuration in plan.configurations}
 
     def published(each: Configuration | GeneratedConfiguration) -> Configuration | GeneratedConfiguration:
         if not isinstance(each, Configuration) or not each.privacy:
@@ -31,7 +31,9 @@ def with_published_privacy(entry: EntryDocument, plan: Plan) -> EntryDocument:
 
     if not entry.configurations:
         return entry
-    return entry.model_copy(update={"configurations": [published(each) for each in entry.configurations]})
+    return entry.model_copy(
+        update={"configurations": [published(configuration) for configuration in entry.configurations]}
+    )
 
 
 def coarse_privacy(

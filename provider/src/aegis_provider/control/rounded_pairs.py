@@ -93,10 +93,10 @@ def known_pairs(entry: EntryDocument, evidence: Sequence[AttributeEvidence], pai
         pairs: Pairs by their places, with rounded counts.
     """
     rounded = pairs_of(content_of(entry.model_copy(update={"pairs": list(pairs.values())})))
-    counts = {list(pairs)[index]: each for index, each in rounded.items()}
+    counts = {list(pairs)[index]: pair for index, pair in rounded.items()}
     nothing = Releases(np.zeros((0, len(entry.attributes)), dtype=np.int64), [], [])
-    found = find_likely(PublishedCounts(evidence, counts, nothing))
-    return {int(each.path[1]) for each in found if each.path[0] == "pairs"}
+    findings = find_likely(PublishedCounts(evidence, counts, nothing))
+    return {int(finding.path[1]) for finding in findings if finding.path[0] == "pairs"}
 
 
 def _evidence(entry: EntryDocument) -> list[AttributeEvidence]:

@@ -58,7 +58,7 @@ def rounded_trace(
 def _tables(entry: EntryDocument) -> Iterator[Counts]:
     """Yield the counts of attributes and of their maskings with the label."""
     for attribute in entry.attributes:
-        for joint in (attribute.joint, *(each.joint for each in attribute.maskings)):
+        for joint in (attribute.joint, *(masking.joint for masking in attribute.maskings)):
             if joint is not None:
                 yield np.array(joint, dtype=np.int64)
 

@@ -92,15 +92,15 @@ class RandomRounding(Control):
             )
         up = self._some(labels, self._chance("label"))  # some records must remain of a small table
         histogram = labels - labels % self.base + self.base * up
-        left_out = tuple(f"histogram of {each.name}" for each in entry.attributes if _lacks_joint(each))
+        left_out = tuple(f"histogram of {attribute.name}" for attribute in entry.attributes if _lacks_joint(attribute))
         changed: dict[str, Any] = {
             "records": int(histogram.sum()),
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
-            "attributes": [self._attribute(each, up, labels) for each in entry.attributes],
+            "attributes": [self._attribute(attribute, up, labels) for attribute in entry.attributes],
             **rounded_trace(entry, self.beside.told.trace, self.base, self._chance("joint_trace")),
         }
         if entry.configurations is not None:
-            changed["configurations"] = [self._configuration(each) for each in entry.masked]
+            changed["configurations"] = [self._configuration(configuration) for configuration in entry.masked]
         rounded = entry.model_copy(update=changed)
         if "pairs" in entry.model_fields_set:
             rounded = rounded.model_copy(update={"pairs": self._pairs(entry, rounded)})
@@ -129,13 +129,15 @@ class RandomRounding(Control):
 
     def _attribute(self, attribute: Attribute, up: NDArray[np.bool_], labels: Counts) -> Attribute:
         if attribute.joint is None:
-            maskings = [self._by_itself(attribute.name, each, up, labels) for each in attribute.maskings]
+            maskings = [self._by_itself(attribute.name, masking, up, labels) for masking in attribute.maskings]
             return attribute.model_copy(update={"histogram": None, "maskings": maskings})
-        views = [_partition(each.mapping, each.domain) for each in attribute.maskings if each.mapping is not None]
+        views = [
+            _partition(masking.mapping, masking.domain) for masking in attribute.maskings if masking.mapping is not None
+        ]
         exact = np.array(attribute.joint, dtype=np.int64)
         joint = rounded_once(exact, views, self.base, up, self._chance(attribute.name))
         histogram = {} if attribute.histogram is None else {"histogram": joint.sum(axis=1).tolist()}
-        maskings = [self._masking(attribute.name, each, joint, up, labels) for each in attribute.maskings]
+        maskings = [self._masking(attribute.name, masking, joint, up, labels) for masking in attribute.maskings]
         return attribute.model_copy(update={**histogram, "joint": joint.tolist(), "maskings": maskings})
 
     def _masking(self, name: str, masking: Masking, joint: Counts, up: NDArray[np.bool_], labels: Counts) -> Masking:
@@ -200,7 +202,7 @@ class RandomRounding(Control):
         return [pairs[place] for place in range(len(entry.pairs))]
 
     def _pools(self, entry: EntryDocument, rounded: EntryDocument) -> Pools:
-        evidence = {each.name: each for each in self._evidence(rounded)}
+        evidence = {attribute.name: attribute for attribute in self._evidence(rounded)}
         partners: dict[Masked, int] = defaultdict(int)
         for pair in entry.pairs:
             for masked, (name, other) in zip(masked_of(pair), masked_of(pair)[::-1], strict=True):

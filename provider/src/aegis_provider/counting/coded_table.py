@@ -123,7 +123,7 @@ class CodedTable:
         Raises:
             TableError: The records are not those that were counted.
         """
-        names = {each: _code(*each) for each in dict.fromkeys(columns)}
+        names = {fromkey: _code(*fromkey) for fromkey in dict.fromkeys(columns)}
         records = 0
         for batch in self.engine.stream(self.rows.select(*names.values()), _RECORDS_PER_BATCH):
             records += len(batch)
@@ -150,7 +150,9 @@ class CodedTable:
         columns = [each for pair in pairs for each in pair]
         for batch in self.codes([*columns, *filter(None, [label])]):
             first = {each: codes.astype(np.intp) for each, codes in batch.items()}
-            second = {each: first[each] if label is None else first[each] * labels + first[label] for each in columns}
+            second = {
+                column: first[column] if label is None else first[column] * labels + first[label] for column in columns
+            }
             for table, (one, two) in zip(tables, pairs, strict=True):
                 _add(table, first[one] * (self._size(two) * labels) + second[two])
         return tables
@@ -158,7 +160,7 @@ class CodedTable:
     def _readings(self, pairs: Sequence[Two], labels: int) -> Iterator[tuple[bool, list[Two]]]:
         """Yield the pairs that are counted by one reading, and whether they are counted here."""
         cells = [prod(shape) * labels for shape in self._shapes(pairs)]
-        here = [self.engine.is_duckdb and each <= _CELLS_PER_READING for each in cells]
+        here = [self.engine.is_duckdb and cell <= _CELLS_PER_READING for cell in cells]
         before = zip(here, accumulate(cells), strict=True)
         places = [
             end // _CELLS_PER_READING if is_here else place // _PAIRS_PER_READING
@@ -260,13 +262,13 @@ def _lookup(table: Table, column: _Column) -> pa.Table:
     reading = table.readings[table.columns.index(column.name)]
     texts = [text for text in column.domain.places if text != MISSING]
     values = np.array([column.domain.places[text] for text in texts], dtype=np.intp)
-    kind, found = ibis.dtype(reading.type).to_pyarrow(), [reading.key_of(text) for text in texts]
+    kind, typed = ibis.dtype(reading.type).to_pyarrow(), [reading.key_of(text) for text in texts]
     if isinstance(reading, Integers):
-        keys = number_array(np.array(found, dtype=reading.type))
+        keys = number_array(np.array(typed, dtype=reading.type))
     else:
-        keys = text_array(texts) if found == texts else pa.array(found, kind)
+        keys = text_array(texts) if typed == texts else pa.array(typed, kind)
     groups = {
-        _code(column.number, n): number_array(each.groups[values].astype(each.code_type))
-        for n, each in enumerate(column.partitions)
+        _code(column.number, n): number_array(partition.groups[values].astype(partition.code_type))
+        for n, partition in enumerate(column.partitions)
     }
     return pa.table({f"key{column.number}": keys, **groups})

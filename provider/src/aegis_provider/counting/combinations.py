@@ -43,14 +43,14 @@ class Combinations:
         """
         if not partitions:
             return cls({}, np.array([counted.records]))
-        coded = CodedTable.of(counted, label, {place: [each] for place, each in partitions.items()})
-        codes = {place: np.empty(counted.records, dtype=each.code_type) for place, each in partitions.items()}
+        coded = CodedTable.of(counted, label, {place: [partition] for place, partition in partitions.items()})
+        codes = {place: np.empty(counted.records, dtype=partition.code_type) for place, partition in partitions.items()}
         end = 0
         for batch in coded.codes([(place, 0) for place in partitions]):
             for (place, _), some in batch.items():
                 codes[place][end : end + len(some)] = some
             end += len(some)
-        views = {place: Partition.identity(each.size) for place, each in partitions.items()}
+        views = {place: Partition.identity(partition.size) for place, partition in partitions.items()}
         return cls(codes, np.ones(counted.records, dtype=np.int8)).merged(views)
 
     def alone(self, views: Mapping[int, Partition]) -> int:

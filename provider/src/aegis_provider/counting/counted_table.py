@@ -85,7 +85,7 @@ class CountedTable:
         if not len(tallies[0].counts):
             raise TableError(f"{table.name}: the table has no records")
         if recognised := dict(_recognised(table, plan, tallies)):
-            forms = {name: Writing(each.form) for name, each in recognised.items() if not each.odd}
+            forms = {name: Writing(content.form) for name, content in recognised.items() if not content.odd}
             table = plainly(table, forms)
             tallies = tally(table, names, plan.label) if forms else tallies
         label = _domain(table, plan.label, tallies[0].labels, None, plan.order)
@@ -111,16 +111,16 @@ class CountedTable:
         for name, of in self.recognised.items():
             texts = f"{of.in_words}, so all are read as texts; clean them, or write `type: string`"
             yield f"{name}: {texts if of.odd else of.how_read} ({plan.source}: attributes.{name})"
-        for each in self.attributes:
-            code = None if each.attribute.value_type is not None else possible_code(each.domain.places)
-            if code is not None and each.domain.value_type is ValueType.STRING:
+        for attribute in self.attributes:
+            code = None if attribute.attribute.value_type is not None else possible_code(attribute.domain.places)
+            if code is not None and attribute.domain.value_type is ValueType.STRING:
                 read, instead = "a code, so all its values are texts", "If they are numbers, write `type: number`"
             elif code is not None:
                 read, instead = f"the number {decimal_of(code):f}", "If it is a code, write `type: string`"
             else:
                 continue
-            place = type_in(plan.source, each.attribute)
-            yield f"{each.attribute.name}: {code!r} is read as {read}. {instead} ({place})"
+            place = type_in(plan.source, attribute.attribute)
+            yield f"{attribute.attribute.name}: {code!r} is read as {read}. {instead} ({place})"
 
     def restricted_to(self, table: Table, label: str) -> "CountedTable":
         """Count the same attributes in another table with only some of the records.
@@ -130,7 +130,7 @@ class CountedTable:
         Raises:
             TableError: The table cannot be read, or has no records.
         """
-        tallies = tally(table, [each.attribute.name for each in self.attributes], label)
+        tallies = tally(table, [attribute.attribute.name for attribute in self.attributes], label)
         if not len(tallies[0].counts):
             raise TableError(
                 f"{table.name}: every configuration suppresses all records; use a plan with one that leaves some"
@@ -147,7 +147,9 @@ class CountedTable:
         Raises:
             TableError: As for `masked`.
         """
-        functions = [(each, self.function(counted, each)) for each in counted.attribute.maskings if each.is_by_value]
+        functions = [
+            (masking, self.function(counted, masking)) for masking in counted.attribute.maskings if masking.is_by_value
+        ]
         return {
             each.id: MaskedDomain.of(self.masked(counted, each), secret=function.secret) for each, function in functions
         }
@@ -189,7 +191,9 @@ class CountedTable:
         Raises:
             TableError: As for `draw`.
         """
-        return {each.id: self.draw(counted, each, seed) for each in counted.attribute.maskings if each.is_random}
+        return {
+            masking.id: self.draw(counted, masking, seed) for masking in counted.attribute.maskings if masking.is_random
+        }
 
     def draw(self, counted: CountedAttribute, masking: Masking, seed: int) -> Draw:
         """Return the draw of a random masking; the same seed gives the same draw.
@@ -335,7 +339,7 @@ class DistinctRecords:
         Raises:
             TableError: As for `CountedTable.of`.
         """
-        known = {each.attribute.name: each.domain for each in counted.attributes}
+        known = {attribute.attribute.name: attribute.domain for attribute in counted.attributes}
         domains = tuple(known.get(name, counted.label) for name in columns)
         if by_spelling:
             domains = tuple(each.by_spelling() for each in domains)

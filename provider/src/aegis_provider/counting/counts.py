@@ -132,7 +132,7 @@ def finest_common_coarsening(one: Partition, other: Partition) -> Partition:
 def common_refinement(partitions: Sequence[Partition]) -> Partition:
     """Return the coarsest partition that determines each of these (one or more, of one domain)."""
     groups = partitions[0].groups
-    for each in partitions[1:]:
-        _, groups = np.unique(groups * each.size + each.groups, return_inverse=True)
+    for partition in partitions[1:]:
+        _, groups = np.unique(groups * partition.size + partition.groups, return_inverse=True)
     distinct, groups = np.unique(groups, return_inverse=True)
     return Partition(groups, len(distinct))

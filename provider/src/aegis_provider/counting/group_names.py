@@ -35,33 +35,35 @@ def group_names(
         binned: Whether the values are bins.
         frequent: (values,) whether a name may list a value.
     """
-    own = [len(each) == 1 and (bool(frequent[each[0]]) or domain.texts[each[0]] == MISSING) for each in members]
+    own = [len(member) == 1 and (bool(frequent[member[0]]) or domain.texts[member[0]] == MISSING) for member in members]
     if all(own):
         return domain.texts
     ordered = binned or domain.value_type in {ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE}
-    present = [np.array([place for place in each if domain.texts[place] != MISSING], dtype=np.intp) for each in members]
-    if ordered and all(not len(each) or int(each[-1] - each[0]) + 1 == len(each) for each in present):
+    present = [
+        np.array([place for place in member if domain.texts[place] != MISSING], dtype=np.intp) for member in members
+    ]
+    if ordered and all(not len(group) or int(group[-1] - group[0]) + 1 == len(group) for group in present):
         edge = _bin_edge if binned else _date_edge if domain.value_type is ValueType.DATE else _number_edge
         intervals = _intervals(domain, present, edge)
         names = (
-            f"{name} or missing" if 0 < len(known) < len(each) else name
-            for each, known, name in zip(members, present, intervals, strict=True)
+            f"{name} or missing" if 0 < len(known) < len(member) else name
+            for member, known, name in zip(members, present, intervals, strict=True)
         )
         named = zip(members, own, names, strict=True)
         return tuple(domain.texts[each[0]] if is_own else name for each, is_own, name in named)
     listed: dict[str, None] = {}
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
-    for each, is_own in zip(members, own, strict=True):
-        text = _listed(domain, each, frequent)
+    for member, is_own in zip(members, own, strict=True):
+        text = _listed(domain, member, frequent)
         candidates = (text if number == 1 else f"{text} ({number})" for number in numbers[text])
         free = (name for name in candidates if name not in listed and name not in domain.places)
-        listed[domain.texts[each[0]] if is_own else next(free)] = None
+        listed[domain.texts[member[0]] if is_own else next(free)] = None
     return tuple(listed)
 
 
 def _intervals(domain: Domain, groups: Sequence[Places], edge: Callable[[Domain, int, int], str]) -> list[str]:
     """Return the interval of each group of neighbours; a group without values is that of missing ones."""
-    order = sorted((place for place, each in enumerate(groups) if len(each)), key=lambda place: int(groups[place][0]))
+    order = sorted((place for place, group in enumerate(groups) if len(group)), key=lambda place: int(groups[place][0]))
     edges = [edge(domain, int(groups[one][-1]), int(groups[other][0])) for one, other in pairwise(order)]
     names = [MISSING] * len(groups)
     for place, (low, high) in zip(order, pairwise([None, *edges, None]), strict=True):

@@ -83,7 +83,7 @@ def _with_label(counted: CountedTable, merged: Partition, text: str, members: Pl
     texts = tuple(text if place == members[0] else old.texts[place] for place in first)
     places = {each: int(merged.groups[place]) for each, place in old.places.items()}
     label = Domain(ValueType.STRING, texts, texts, places)
-    attributes = tuple(_coarser(each, merged) for each in counted.attributes)
+    attributes = tuple(_coarser(attribute, merged) for attribute in counted.attributes)
     return replace(counted, label=label, attributes=attributes)
 
 

@@ -73,7 +73,9 @@ class MergedTable:
         """
         if self.apart is None:
             return self.counted.draw(counted, masking, seed)
-        [same] = [each for each in self.apart.attributes if each.attribute.name == counted.attribute.name]
+        [same] = [
+            attribute for attribute in self.apart.attributes if attribute.attribute.name == counted.attribute.name
+        ]
         draw = self.apart.draw(same, masking, seed)
         counts = np.zeros((draw.counts.shape[0], len(self.counted.label), draw.counts.shape[2]), dtype=np.int64)
         for place, text in enumerate(self.apart.label.texts):
@@ -112,18 +114,18 @@ def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedT
 
 
 def _merged_maskings(counted: CountedTable, one: CountedAttribute, least: int) -> list[MergedMasking]:
-    secret = {each.id for each in one.attribute.maskings if each.is_secret}
-    domains = {name: each for name, each in counted.masked_domains(one).items() if name not in secret}
+    secret = {masking.id for masking in one.attribute.maskings if masking.is_secret}
+    domains = {name: masked_domain for name, masked_domain in counted.masked_domains(one).items() if name not in secret}
     if not domains:
         return []
     values = Values.of(one.domain, binned=isinstance(counted.table.reading(one.attribute.name), Binned))
-    partitions = {name: Partition.of(each.partition().groups) for name, each in domains.items()}
+    partitions = {name: Partition.of(domain.partition().groups) for name, domain in domains.items()}
     partitions[_ALL] = Partition.of(common_refinement(list(partitions.values())).groups)
-    views = [View(each, one.counts.fold(each.groups, each.size)) for each in partitions.values()]
+    views = [View(partition, one.counts.fold(partition.groups, partition.size)) for partition in partitions.values()]
     merged = dict(zip(partitions, nested_merging(views, least, values), strict=True))
     return [
-        _merged_masking(one, name, each, merged[name], ordered=values.is_order_of(partitions[name]))
-        for name, each in domains.items()
+        _merged_masking(one, name, domain, merged[name], ordered=values.is_order_of(partitions[name]))
+        for name, domain in domains.items()
         if merged[name].size < partitions[name].size
     ]
 
@@ -133,7 +135,7 @@ def _merged_masking(
 ) -> MergedMasking:
     rare = rare_texts(one.domain, one.counts.histogram())
     groups = _texts_of(masked.texts, merged.per_group_of(masked.partition()).tolist(), rare, ordered=ordered)
-    became = {text: each.text for each in groups for text in each.values}
+    became = {text: group.text for group in groups for text in group.values}
     texts = (masked.texts[place] for place in masked.mapping)
     table = {value: became.get(text, text) for value, text in zip(one.domain.texts, texts, strict=True)}
     return MergedMasking(one.attribute.name, name, groups, table)
@@ -146,7 +148,7 @@ def _texts_of(
     members: dict[int, list[int]] = {}
     for place, group in enumerate(groups):
         members.setdefault(group, []).append(place)
-    merged = [each for each in members.values() if len(each) > 1]
+    merged = [member for member in members.values() if len(member) > 1]
     named: list[MergedValues] = []
     for each in merged:
         present = [place for place in each if texts[place] != MISSING]

@@ -75,7 +75,7 @@ def nested_merging(views: Sequence[View], least: int, values: Values) -> list[Pa
         least: The smallest count allowed, apart from 0.
         values: The order of the values.
     """
-    first = [next(place for place, one in enumerate(views) if _equal(one, each)) for each in views]
+    first = [next(place for place, one in enumerate(views) if _equal(one, view)) for view in views]
     merged = {place: views[place].partition for place in first}
     for place in sorted(merged, key=lambda each: views[each].partition.size):
         above = [
@@ -97,11 +97,11 @@ def _merged(view: View, above: Sequence[View], least: int, values: Values) -> Vi
     information.
     """
     everything = Partition(np.zeros(len(view.partition.groups), dtype=np.intp), 1)
-    common = common_refinement([everything, *(each.partition for each in above)])
+    common = common_refinement([everything, *(coarse.partition for coarse in above)])
     within_all = merged_within(view, common, least, values)
     if not is_small(within_all.joint, least).any():
         return within_all
-    choices = [merged_within(within_all, each.partition, least, values) for each in above]
+    choices = [merged_within(within_all, coarse.partition, least, values) for coarse in above]
     return max(choices, key=lambda each: _kept(each, above))
 
 
@@ -128,5 +128,5 @@ def _merged_rows(rows: Places, view: View, least: int, *, ordered: bool, missing
 
 def _kept(view: View, above: Iterable[View]) -> float:
     """Return the information on the label, up to a constant, that all retain if those above follow from the view."""
-    coarser = (each.coarser(finest_common_coarsening(each.partition, view.partition)) for each in above)
-    return float(sum(information(each.joint).sum() for each in chain([view], coarser)))
+    coarser = (coarse.coarser(finest_common_coarsening(coarse.partition, view.partition)) for coarse in above)
+    return float(sum(information(one.joint).sum() for one in chain([view], coarser)))

@@ -89,11 +89,11 @@ def count_pairs(
     """
     codings = _codings(views, pairs)
     by_attributes = {both: list(each) for both, each in groupby(pairs, lambda pair: pair.attributes)}
-    tables = {both: _tables(codings, [one for one in each if one.is_needed]) for both, each in by_attributes.items()}
+    tables = {both: _tables(codings, [one for one in alike if one.is_needed]) for both, alike in by_attributes.items()}
     counts = _counted(counted, label, codings, [table for each in tables.values() for table in each])
-    for done, (both, each) in enumerate(by_attributes.items(), start=1):
+    for done, (both, alike) in enumerate(by_attributes.items(), start=1):
         cells = {table.views: next(counts) for table in tables[both]}
-        yield from ((pair, _cells_of(pair, cells, codings)) for pair in each)
+        yield from ((pair, _cells_of(pair, cells, codings)) for pair in alike)
         progress(done * counted.records // len(by_attributes), counted.records)
 
 
@@ -157,8 +157,8 @@ def pairs_used(plan: Plan, views: Sequence[Views]) -> Iterator[Pair]:
     `views`: the views of interest of each attribute; other maskings count as unused.
     """
     chosen = _choices(plan, views)
-    follows = [_follows(list(each.values())) for each in views]
-    ids = [list(each) for each in views]
+    follows = [_follows(list(view.values())) for view in views]
+    ids = [list(view) for view in views]
     for first, second in combinations(range(len(views)), 2):
         used = _used_together(chosen[:, first], chosen[:, second])
         finer = _finer(follows[first], follows[second], used)
@@ -168,10 +168,13 @@ def pairs_used(plan: Plan, views: Sequence[Views]) -> Iterator[Pair]:
 
 def _choices(plan: Plan, views: Sequence[Views]) -> Places:
     """Return (configurations, attributes) the place of each masking among its attribute's views, or -1."""
-    places = [{name: place for place, name in enumerate(each)} for each in views]
+    places = [{name: place for place, name in enumerate(view)} for view in views]
     rows = [
-        [known.get(each.maskings[attribute.name], -1) for attribute, known in zip(plan.attributes, places, strict=True)]
-        for each in plan.configurations
+        [
+            known.get(configuration.maskings[attribute.name], -1)
+            for attribute, known in zip(plan.attributes, places, strict=True)
+        ]
+        for configuration in plan.configurations
     ]
     return np.array(rows, dtype=np.intp)
 

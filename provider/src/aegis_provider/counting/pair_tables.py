@@ -107,7 +107,7 @@ def refuse_uncountable(plan: Plan) -> None:
         PlanError: The plan has such a masking.
     """
     for attribute in plan.attributes:
-        used = {each.maskings[attribute.name] for each in plan.configurations}
+        used = {configuration.maskings[attribute.name] for configuration in plan.configurations}
         for masking in attribute.maskings:
             if masking.is_secret or (not masking.is_by_value and masking.id in used):
                 raise PlanError(
@@ -130,13 +130,13 @@ def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, M
     Raises:
         PlanError: The plan has such a masking.
     """
-    for each, domains in zip(counted.attributes, masked, strict=True):
-        for masking in each.attribute.maskings if each.attribute.is_secret else ():
-            values = len(each.domain)
+    for attribute, domains in zip(counted.attributes, masked, strict=True):
+        for masking in attribute.attribute.maskings if attribute.attribute.is_secret else ():
+            values = len(attribute.domain)
             tells = not masking.is_secret and (not masking.is_by_value or len(domains[masking.id].texts) == values > 1)
             if tells:
                 raise PlanError(
-                    f"{masking.place}: its counts would reveal which token of {each.attribute.name!r} is which; "
+                    f"{masking.place}: its counts would reveal which token of {attribute.attribute.name!r} is which; "
                     "remove this masking or the token from the plan"
                 )
 
@@ -145,7 +145,7 @@ def _views(
     plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], published: PublishedDomain
 ) -> Views:
     """Return the views of an attribute that configurations use and that have several masked values, identity first."""
-    used = {each.maskings[counted.attribute.name] for each in plan.configurations}
+    used = {configuration.maskings[counted.attribute.name] for configuration in plan.configurations}
     views = {IDENTITY: published.partition}
     views |= {name: domain.partition() for name, domain in masked.items()}
     return {name: view for name, view in views.items() if name in used and view.size > 1}

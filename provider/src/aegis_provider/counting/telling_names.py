@@ -186,9 +186,9 @@ def _numbers(name: str) -> Iterator[Decimal]:
 
     The interval from 1,000 to below 2,000 is called `1000-1999`, which reveals 1,999 no more than 2,000.
     """
-    ends = _WHOLE_INTERVAL.sub(lambda found: _with_round_end(*found.groups()), name)
-    for found in chain(_NUMBER.findall(ends), _NUMBER.findall(_THOUSANDS.sub("", ends))):
-        yield from (Decimal(found), abs(Decimal(found)))
+    ends = _WHOLE_INTERVAL.sub(lambda match: _with_round_end(*match.groups()), name)
+    for match in chain(_NUMBER.findall(ends), _NUMBER.findall(_THOUSANDS.sub("", ends))):
+        yield from (Decimal(match), abs(Decimal(match)))
 
 
 def _with_round_end(low: str, high: str) -> str:

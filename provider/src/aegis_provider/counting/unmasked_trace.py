@@ -68,7 +68,7 @@ def unmasked_trace(counted: CountedTable, label: str) -> UnmaskedTrace:
     pairs = _pairs(counted, label, views)
     scores = score_jointly(evidence, options, codes, pairs, corrected=True)
     value = max(float(scores.utility[0]), largest_part(evidence), 0.0)
-    joints = [np.asarray(each.joint, dtype=np.float64) for each in evidence]
+    joints = [np.asarray(attribute.joint, dtype=np.float64) for attribute in evidence]
     return UnmaskedTrace(value, largest_slope(joints), _spread(joints, pairs))
 
 
@@ -93,7 +93,7 @@ def _spread(joints: Sequence[FloatArray], pairs: Sequence[PairCounts]) -> float:
     """The trace's derivatives by counts with the label are twice the regression's coefficients over label counts."""
     labels = np.maximum(joints[0].sum(axis=0), 1)
     moves = np.split(2 * _coefficients(joints, pairs) / labels, list(accumulate(map(len, joints)))[:-1])
-    centred = [each - each.mean(axis=0) - each.mean(axis=1, keepdims=True) + each.mean() for each in moves]
+    centred = [move - move.mean(axis=0) - move.mean(axis=1, keepdims=True) + move.mean() for move in moves]
     squares = np.concatenate([np.square(each).ravel() for each in centred])
     return math.sqrt(max(squares.sum() - squares.max(), 0.0))
 
@@ -112,8 +112,8 @@ def _coefficients(joints: Sequence[FloatArray], pairs: Sequence[PairCounts]) -> 
     covariances = together / records - np.outer(groups, groups) / records**2
     covariances[np.diag_indices_from(covariances)] += _RIDGE
     with_label = by_label / records - np.outer(groups, labels) / records**2
-    found: FloatArray = scipy.linalg.solve(covariances, with_label, assume_a="pos")
-    return found
+    coefficients: FloatArray = scipy.linalg.solve(covariances, with_label, assume_a="pos")
+    return coefficients
 
 
 def whole_values(counted: CountedTable) -> list[Partition]:
@@ -126,10 +126,10 @@ def whole_values(counted: CountedTable) -> list[Partition]:
     """
     groups = min(MOST_GROUPS, MOST_DIMENSIONS // len(counted.attributes))
     least = max(LEAST, math.ceil(counted.records / max(groups, 2)))
-    views = [_merged(counted, each, least, LEAST) for each in counted.attributes]
+    views = [_merged(counted, attribute, least, LEAST) for attribute in counted.attributes]
     if sum(view.size for view in views) <= MOST_DIMENSIONS:
         return views
-    return [_merged(counted, each, least, least) for each in counted.attributes]
+    return [_merged(counted, attribute, least, least) for attribute in counted.attributes]
 
 
 def _merged(counted: CountedTable, one: CountedAttribute, least: int, fewest: int) -> Partition:
@@ -150,6 +150,6 @@ def _pairs(counted: CountedTable, label: str, views: Mapping[int, Partition]) ->
     both = list(combinations(enumerate(views), 2))
     joints = coded.joints([((one, 0), (two, 0)) for (_, one), (_, two) in both])
     return [
-        PairCounts((first, second), (IDENTITY, IDENTITY), each)
-        for ((first, _), (second, _)), each in zip(both, joints, strict=True)
+        PairCounts((first, second), (IDENTITY, IDENTITY), joint)
+        for ((first, _), (second, _)), joint in zip(both, joints, strict=True)
     ]

@@ -61,12 +61,12 @@ def true_counts(
         counted = _counted(opened, plan, restricted, entry)
         name = opened.name
     _refuse_other_values(name, entry.label.name, counted.label, entry.label.domain)
-    for each in attributes:
-        _refuse_other_values(name, each.name, counted.domains[each.name], each.domain)
+    for attribute in attributes:
+        _refuse_other_values(name, attribute.name, counted.domains[attribute.name], attribute.domain)
     slack = _slack(entry)
     _refuse_other_records(name, counted.records, entry, slack)
     _refuse_other_labels(name, counted.counts[attributes[0].name].label_histogram(), entry.label, slack)
-    return [Truth(name, counted.counts[each.name]) for each in attributes]
+    return [Truth(name, counted.counts[attribute.name]) for attribute in attributes]
 
 
 def _counted(opened: Table, plan: Plan, restricted: Plan, entry: EntryDocument) -> CountedDomains:
@@ -78,7 +78,7 @@ def _counted(opened: Table, plan: Plan, restricted: Plan, entry: EntryDocument) 
     if control is not None and control.rounding is not None:
         return count_domains(opened, plan, shared_only=True, merging=_merging(control))
     exactly = count_domains(opened, restricted)
-    listed = {each.name: each.domain for each in entry.attributes}
+    listed = {attribute.name: attribute.domain for attribute in entry.attributes}
     every_value = all(list(texts) == listed[name] for name, texts in exactly.domains.items())
     if control is None or (every_value and list(exactly.label) == entry.label.domain):
         return exactly
@@ -112,13 +112,13 @@ def _restricted(plan: Plan, entry: EntryDocument, attributes: Sequence[Attribute
     """Return the plan with these attributes only, in this order."""
     if plan.label != entry.label.name:
         raise PlanError(f"{plan.source}: its label is {plan.label!r}, but the entry's is {entry.label.name!r}")
-    known = {each.name: each for each in plan.attributes}
-    for each in attributes:
-        if each.name not in known:
+    known = {attribute.name: attribute for attribute in plan.attributes}
+    for attribute in attributes:
+        if attribute.name not in known:
             raise PlanError(
-                f"{plan.source}: has no attribute {each.name!r} of the entry; {nearest(each.name, [*known])}"
+                f"{plan.source}: has no attribute {attribute.name!r} of the entry; {nearest(attribute.name, [*known])}"
             )
-    return replace(plan, attributes=tuple(known[each.name] for each in attributes))
+    return replace(plan, attributes=tuple(known[attribute.name] for attribute in attributes))
 
 
 def _refuse_other_values(table: str, column: str, domain: Sequence[str], expected: Sequence[str]) -> None:

@@ -69,26 +69,26 @@ def disclose(
     refuse_false_declarations(entry)
     chosen, rounding = _chosen(entry, attributes), rounding_of(entry)
     published = consistent_evidence(entry, chosen)
-    evidence = [with_declared_rounding(each) for each in published]
+    evidence = [with_declared_rounding(attribute) for attribute in published]
     truths: Sequence[Truth | None] = [None] * len(chosen)
     if table is not None and plan is not None:
         truths = true_counts(table, plan, entry, chosen, delimiter=delimiter, memory_limit=memory_limit)
     disclosed: list[AttributeDisclosure] = []
     known_bounds: dict[str, CellBounds] = {}
-    for number, (each, known, truth) in enumerate(zip(chosen, evidence, truths, strict=True)):
+    for number, (attribute, known, truth) in enumerate(zip(chosen, evidence, truths, strict=True)):
         bounds = _bounds(known, seconds, _part(progress, number, len(chosen)))
         if truth is not None:
             refuse_other_counts(truth, known, bounds)
-        known_bounds[each.name] = bounds
+        known_bounds[attribute.name] = bounds
         disclosed.append(
             AttributeDisclosure(
-                name=each.name,
-                tables=tuple(attribute_tables(each, entry.label.domain, below, rounding)),
-                linked=linked_tables(each, entry.label.domain, known, bounds, below=below, within=within),
+                name=attribute.name,
+                tables=tuple(attribute_tables(attribute, entry.label.domain, below, rounding)),
+                linked=linked_tables(attribute, entry.label.domain, known, bounds, below=below, within=within),
                 compared=None if truth is None else compare(known, truth.joint),
             )
         )
-    names = [each.name for each in chosen]
+    names = [attribute.name for attribute in chosen]
     disclosure = Disclosure(
         entry=entry.name,
         records=entry.records,
@@ -142,11 +142,11 @@ def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
 
 
 def _chosen(entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute]:
-    known = {each.name: each for each in entry.attributes}
+    known = {attribute.name: attribute for attribute in entry.attributes}
     for name in names or ():
         if name not in known:
             raise EntryError(f"no attribute {name!r}; {nearest(name, [*known])}")
-    return [each for each in entry.attributes if not names or each.name in names]
+    return [attribute for attribute in entry.attributes if not names or attribute.name in names]
 
 
 def _within(seconds: float) -> Callable[[], bool]:

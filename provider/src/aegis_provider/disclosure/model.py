@@ -192,13 +192,13 @@ class AttributeDisclosure:
     @property
     def smallest(self) -> Cell | None:
         """The smallest count above 0 in tables whose counts are certain; the first if there are several."""
-        cells = [each.smallest for each in self.tables if each.declared.is_certain and each.smallest is not None]
+        cells = [table.smallest for table in self.tables if table.declared.is_certain and table.smallest is not None]
         return min(cells, key=lambda cell: cell.count, default=None)
 
     @property
     def below(self) -> int:
         """The number of certainly small counts in its tables."""
-        return sum(each.certainly_below for each in self.tables)
+        return sum(table.certainly_below for table in self.tables)
 
     @property
     def given_away(self) -> Cell | None:
@@ -257,12 +257,12 @@ class Disclosure:
     def small_and_certain(self) -> Mapping[str, int]:
         """The number of certainly small counts, by place: the label, each attribute, pair counts."""
         counts = Counter({"the label": self.histogram.certainly_below})
-        for each in self.attributes:  # an attribute may be called "the label" or "pair counts"
-            counts[each.name] += each.below + each.linked.derived_below
+        for attribute in self.attributes:  # an attribute may be called "the label" or "pair counts"
+            counts[attribute.name] += attribute.below + attribute.linked.derived_below
         counts["pair counts"] += sum(table.certainly_below for table in self.pairs)
         return dict(+counts)
 
     @property
     def unfinished(self) -> Sequence[str]:
         """The attributes whose bounds stopped early, so more of their cells may be determined than reported."""
-        return [each.name for each in self.attributes if not each.linked.complete]
+        return [attribute.name for attribute in self.attributes if not attribute.linked.complete]

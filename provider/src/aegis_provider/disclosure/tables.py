@@ -48,10 +48,15 @@ def attribute_tables(
         yield _table("histogram", "", attribute.histogram, lambda place: (domain[place],), rounding, below)
     if attribute.joint is not None:
         yield _table("joint", "", attribute.joint, _places(domain, labels), rounding, below)
-    for each in attribute.maskings:
-        if each.joint is not None:
+    for masking in attribute.maskings:
+        if masking.joint is not None:
             yield _table(
-                "masking", each.id, each.joint, _places(each.domain, labels), _or(_of_masking(each), rounding), below
+                "masking",
+                masking.id,
+                masking.joint,
+                _places(masking.domain, labels),
+                _or(_of_masking(masking), rounding),
+                below,
             )
 
 

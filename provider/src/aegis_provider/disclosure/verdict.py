@@ -55,15 +55,15 @@ def judged(
     published = published_counts(entry, evidence)
 
     def bound(one: AttributeEvidence) -> CellBounds:
-        known = bounds.get(one.name) if any(one is each for each in evidence) else None
+        known = bounds.get(one.name) if any(one is attribute for attribute in evidence) else None
         return bound_cells(one, stop=stop) if known is None else known
 
     verdict = judge(published, bound=bound, stop=stop)
     findings = (
-        VerdictFinding(reason=each.reason.value, pointer=pointer_of(each.path), cells=each.cells)
-        for each in verdict.findings
+        VerdictFinding(reason=finding.reason.value, pointer=pointer_of(finding.path), cells=finding.cells)
+        for finding in verdict.findings
     )
-    places = tuple(_in_words(entry, each.path) for each in verdict.findings)
+    places = tuple(_in_words(entry, finding.path) for finding in verdict.findings)
     told = Verdict(passed=verdict.passed, findings=tuple(findings), few=verdict.few)
     return Judged(told, places, _mending_options(entry, published, verdict.findings))
 
@@ -98,7 +98,7 @@ def _mending_options(entry: EntryDocument, published: PublishedCounts, findings:
     default, a minimum, which leaves out pairs that disclose too much; for a minimum, noise that is always enough.
     """
     control, pairs = entry.disclosure_control, " --pairs" if entry.pairs else ""
-    if control is not None and control.rounding is not None and all("privacy" in each.path for each in findings):
+    if control is not None and control.rounding is not None and all("privacy" in finding.path for finding in findings):
         return pairs.strip()  # the default publishes privacy in steps
     if control is not None and control.epsilon is not None:
         split = f" --split {control.split}" if control.split else ""

@@ -154,7 +154,7 @@ class EqualFrequency(Bucketize, FittedFunction):
         ]
         cuts = _cuts([n for _, n in known], self.buckets)
         begins = [known[place][0] if binned else simplest(known[place - 1][0], known[place][0]) for place in cuts]
-        inner = (Decimal(plain(each)) for each in begins)
+        inner = (Decimal(plain(begin)) for begin in begins)
         edges = (Decimal("-Infinity"), *inner, Decimal("Infinity"))
         return FittedBuckets(edges, self.buckets)
 

@@ -25,9 +25,9 @@ def by_name(functions: Iterable[type[Function]]) -> dict[str, type[Function]]:
         ValueError: Two functions have the same name.
     """
     named: dict[str, type[Function]] = {}
-    for each in functions:
-        if named.setdefault(each.name, each) is not each:
-            raise ValueError(f"two masking functions are called {each.name!r}")
+    for function in functions:
+        if named.setdefault(function.name, function) is not function:
+            raise ValueError(f"two masking functions are called {function.name!r}")
     return named
 
 

@@ -41,8 +41,8 @@ def values_are_certain(privacy: Mapping[str, float]) -> bool:
 def records_with_certain_values(classes: Classes) -> int:
     """Count the records in classes with a single value of some sensitive attribute."""
     certain = np.zeros(len(classes), dtype=np.bool_)
-    for each in classes.sensitive.values():
-        certain |= np.bincount(each.classes, minlength=len(classes)) == 1
+    for counts in classes.sensitive.values():
+        certain |= np.bincount(counts.classes, minlength=len(classes)) == 1
     return int(classes.sizes[certain].sum())
 
 
@@ -138,7 +138,7 @@ class ReleasePrivacy:
     @property
     def broken(self) -> tuple[Verdict, ...]:
         """The promises that it breaks."""
-        return tuple(each for each in self.verdicts if each.is_broken)
+        return tuple(verdict for verdict in self.verdicts if verdict.is_broken)
 
     @property
     def breaches(self) -> str:
@@ -147,8 +147,8 @@ class ReleasePrivacy:
 
     def breaches_in_words(self, *, counted: bool) -> str:
         """Say which promises it breaks; unless `counted`, without the numbers of suppressed records and cells."""
-        told = [each for each in self.broken if counted or each.name not in SUPPRESSED]
-        numbers = [(each.name, each.reached, each.promised) for each in told]
+        told = [verdict for verdict in self.broken if counted or verdict.name not in SUPPRESSED]
+        numbers = [(verdict.name, verdict.reached, verdict.promised) for verdict in told]
         if not counted:
             numbers = [
                 (name, without_left_out(name, one or 0), without_left_out(name, two)) for name, one, two in numbers
@@ -166,7 +166,7 @@ class ReleasePrivacy:
         """The promises that cannot be checked here; a release without records satisfies them all."""
         if self.sizes is not None and not self.sizes.records:
             return ()
-        return tuple(each.name for each in self.verdicts if each.reached is None)
+        return tuple(verdict.name for verdict in self.verdicts if verdict.reached is None)
 
     @property
     def holds(self) -> bool | None:
@@ -192,7 +192,7 @@ class ReleasePrivacy:
             return f"BROKEN: {self.breaches_in_words(counted=counted)}"
         if self.risk is None:
             return "no record is left"
-        kept = {each.name: each.promised for each in self.verdicts if each.reached is not None}
+        kept = {verdict.name: verdict.promised for verdict in self.verdicts if verdict.reached is not None}
         told = kept if counted else self._told(kept)
         held = [
             f"{name} = {told[name]:.6g}"
@@ -222,18 +222,18 @@ class Assessment:
     @property
     def configurations(self) -> tuple[Configuration, ...]:
         """The configuration of each release."""
-        chosen = {each.id for each in self.releases}
-        return tuple(each for each in self.plan.configurations if each.id in chosen)
+        chosen = {release.id for release in self.releases}
+        return tuple(configuration for configuration in self.plan.configurations if configuration.id in chosen)
 
     @property
     def check_failures(self) -> tuple[ReleasePrivacy, ...]:
         """The failures among the table as it is and the releases."""
-        return tuple(each for each in (self.as_it_is, *self.releases) if each.fails_check)
+        return tuple(release for release in (self.as_it_is, *self.releases) if release.fails_check)
 
     @property
     def certain_values(self) -> str | None:
         """A warning if a release, or the table without releases, discloses some sensitive values for certain."""
-        certain = [each for each in self.releases or (self.as_it_is,) if values_are_certain(each.privacy)]
+        certain = [release for release in self.releases or (self.as_it_is,) if values_are_certain(release.privacy)]
         if not certain:
             return None
         if len(self.releases) < 2:  # noqa: PLR2004 - of one, there is nothing to list
@@ -256,7 +256,11 @@ class Assessment:
     def binned(self) -> tuple[str, ...]:
         """The measured columns that the plan discretises; even the unmasked table was measured on their bins."""
         columns = {*self.plan.quasi_identifiers, *self.plan.sensitive}
-        return tuple(each.name for each in self.plan.attributes if each.discretization and each.name in columns)
+        return tuple(
+            attribute.name
+            for attribute in self.plan.attributes
+            if attribute.discretization and attribute.name in columns
+        )
 
     @property
     def unmasked_name(self) -> str:

@@ -44,7 +44,10 @@ def suppress_cells(
         PlanError: No configuration leaves out records, or one that does has a masking that is random or was done
         elsewhere. TableError: The table does not fit the plan.
     """
-    asked = tuple(replace(each, suppressed_cells=0) if each.suppresses else each for each in plan.configurations)
+    asked = tuple(
+        replace(configuration, suppressed_cells=0) if configuration.suppresses else configuration
+        for configuration in plan.configurations
+    )
     if not any(each.suppresses for each in asked):
         raise PlanError(f"{plan.source}: no configuration leaves out records; state some under `suppressed`")
     intended = replace(plan, configurations=asked)
@@ -55,8 +58,8 @@ def suppress_cells(
     for done, each in enumerate(asked):
         progress(done, len(asked))
         if each.suppresses:
-            found = privacy.suppressed(each)
-            left_out[each.id] = int(privacy.records.counts[found.places].sum())
-            each = replace(each, suppressed=found.records, suppressed_cells=found.cells)  # noqa: PLW2901 - the same, counted
+            suppressed = privacy.suppressed(each)
+            left_out[each.id] = int(privacy.records.counts[suppressed.places].sum())
+            each = replace(each, suppressed=suppressed.records, suppressed_cells=suppressed.cells)  # noqa: PLW2901 - the same, counted
         configurations.append(each)
     return CellPlan(replace(plan, configurations=tuple(configurations)), left_out)

@@ -166,7 +166,7 @@ def costs_of(counted: CountedTable, configuration: Configuration) -> dict[str, f
     """
     if configuration.suppressed_cells is None:
         return {}
-    costs = {each.attribute.name: _cost(counted, each, configuration) for each in counted.attributes}
+    costs = {attribute.attribute.name: _cost(counted, attribute, configuration) for attribute in counted.attributes}
     return {name: cost for name, cost in costs.items() if cost is not None}
 
 

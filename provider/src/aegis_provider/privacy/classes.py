@@ -57,8 +57,10 @@ class Classes:
 
     def compared_with(self, before: "Classes") -> "Classes":
         """Return the same classes, compared with the whole table that `before` was counted in."""
-        whole = {name: each.whole for name, each in before.sensitive.items()}
-        return Classes(self.sizes, {name: replace(each, whole=whole[name]) for name, each in self.sensitive.items()})
+        whole = {name: counts.whole for name, counts in before.sensitive.items()}
+        return Classes(
+            self.sizes, {name: replace(counts, whole=whole[name]) for name, counts in self.sensitive.items()}
+        )
 
     def without(self, broken: NDArray[np.bool_]) -> "Classes":
         """Return the classes that remain when those marked in `broken`, (classes,), are suppressed.
@@ -102,10 +104,10 @@ def classes_as_written(records: DistinctRecords, quasi_identifiers: Sequence[str
     """
     by_text = classes_of(records, {}, quasi_identifiers, sensitive)
     keys = {name: records.domains[records.columns.index(name)].keys for name in sensitive}
-    values = {name: np.cumsum([False, *(a != b for a, b in pairwise(each))]) for name, each in keys.items()}
-    spelled = {name: each for name, each in values.items() if len(set(each.tolist())) < len(each)}
+    values = {name: np.cumsum([False, *(a != b for a, b in pairwise(key))]) for name, key in keys.items()}
+    spelled = {name: value for name, value in values.items() if len(set(value.tolist())) < len(value)}
     by_value = classes_of(records, spelled, quasi_identifiers, list(spelled))
-    twice = {f"{name}\0": each for name, each in by_value.sensitive.items()}  # no column has such a name
+    twice = {f"{name}\0": counts for name, counts in by_value.sensitive.items()}  # no column has such a name
     return Classes(by_text.sizes, {**by_text.sensitive, **twice})
 
 

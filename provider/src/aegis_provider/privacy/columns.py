@@ -35,7 +35,7 @@ def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
     """Return the plan's columns with their maskings in the configuration: quasi-identifiers, sensitive attributes,
     others.
     """
-    attributes = {each.name: each for each in plan.attributes}
+    attributes = {attribute.name: attribute for attribute in plan.attributes}
     return tuple(
         Column(name, role, configuration.maskings.get(name, ""), _becomes(attributes.get(name), configuration))
         for name, role in roles_of(plan, [configuration]).items()
@@ -74,7 +74,7 @@ def plan_of_roles(quasi_identifiers: Sequence[str], sensitive: Sequence[str]) ->
 
 
 def _neither(name: str, configurations: Sequence[Configuration]) -> str:
-    shared = sum(each.maskings.get(name) != DROP for each in configurations)
+    shared = sum(configuration.maskings.get(name) != DROP for configuration in configurations)
     if shared == len(configurations):
         return "neither: shared"
     return f"neither: shared in {shared} of {len(configurations)}" if shared else "neither: not shared"

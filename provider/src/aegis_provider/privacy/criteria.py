@@ -273,7 +273,7 @@ _CRITERIA = (
     ),
 )
 
-CRITERIA: Final[dict[str, Criterion]] = {each.name: each for each in _CRITERIA}
+CRITERIA: Final[dict[str, Criterion]] = {criterion.name: criterion for criterion in _CRITERIA}
 """The registry, by name, in the contract's order."""
 
 if list(CRITERIA) != list(PRIVACY_CRITERIA):

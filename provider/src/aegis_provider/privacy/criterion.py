@@ -76,7 +76,7 @@ class Criterion:
         """Whether it can be measured on these classes."""
         if not self.needs_sensitive:
             return self.is_measured
-        ordered = not self.needs_order or all(each.ordered for each in classes.sensitive.values())
+        ordered = not self.needs_order or all(counts.ordered for counts in classes.sensitive.values())
         return bool(classes.sensitive) and ordered
 
     def by_class(self, classes: Classes) -> Numbers:

@@ -14,7 +14,7 @@ from aegis_provider.privacy.criteria import CRITERIA
 
 def measured_names() -> tuple[str, ...]:
     """Return the names of the criteria that can be measured in a table."""
-    return tuple(name for name, each in CRITERIA.items() if each.is_measured)
+    return tuple(name for name, criterion in CRITERIA.items() if criterion.is_measured)
 
 
 def measure_privacy(classes: Classes, names: Sequence[str] | None = None) -> dict[str, int | float]:
@@ -63,7 +63,11 @@ def _maskings_out_of_order(counted: CountedTable, attribute: CountedAttribute, p
     """Yield the maskings of an attribute that lose its order although a configuration promises a criterion that needs
     it.
     """
-    ordered = [each for each in plan.configurations if any(CRITERIA[name].needs_order for name in each.privacy)]
+    ordered = [
+        configuration
+        for configuration in plan.configurations
+        if any(CRITERIA[name].needs_order for name in configuration.privacy)
+    ]
     used = {each.maskings[attribute.attribute.name] for each in ordered}
     domains = counted.masked_domains(attribute) if used - {IDENTITY, DROP} else {}
     for masking in attribute.attribute.maskings:

@@ -51,15 +51,15 @@ class PrivacyTable:
             raise PlanError(f"{plan.source}: no attribute is a quasi-identifier or sensitive; name some")
         refuse_without_order(plan.promised_names, counted, plan)
         mappings = {
-            (each.attribute.name, masking): np.array(domain.mapping, dtype=np.intp)
-            for each in counted.attributes
-            if each.attribute.name in columns
-            for masking, domain in counted.masked_domains(each).items()
+            (attribute.attribute.name, masking): np.array(domain.mapping, dtype=np.intp)
+            for attribute in counted.attributes
+            if attribute.attribute.name in columns
+            for masking, domain in counted.masked_domains(attribute).items()
         }
         records = DistinctRecords.of(counted, columns)
         is_plain = all(each.has_one_spelling for each in records.domains)
         written = records if is_plain else DistinctRecords.of(counted, columns, by_spelling=True)
-        costs = {each.id: costs_of(counted, each) for each in plan.configurations}
+        costs = {configuration.id: costs_of(counted, configuration) for configuration in plan.configurations}
         return cls(plan, records, written, mappings, costs)
 
     def unmasked(self) -> Classes:
@@ -74,9 +74,9 @@ class PrivacyTable:
     def masked_elsewhere(self, configuration: Configuration) -> list[str]:
         """Return the columns masked in another table; only that table has their masked values."""
         elsewhere = {
-            (each.name, masking.id)
-            for each in self.plan.attributes
-            for masking in each.maskings
+            (attribute.name, masking.id)
+            for attribute in self.plan.attributes
+            for masking in attribute.maskings
             if masking.is_elsewhere
         }
         chosen = configuration.maskings

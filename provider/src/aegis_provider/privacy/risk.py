@@ -86,7 +86,7 @@ class Risk:
             highest=1 / int(sizes.sizes[0]),
             average=classes / records,
             marketer=classes / records,
-            above={each: _share_above(sizes, each) for each in thresholds},
+            above={threshold: _share_above(sizes, threshold) for threshold in thresholds},
             uniques=uniques,
             unique_share=uniques / records,
         )

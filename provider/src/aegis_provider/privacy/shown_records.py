@@ -24,8 +24,8 @@ def shown_records(counted: CountedTable, plan: Plan) -> CountedTable:
     Raises:
         TableError: The table cannot be read.
     """
-    leave_out = all(each.suppresses for each in plan.configurations)
-    if not leave_out or any(not masking.is_by_value for each in plan.attributes for masking in each.maskings):
+    leave_out = all(configuration.suppresses for configuration in plan.configurations)
+    if not leave_out or any(not masking.is_by_value for attribute in plan.attributes for masking in attribute.maskings):
         return counted
     privacy = PrivacyTable.of(counted, plan)
     hidden = _hidden_in_all(privacy, plan)
@@ -63,7 +63,7 @@ def _without(table: Table, columns: Sequence[str], combinations: Sequence[tuple[
     readings = [table.reading(name) for name in columns]
     keys = {
         f"h{n}": pa.array(
-            [None if each[n] == MISSING else reading.key_of(each[n]) for each in combinations],
+            [None if combination[n] == MISSING else reading.key_of(combination[n]) for combination in combinations],
             ibis.dtype(reading.type).to_pyarrow(),
         )
         for n, reading in enumerate(readings)

@@ -95,17 +95,17 @@ def find_configurations(
     required = [requirements] if isinstance(requirements, Requirement) else list(requirements)
     if not required:
         raise PlanError("nothing is required; require k=5, for example")
-    for each in required:
-        each.check(plan)
+    for requirement in required:
+        requirement.check(plan)
     delimiter = delimiter or delimiter_in(table, plan.label)
     by, clock = measure_of_search(measure), Clock(seconds, len(required), progress)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
-        refuse_without_order([name for each in required for name in each.privacy], counted, plan)
+        refuse_without_order([name for requirement in required for name in requirement.privacy], counted, plan)
         problem = Problem.of(counted, plan, required, by)
-    explorations = [Exploration(each, problem.utility, clock) for each in problem.evaluations]
+    explorations = [Exploration(evaluation, problem.utility, clock) for evaluation in problem.evaluations]
     interrupted = explore_each(explorations, plan.source)
-    if not any(each.utilities for each in explorations):
+    if not any(exploration.utilities for exploration in explorations):
         raise NothingHoldsError(_nearest(explorations[0].evaluation, required, plan, counted.records))
     return _Found(problem, plan, required, explorations, most).result(measure, interrupted=interrupted)
 
@@ -142,8 +142,8 @@ def choose_again(
         raise KeyboardInterrupt
     if not exploration.utilities:
         raise NothingHoldsError(_nearest(exploration.evaluation, [requirement], plan, counted.records))
-    found = _Found(problem, plan, [requirement], [exploration], most).result(measure, interrupted=False)
-    return found.configurations[:most]
+    result = _Found(problem, plan, [requirement], [exploration], most).result(measure, interrupted=False)
+    return result.configurations[:most]
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,23 +211,27 @@ class _Found:
         return [distinct[place] for place in ranking.order.tolist()]
 
     def _points(self, best: Sequence[Configuration | None], unmasked: float) -> Iterator[FrontierPoint]:
-        for requirement, each, configuration in zip(self.required, self.explorations, best, strict=True):
-            utility = each.best if configuration else np.nan
-            more = None if np.isinf(each.ceiling) or utility <= 0 else max(0.0, each.ceiling / utility - 1)
+        for requirement, exploration, configuration in zip(self.required, self.explorations, best, strict=True):
+            utility = exploration.best if configuration else np.nan
+            more = (
+                None if np.isinf(exploration.ceiling) or utility <= 0 else max(0.0, exploration.ceiling / utility - 1)
+            )
             yield FrontierPoint(
                 requirement,
                 configuration,
                 utility,
                 _share_of(utility, unmasked),
-                each.minimal,
-                each.complete,
-                0.0 if each.complete else more,
+                exploration.minimal,
+                exploration.complete,
+                0.0 if exploration.complete else more,
             )
 
     def _configuration(self, exploration: Exploration, node: Node, name: str) -> Configuration:
         evaluation = exploration.evaluation
-        chosen = {each.attribute: each.ids[place] for each, place in zip(evaluation.lattice.choices, node, strict=True)}
-        maskings = {each.name: chosen.get(each.name, each.kept_as) for each in self.plan.attributes}
+        chosen = {
+            choice.attribute: choice.ids[place] for choice, place in zip(evaluation.lattice.choices, node, strict=True)
+        }
+        maskings = {attribute.name: chosen.get(attribute.name, attribute.kept_as) for attribute in self.plan.attributes}
         classes = evaluation.classes(node)
         broken = breaks(classes, evaluation.require)
         reached = measure_privacy(classes.without(broken), _reported(self.required))
@@ -242,7 +246,7 @@ def _share_of(utility: float, unmasked: float) -> float:
 
 def _reported(required: Iterable[Requirement]) -> tuple[str, ...]:
     """Return `k`, `l` and the required criteria."""
-    return tuple(dict.fromkeys(("k", "l", *(name for each in required for name in each.privacy))))
+    return tuple(dict.fromkeys(("k", "l", *(name for requirement in required for name in requirement.privacy))))
 
 
 def _outward(name: str, value: float, required: float | None) -> int | float:

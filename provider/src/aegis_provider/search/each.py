@@ -33,7 +33,7 @@ def lower_ceiling(exploration: Exploration) -> None:
         TimeIsUpError: The time is up.
     """
     choices = exploration.evaluation.lattice.choices
-    finest = [[place for place, finer in enumerate(each.finer) if not finer] for each in choices]
+    finest = [[place for place, finer in enumerate(choice.finer) if not finer] for choice in choices]
     if np.prod([float(len(each)) for each in finest]) > _MOST_STARTS:
         return
     starts: list[Node] = list(product(*finest))
@@ -45,8 +45,8 @@ def lower_ceiling(exploration: Exploration) -> None:
         exploration.clock.tick(done, _MOST_EXPANDED)
         fresh = [each for each in _coarser(exploration, heapq.heappop(heap)[1]) if each not in seen]
         seen.update(fresh)
-        for each in _limited(exploration, fresh):
-            heapq.heappush(heap, each)
+        for item in _limited(exploration, fresh):
+            heapq.heappush(heap, item)
 
 
 def _limited(exploration: Exploration, nodes: list[Node]) -> list[tuple[float, Node]]:
@@ -79,7 +79,7 @@ def _conflict(exploration: Exploration, node: Node) -> tuple[int, ...]:
         exploration.add([node])
         return tuple(range(len(node)))
     for axis in masked:  # the remaining choices break it together, but not without any one of them
-        fewer = [each for each in masked if each != axis]
+        fewer = [other for other in masked if other != axis]
         if not exploration.holds(_only(node, fewer, top)):
             masked = fewer
     return tuple(masked)
@@ -133,7 +133,7 @@ def _ascend(exploration: Exploration, minimal: Places, ceilings: NDArray[np.floa
     while heap and -heap[0][0] > best + SAME:
         exploration.clock.tick()
         _, node = heapq.heappop(heap)
-        coarser = [each for each in lattice.coarser(node) if each not in seen]
+        coarser = [other for other in lattice.coarser(node) if other not in seen]
         seen.update(coarser)
         if not coarser:
             continue
@@ -161,9 +161,9 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
             seeds = [node for other in here[:place] for node in _best(other)]
             _explore(each, source, [node for node in seeds if each.holds(node)])
             each.clock.next()
-        for each, found in zip(explorations[1:], meanwhile, strict=False):
-            each.learn(found())
-            each.clock.next()
+        for exploration, explored in zip(explorations[1:], meanwhile, strict=False):
+            exploration.learn(explored())
+            exploration.clock.next()
     except KeyboardInterrupt:
         interrupted = True
     _share(explorations)
@@ -173,8 +173,10 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
 def _begun(explorations: Sequence[Exploration], source: str) -> list[Callable[[], Exploration]]:
     """Have other processes explore the first of these, if the lattice is so small that none needs seeds."""
     are_quick = all(map(_is_quick, explorations))
-    records = max((int(each.evaluation.records.counts.sum()) for each in explorations), default=0)
-    return begun([partial(_explored, each.alone(), source) for each in explorations if are_quick], records)
+    records = max((int(exploration.evaluation.records.counts.sum()) for exploration in explorations), default=0)
+    return begun(
+        [partial(_explored, exploration.alone(), source) for exploration in explorations if are_quick], records
+    )
 
 
 def _explored(exploration: Exploration, source: str) -> Exploration:
@@ -221,8 +223,8 @@ def _best(exploration: Exploration) -> list[Node]:
 
 def _share(explorations: Sequence[Exploration]) -> None:
     """Give every undecided requirement the best nodes of the others, and the coarsest."""
-    best = [node for each in explorations for node in _best(each)]
-    for each in explorations:
-        if not each.complete:
-            nodes = [node for node in (*best, each.evaluation.lattice.top) if each.holds(node)]
-            each.add(nodes)
+    best = [node for exploration in explorations for node in _best(exploration)]
+    for exploration in explorations:
+        if not exploration.complete:
+            nodes = [node for node in (*best, exploration.evaluation.lattice.top) if exploration.holds(node)]
+            exploration.add(nodes)

@@ -53,12 +53,13 @@ class ClassCounter:
             masked: The place of each value's masked value, for sensitive attributes that are masked.
         """
         groups = tuple(
-            tuple(_narrow(partition, _codes(records, each.attribute)) for partition in each.partitions)
-            for each in lattice.choices
+            tuple(_narrow(partition, _codes(records, choice.attribute)) for partition in choice.partitions)
+            for choice in lattice.choices
         )
         mappings = [masked.get(name, np.arange(_values(records, name))) for name in sensitive]
         values = [
-            (each[_codes(records, name)], int(each.max()) + 1) for name, each in zip(sensitive, mappings, strict=True)
+            (mapping[_codes(records, name)], int(mapping.max()) + 1)
+            for name, mapping in zip(sensitive, mappings, strict=True)
         ]
         # Without sensitive attributes, a constant one replaces them.
         nothing = (np.zeros(len(records.counts), dtype=np.intp), 1)
@@ -70,7 +71,7 @@ class ClassCounter:
         if distinct <= 1 and size <= _CELLS_PER_ROW * len(keys):  # most nodes of most searches, and three times faster
             sizes = np.bincount(keys, self._weights)
             return int(sizes[sizes < k].sum())
-        by_attribute = [self._classes(keys, size, *each) for each in self.sensitive]
+        by_attribute = [self._classes(keys, size, *column) for column in self.sensitive]
         sizes = by_attribute[0][0]
         fails = sizes < k
         for _, values in by_attribute:
@@ -91,9 +92,9 @@ class ClassCounter:
         return keys, size
 
     def _chosen(self, node: Node) -> Iterator[tuple[NDArray[Any], int]]:
-        for each, groups, place in zip(self.lattice.choices, self.groups, node, strict=True):
-            if each.partitions[place].size > 1:
-                yield groups[place], each.partitions[place].size
+        for choice, groups, place in zip(self.lattice.choices, self.groups, node, strict=True):
+            if choice.partitions[place].size > 1:
+                yield groups[place], choice.partitions[place].size
 
     def _classes(self, keys: Keys, size: int, column: Places, values: int) -> tuple[Counts, Counts]:
         """Return (classes,) the records of each class, and its number of values of a sensitive attribute."""
@@ -265,7 +266,7 @@ def _one_by_one(
 
 def _too_many(evaluation: Evaluation, source: str, nodes: str) -> str:
     names = ", ".join(name for name in evaluation.require if name not in _COUNTED)
-    never = " and ".join(name for name, each in CRITERIA.items() if not each.survives_merged_classes)
+    never = " and ".join(name for name, criterion in CRITERIA.items() if not criterion.survives_merged_classes)
     return (
         f"{source}: {names} would have to be checked one by one for {nodes} combinations of maskings, but at most "
         f"{_MOST_ONE_BY_ONE:,} are checked; suppress nothing and do not require {never}, or remove maskings from the "

@@ -169,8 +169,8 @@ def explore_nearby(exploration: Exploration, seeds: Iterable[Node]) -> None:
         gain = exploration.utilities[node] - exploration.utilities[best]
         idle = 0 if gain > SAME else idle + 1
         best = node if gain >= 0 else best
-    for axis, each in enumerate(lattice.choices):
-        for place in range(len(each) - 1):
+    for axis, choice in enumerate(lattice.choices):
+        for place in range(len(choice) - 1):
             start = (*lattice.top[:axis], place, *lattice.top[axis + 1 :])
             if exploration.clock.left() > _TO_PROVE and exploration.holds(start):
                 refined(exploration, start, None)
@@ -195,7 +195,7 @@ def refined(exploration: Exploration, node: Node, random: Random | None) -> Node
 
 def _step(exploration: Exploration, node: Node, failed: set[Step], random: Random | None) -> Node | None:
     """Return the node after the step with the largest gain that still meets the requirement; `None` without one."""
-    steps = [each for each in _steps(exploration, node) if each not in failed]
+    steps = [step for step in _steps(exploration, node) if step not in failed]
     utilities = exploration.utility.refined(node, steps)
     for place in _by_gain(utilities - exploration.utilities[node], random):
         axis, finer = steps[place]

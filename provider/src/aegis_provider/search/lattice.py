@@ -120,11 +120,11 @@ class Lattice:
 
     def finer(self, node: Node) -> Iterator[Node]:
         """Yield the nodes that are finer by one step of one attribute."""
-        return _stepped(node, [each.finer for each in self.choices])
+        return _stepped(node, [choice.finer for choice in self.choices])
 
     def coarser(self, node: Node) -> Iterator[Node]:
         """Yield the nodes that are coarser by one step of one attribute."""
-        return _stepped(node, [each.coarser for each in self.choices])
+        return _stepped(node, [choice.coarser for choice in self.choices])
 
     def minimal(self, holds: NDArray[np.bool_]) -> Places:
         """(minimal nodes, attributes) The nodes that hold while no node finer by a step does, in order.
@@ -133,9 +133,9 @@ class Lattice:
             holds: An array of the lattice's shape.
         """
         minimal = holds.copy()
-        for axis, each in enumerate(self.choices):
+        for axis, choice in enumerate(self.choices):
             ours, theirs = np.moveaxis(minimal, axis, 0), np.moveaxis(holds, axis, 0)
-            for finer, coarser in each.steps:
+            for finer, coarser in choice.steps:
                 ours[coarser] &= ~theirs[finer]
         return np.argwhere(minimal)
 

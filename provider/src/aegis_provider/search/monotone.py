@@ -106,9 +106,9 @@ def _box(chosen: Sequence[NDArray[np.bool_]]) -> tuple[Any, ...]:
 
     They always are in chains.
     """
-    places = [np.flatnonzero(each) for each in chosen]
-    if all(each[-1] - each[0] == len(each) - 1 for each in places):
-        return tuple(slice(int(each[0]), int(each[-1]) + 1) for each in places)
+    places = [np.flatnonzero(choices) for choices in chosen]
+    if all(place[-1] - place[0] == len(place) - 1 for place in places):
+        return tuple(slice(int(place[0]), int(place[-1]) + 1) for place in places)
     return np.ix_(*places)
 
 

@@ -27,7 +27,7 @@ def lattice_of(counted: CountedTable, plan: Plan) -> Lattice:
     Raises:
         PlanError: The default of a quasi-identifier is not a function of the value.
     """
-    attributes = {each.attribute.name: each for each in counted.attributes}
+    attributes = {attribute.attribute.name: attribute for attribute in counted.attributes}
     choices = [_choices(counted, plan, name, attributes.get(name)) for name in plan.quasi_identifiers]
     return Lattice(tuple(sorted(choices, key=lambda each: not each.is_chain)))
 
@@ -150,16 +150,18 @@ class Problem:
             TableError: As in `CountedTable.of`.
         """
         first = evaluation_of(counted, plan, requirements[0])
-        every = [_required(first, each, counted.records) for each in requirements]
+        every = [_required(first, requirement, counted.records) for requirement in requirements]
         possible, evaluated = _possible(every)
         choices, others, ignored = _comparable(possible, unsearched(counted, plan), measure)
-        names = [each.attribute for each in choices if each.attribute != plan.label]
+        names = [choice.attribute for choice in choices if choice.attribute != plan.label]
         records = told or DistinctRecords.of(counted, [*names, *others, plan.label])
-        whole = dict(zip([each.attribute.name for each in counted.attributes], whole_values(counted), strict=True))
+        whole = dict(
+            zip([attribute.attribute.name for attribute in counted.attributes], whole_values(counted), strict=True)
+        )
         counts = UtilityCounts(records, plan.label, choices, others, whole)
         lattice = Lattice(choices)
         return cls(
-            [replace(each, lattice=lattice) for each in every],
+            [replace(evaluation, lattice=lattice) for evaluation in every],
             counts.utility(measure),
             counts.mean(TIE_BREAK),
             counts.unmasked(measure),
@@ -177,9 +179,9 @@ def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -
         TableError: As in `CountedTable.of`.
     """
     lattice = lattice_of(counted, plan)
-    names = [each.attribute for each in lattice.choices]
+    names = [choice.attribute for choice in lattice.choices]
     masked = dict(masked_always(counted, plan))
-    dropped = {each.name for each in plan.attributes if each.kept_as == DROP}
+    dropped = {attribute.name for attribute in plan.attributes if attribute.kept_as == DROP}
     sensitive = tuple(name for name in plan.sensitive if name not in dropped)
     records = DistinctRecords.of(counted, [*names, *sensitive])
     return _required(Evaluation(lattice, records, sensitive, {}, 0, masked), requirement, counted.records)
@@ -221,11 +223,11 @@ def _comparable(
     Returns:
         The remaining choices and other attributes, and by attribute the choices left out.
     """
-    searched = {each.attribute: each for each in choices}
+    searched = {choice.attribute: choice for choice in choices}
     rest, ignored = dict(others), dict[str, tuple[str, ...]]()
     while measure.is_joint and _columns(searched.values(), rest.values()) > MOST_COLUMNS:
         sizes = {name: each.listed[0].size for name, each in searched.items() if len(each) > 1}
-        sizes |= {name: each.size for name, each in rest.items()}
+        sizes |= {name: partition.size for name, partition in rest.items()}
         largest = max(sizes, key=sizes.__getitem__)
         if rest.pop(largest, None) is not None:
             ignored[largest] = (IDENTITY,)
@@ -237,4 +239,4 @@ def _comparable(
 
 
 def _columns(choices: Iterable[Choices], others: Iterable[Partition]) -> int:
-    return sum(part.size for each in choices for part in each.listed) + sum(each.size for each in others)
+    return sum(part.size for choice in choices for part in choice.listed) + sum(other.size for other in others)

@@ -130,4 +130,4 @@ class SearchResult:
     @property
     def complete(self) -> bool:
         """Whether the best configuration for each requirement is proven to be optimal."""
-        return all(each.complete for each in self.frontier)
+        return all(point.complete for point in self.frontier)

@@ -127,7 +127,7 @@ class UtilityCounts:
         return self._joint(options, others) if measure.is_joint else self._mean(measure, options, others)
 
     def _joint(self, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]) -> JointUtility:
-        maskings = {**options, **{name: (each,) for name, each in others.items()}}
+        maskings = {**options, **{name: (other,) for name, other in others.items()}}
         values = np.stack([self._codes(name) for name in maskings], axis=1)
         groups = [[each.groups for each in of] for of in maskings.values()]
         indicators = Indicators.of(values, self._codes(self.label), self.records.counts, groups)
@@ -138,7 +138,7 @@ class UtilityCounts:
     ) -> MeanUtility:
         attributes = len({*options, *others} - {self.label})
         told = [self._told(measure, name, of) / max(attributes, 1) for name, of in options.items()]
-        rest = [self._told(measure, name, [each])[0] / attributes for name, each in others.items()]
+        rest = [self._told(measure, name, [other])[0] / attributes for name, other in others.items()]
         pairs = zip(told, self.choices, strict=False)
         ceilings = [np.array([each[coarser].max() for coarser in of.follows.T]) for each, of in pairs]
         return MeanUtility(told, ceilings, float(sum(rest)))
@@ -150,9 +150,9 @@ class UtilityCounts:
         labels = self._size(self.label)
         sign = 1.0 if measure.better == "higher" else -1.0
         told = []
-        for each in maskings:
-            cells = each.groups[self._codes(name)] * labels + self._codes(self.label)
-            table = np.bincount(cells, self.records.counts, each.size * labels).reshape(-1, labels)
+        for masking in maskings:
+            cells = masking.groups[self._codes(name)] * labels + self._codes(self.label)
+            table = np.bincount(cells, self.records.counts, masking.size * labels).reshape(-1, labels)
             told.append(sign * measure.function(table.astype(np.float64), None))
         return np.array(told)
 
@@ -160,7 +160,9 @@ class UtilityCounts:
     def _options(self) -> dict[str, Sequence[Partition]]:
         """The groupings of each attribute of the lattice; of the label, one without information."""
         nothing = Partition(np.zeros(self._size(self.label), dtype=np.intp), 1)
-        return {each.attribute: (nothing,) if each.attribute == self.label else each.listed for each in self.choices}
+        return {
+            choice.attribute: (nothing,) if choice.attribute == self.label else choice.listed for choice in self.choices
+        }
 
     def _codes(self, name: str) -> Places:
         return self.records.codes[:, self.records.columns.index(name)]

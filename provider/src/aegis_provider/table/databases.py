@@ -61,7 +61,7 @@ def _connected(address: Address) -> Any:  # noqa: ANN401 - see above
 
 
 def _refuse_unknown(address: Address) -> None:
-    known = sorted(each.name for each in ibis.util.backend_entry_points())
+    known = sorted(backend_entry_point.name for backend_entry_point in ibis.util.backend_entry_points())
     if address.kind not in known:
         raise TableError(
             f"{address.name}: no engine is called {shortened(address.kind)}; {nearest(address.kind, known)}"

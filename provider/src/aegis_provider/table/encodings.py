@@ -36,7 +36,7 @@ def encoding_by_letters(text: bytes) -> str:
 
     Greek and Cyrillic encodings are not supported.
     """
-    shares = {each: _share(text.decode(each, "replace"), _LANGUAGES[each]) for each in OLDER}
+    shares = {encoding: _share(text.decode(encoding, "replace"), _LANGUAGES[encoding]) for encoding in OLDER}
     likely = max(shares, key=shares.__getitem__)
     return likely if shares[likely] >= max(_NEARLY_ALL, shares[_USUAL] + _CLEARLY) else _USUAL
 
@@ -44,8 +44,10 @@ def encoding_by_letters(text: bytes) -> str:
 def _share(text: str, languages: tuple[str, ...]) -> float:
     """Return the share of the words' non-ASCII letters in the best-fitting language; 1 without any."""
     letters = list(islice(_letters_of_words(text), _LOOKED_AT))
-    alphabets = [frozenset(_EVERYWHERE + each) for each in languages]
-    return max(sum(each in alphabet for each in letters) for alphabet in alphabets) / len(letters) if letters else 1.0
+    alphabets = [frozenset(_EVERYWHERE + language) for language in languages]
+    return (
+        max(sum(letter in alphabet for letter in letters) for alphabet in alphabets) / len(letters) if letters else 1.0
+    )
 
 
 def _letters_of_words(text: str) -> Iterator[str]:
@@ -53,8 +55,8 @@ def _letters_of_words(text: str) -> Iterator[str]:
 
     A capital after a small letter is not a letter of a word.
     """
-    for found in re.finditer(r"[^\x00-\x7f]", text):
-        place, letter = found.start(), found.group()
+    for match in re.finditer(r"[^\x00-\x7f]", text):
+        place, letter = match.start(), match.group()
         before, after = text[max(0, place - 1) : place].isalpha(), text[place + 1 : place + 2].isalpha()
         is_mark = letter in _IN_WORDS or not (letter.isalpha() or (before and after))
         if not is_mark and (before or after):

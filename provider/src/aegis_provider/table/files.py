@@ -131,7 +131,7 @@ def _csv_files(paths: Sequence[Path], delimiter: str) -> Iterator[_Files]:
 @contextmanager
 def _parquet_files(paths: Sequence[Path]) -> Iterator[_Files]:
     schemas = list(map(_parquet_schema, paths))
-    headers = [tuple(each.names) for each in schemas]
+    headers = [tuple(schema.names) for schema in schemas]
     _refuse_other_columns(paths, headers)
     yield _Files(tuple(paths), tuple(paths), headers[0], schema=schemas[0])
 

@@ -59,7 +59,7 @@ class InMemory:
             return None
         if version != self._version:
             self._read, self._version = {}, version
-        missing = [each for each in dict.fromkeys(columns) if each not in self._read]
+        missing = [fromkey for fromkey in dict.fromkeys(columns) if fromkey not in self._read]
         if missing:
             size = sum(texts.nbytes for texts in self._read.values())
             texts = _whole(read(missing), len(missing), _MOST - size)
@@ -67,7 +67,7 @@ class InMemory:
             self._read = {} if texts is None else self._read | dict(zip(missing, texts, strict=True))
         if self._is_large or self.version() != version:
             return None
-        return pa.table([self._read[each] for each in columns], _names(len(columns)))
+        return pa.table([self._read[column] for column in columns], _names(len(columns)))
 
 
 def _version_of(paths: Iterable[Path]) -> Hashable:

@@ -27,13 +27,13 @@ def orders_in_parquet(paths: Sequence[Path]) -> Orders:
     The order is in the dictionary of a column; a file written without dictionaries has lost it.
     """
     first, *others = map(_orders_in_file, paths)
-    return {name: order for name, order in first.items() if all(each.get(name) == order for each in others)}
+    return {name: order for name, order in first.items() if all(other.get(name) == order for other in others)}
 
 
 def _orders_in_file(path: Path) -> Orders:
     with pq.ParquetFile(path) as file:
         names = [
-            each.name for each in file.schema_arrow if _states_order(each.type) and _has_dictionary(file, each.name)
+            field.name for field in file.schema_arrow if _states_order(field.type) and _has_dictionary(file, field.name)
         ]
         first = next(file.iter_batches(1, columns=names), None) if names else None
         return {} if first is None else orders_in(pa.Table.from_batches([first]))
@@ -42,7 +42,7 @@ def _orders_in_file(path: Path) -> Orders:
 def _has_dictionary(file: pq.ParquetFile, name: str) -> bool:
     groups = [file.metadata.row_group(place) for place in range(file.metadata.num_row_groups)]
     columns = [group.column(place) for group in groups for place in range(group.num_columns)]
-    return all(each.has_dictionary_page for each in columns if each.path_in_schema == name)
+    return all(column.has_dictionary_page for column in columns if column.path_in_schema == name)
 
 
 def orders_in_duckdb(backend: Any, query: str) -> Orders:  # noqa: ANN401 - Ibis has no types
@@ -52,7 +52,7 @@ def orders_in_duckdb(backend: Any, query: str) -> Orders:  # noqa: ANN401 - Ibis
         duckdb.Error: DuckDB rejects the query.
     """
     relation = backend.con.sql(query)
-    enums = (each for each in zip(relation.columns, relation.types, strict=True) if each[1].id == "enum")
+    enums = (column for column in zip(relation.columns, relation.types, strict=True) if column[1].id == "enum")
     return {name: dict(kind.children)["values"] for name, kind in enums}
 
 

@@ -104,7 +104,9 @@ def recognised(counts: Mapping[str, int], declared: ValueType | None = None) -> 
     if not is_known or (declared is None and _are_codes(form, fitting, odd)) or (example is None and not odd):
         return None
     least = total if isinstance(form, Plain) else enough
-    for other in (each for each in plain if cells[each] >= least and (odd or not isinstance(form, Plain))):
+    for other in (
+        candidate for candidate in plain if cells[candidate] >= least and (odd or not isinstance(form, Plain))
+    ):
         for text, of in fitting.items():
             if plain[other][text] not in (None, of):
                 raise AmbiguousWritingError(text, sorted((form, other), key=FORMS.index))

@@ -218,7 +218,7 @@ class Table:
             keys = self.keys(names)
             grouped = keys.group_by(list(keys.columns)).aggregate(n=keys.count())
             batches = self._texts(names, grouped.select(**self._shown(grouped, names), n=grouped["n"].cast("int64")))
-        coded = [pa.table([*_coded(each), each.column("n")], each.schema.names) for each in batches]
+        coded = [pa.table([*_coded(batch), batch.column("n")], batch.schema.names) for batch in batches]
         return pa.concat_tables(coded).unify_dictionaries().combine_chunks()
 
     def values(self, names: Sequence[str]) -> list[pa.Array]:
@@ -235,7 +235,7 @@ class Table:
         places = numbers_in(distinct["place"])
         mine = [distinct["first"].take(number_array(np.flatnonzero(places == place))) for place in range(len(names))]
         texts = [reading.canonical(_chunk(each)) for reading, each in zip(readings, mine, strict=True)]
-        return [each.filter(pc.not_equal(each, MISSING)) for each in texts]
+        return [text.filter(pc.not_equal(text, MISSING)) for text in texts]
 
     def alone(self, names: Sequence[str]) -> tuple[int, int]:
         """Return the number of records that differ from all others in these columns, and the number of all records.
@@ -307,10 +307,10 @@ class Table:
         new = [name for name in columns if columns[name] not in self.kept]
         counted = dict(zip(new, self._counted_by_engine(new, label), strict=True)) if new else {}
         free = _MOST_KEPT_IN_ALL - sum(map(len, self.kept.values()))
-        for name, each in counted.items():
-            if len(each) <= min(_MOST_KEPT, free):
-                self.kept[columns[name]] = each
-                free -= len(each)
+        for name, counts in counted.items():
+            if len(counts) <= min(_MOST_KEPT, free):
+                self.kept[columns[name]] = counts
+                free -= len(counts)
         yield from (counted[name] if name in counted else self.kept[columns[name]] for name in names)
 
     def _counted_by_engine(self, names: Sequence[str], label: str) -> Iterator[pa.Table]:
@@ -355,7 +355,7 @@ class Table:
     def _texts(self, names: Sequence[str], texts: Expression) -> Iterator[pa.RecordBatch]:
         readings = self._readings(names)
         for batch in self.engine.stream(texts, _RECORDS_PER_BATCH):
-            columns = [reading.canonical(each) for reading, each in zip(readings, batch.columns, strict=False)]
+            columns = [reading.canonical(column) for reading, column in zip(readings, batch.columns, strict=False)]
             yield pa.record_batch([*columns, *batch.columns[len(columns) :]], batch.schema.names)
 
     def _lacking(self, name: str, names: Sequence[str]) -> str:
@@ -369,8 +369,8 @@ class Table:
             and self.columns[0] not in names
             and len(set(names)) > 1
         ):
-            found = f"one column found ({shortened(self.columns[0])}) with delimiter {self.delimiter!r}"
-            return f"{self.name}: {found}; name the right one with --delimiter"
+            message = f"one column found ({shortened(self.columns[0])}) with delimiter {self.delimiter!r}"
+            return f"{self.name}: {message}; name the right one with --delimiter"
         missing = set(names).difference(self.columns)
         if len(missing) > 1 and 2 * len(missing) >= len(set(names)):
             others = f"no column {shortened(name)}, nor {len(missing) - 1} more of the {len(set(names))} requested"
@@ -394,4 +394,4 @@ def _chunk(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _coded(batch: pa.RecordBatch) -> list[pa.Array]:
-    return [each.dictionary_encode() for each in batch.columns[:-1]]
+    return [column.dictionary_encode() for column in batch.columns[:-1]]

@@ -77,9 +77,9 @@ def plainly(table: Table, writings: Mapping[str, Writing]) -> Table:
     Raises:
         TableError: More than one cell in a hundred would become missing.
     """
-    stated = [name for name, each in writings.items() if not each.is_plain and name in table.columns]
+    stated = [name for name, writing in writings.items() if not writing.is_plain and name in table.columns]
     readings = {name: Written(writing=writings[name]) for name in stated if is_text(table, name)}
-    _refuse_many_odd(table, {name: each for name, each in readings.items() if each.writing.odd_as_missing})
+    _refuse_many_odd(table, {name: reading for name, reading in readings.items() if reading.writing.odd_as_missing})
     return table.read_as(readings) if readings else table
 
 

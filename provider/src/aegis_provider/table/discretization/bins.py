@@ -181,8 +181,8 @@ class Binned(Reading):
     def ends(self, domain: Domain) -> tuple[Domain, Domain]:
         """Return the bins as two domains of numbers: the lowest number of each, and one just below its upper end."""
         bounds = [None if text == MISSING else self.bounds_of(text) for text in domain.texts]
-        low = [None if each is None else max(each[0], -_HUGE) for each in bounds]
-        high = [None if each is None else minus(min(each[1], _HUGE), _TINY) for each in bounds]
+        low = [None if bound is None else max(bound[0], -_HUGE) for bound in bounds]
+        high = [None if bound is None else minus(min(bound[1], _HUGE), _TINY) for bound in bounds]
         lowest, highest = (Domain(ValueType.NUMBER, domain.texts, tuple(keys), domain.places) for keys in (low, high))
         return lowest, highest
 

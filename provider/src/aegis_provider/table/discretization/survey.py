@@ -54,7 +54,7 @@ def discretized(table: Table, rules: Mapping[str, Rule]) -> Table:
     seen = table.engine.fetch(_survey(table, list(places.values()))).to_pylist()[0]
     odd = [name for name, place in places.items() if seen[f"odd{place}"] is not None]
     if forms := {name: recognised_in(table, name, ValueType.NUMBER) for name in odd}:
-        writings = {name: Writing(each.form) for name, each in forms.items() if each is not None and each.example}
+        writings = {name: Writing(form.form) for name, form in forms.items() if form is not None and form.example}
         for name, each in forms.items():
             if each is not None and each.odd:
                 raise odd_texts(table, name, each)
