@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_provider.control.promises import Roles, still_vouched
+from aegis_provider.control.promises import Roles, valid_promises
 from aegis_provider.privacy import CRITERIA, classes_of, holds, measure_privacy
 from aegis_sdk.wire.configuration import Configuration
 from tests.for_each import for_each
@@ -28,7 +28,7 @@ def measured(rows, mappings):
 
 def kept(before, coarser):
     configuration = Configuration(id="c", maskings=dict.fromkeys(COLUMNS, "m"), privacy=before)
-    return still_vouched([configuration], {(name, "m") for name in coarser}, ROLES).configurations[0].privacy or {}
+    return valid_promises([configuration], {(name, "m") for name in coarser}, ROLES).configurations[0].privacy or {}
 
 
 @given(tables(3), MERGES, MERGES, st.sampled_from([("a",), ("a", "b"), ("s",), ("a", "s")]))
@@ -54,7 +54,7 @@ def test_what_is_lost_is_named(coarser, lost):
     assert names.keys() - kept(names, coarser).keys() == lost
     maskings = {"a": "m", "s": "m", "other": "m"}
     configuration = Configuration(id="c", maskings=maskings, privacy=names, suppressed=2)
-    vouched = still_vouched([configuration], {(name, "m") for name in coarser}, ROLES)
+    vouched = valid_promises([configuration], {(name, "m") for name in coarser}, ROLES)
     assert set(vouched.lost.get("c", ())) == lost
     assert vouched.recount == (("c",) if lost else ())
     assert vouched.configurations[0].suppressed == (None if lost else 2)

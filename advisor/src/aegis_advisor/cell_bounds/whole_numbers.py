@@ -157,7 +157,7 @@ class BoxSearch:
         for cell in range(self.sums.cells.size):
             try:
                 if not self.varies[cell]:
-                    self._settle(relaxation, cell)
+                    self._decide_cell(relaxation, cell)
             except GivenUpError:
                 continue
 
@@ -173,7 +173,7 @@ class BoxSearch:
                 left = still
                 self._try_program(self.lower, self.upper, np.where(self.varies, 0.0, sign))
 
-    def _settle(self, relaxation: Relaxation, cell: int) -> None:
+    def _decide_cell(self, relaxation: Relaxation, cell: int) -> None:
         """Search for a table with a higher count in this cell than all so far, then for one with a lower count."""
         count = self.least[cell]
         above, below = self.lower.copy(), self.upper.copy()

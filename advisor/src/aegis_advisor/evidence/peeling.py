@@ -26,7 +26,7 @@ def peel(sums_of: IntArray, sums: IntArray) -> IntArray | None:
     while touched.size:
         if not peeling.is_possible(touched):
             return None
-        touched = peeling.subtract(peeling.settle(touched))
+        touched = peeling.subtract(peeling.determine(touched))
     return peeling.cells
 
 
@@ -42,7 +42,7 @@ class _Peeling:
         self._indices = np.bincount(sums_of.ravel(), indices, minlength=sums.size).astype(np.int64)
         self.cells: IntArray = np.full(cells, UNKNOWN, dtype=np.int64)
 
-    def settle(self, touched: IntArray) -> IntArray:
+    def determine(self, touched: IntArray) -> IntArray:
         """Determine the cells that follow from the changed sums (touched,), and return them."""
         alone = touched[self._open[touched] == 1]
         last = self._indices[alone]
@@ -57,13 +57,13 @@ class _Peeling:
         chosen[sums] = True
         return np.flatnonzero(chosen[self._sums_of].any(axis=0) & (self.cells == UNKNOWN))
 
-    def subtract(self, settled: IntArray) -> IntArray:
+    def subtract(self, determined: IntArray) -> IntArray:
         """Subtract determined cells from their sums, and return these sums."""
         # Not by broadcasting: `subtract.at` of NumPy 2.4 then reads past the end of the shorter array.
-        views, concerned = len(self._sums_of), self._sums_of[:, settled].ravel()
-        np.subtract.at(self._left, concerned, np.tile(self.cells[settled], views))
+        views, concerned = len(self._sums_of), self._sums_of[:, determined].ravel()
+        np.subtract.at(self._left, concerned, np.tile(self.cells[determined], views))
         np.subtract.at(self._open, concerned, 1)
-        np.subtract.at(self._indices, concerned, np.tile(settled, views))
+        np.subtract.at(self._indices, concerned, np.tile(determined, views))
         return np.unique(concerned)
 
     def is_possible(self, sums: IntArray) -> bool:

@@ -74,13 +74,13 @@ def _errors(mappings: Sequence[IntArray]) -> FloatArray:
     remainders, tables = exact.ravel().copy(), np.arange(_TABLES)
     for mapping in (*mappings, np.zeros_like(mappings[0])):
         groups = mapping[:, np.newaxis] * _TABLES + tables
-        _settle(remainders, groups.ravel(), rng)
+        _round_in_pairs(remainders, groups.ravel(), rng)
     last = (remainders > 0) & (remainders < 1)
     rounded = np.where(last, rng.random(remainders.size) < remainders, remainders)
     return rounded.reshape(exact.shape) - exact
 
 
-def _settle(remainders: FloatArray, groups: IntArray, rng: np.random.Generator) -> None:
+def _round_in_pairs(remainders: FloatArray, groups: IntArray, rng: np.random.Generator) -> None:
     """Round remainders (cells,) in pairs until all but at most one of each group are 0 or 1."""
     while True:
         places = np.flatnonzero((remainders > 0) & (remainders < 1))

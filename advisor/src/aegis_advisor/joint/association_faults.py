@@ -124,8 +124,10 @@ class _Limits:
         most = self.most if label is None else min(self.most, int(label.sum()))
         few = one.combinations_off
         if not self.least - few <= one.combinations <= most + few:
-            told = f"are {most}" if self.least == most else f"are {self.least} to {most}"
-            yield Fault((index, "with_label", "combinations"), f"is {one.combinations}, but by the counts there {told}")
+            number = f"are {most}" if self.least == most else f"are {self.least} to {most}"
+            yield Fault(
+                (index, "with_label", "combinations"), f"is {one.combinations}, but by the counts there {number}"
+            )
         elif label is not None:
             records, classes = int(label.sum()), int(np.count_nonzero(label)) - 1
             lower, upper = records * self.trace, records * min(classes, one.combinations + few - 1)

@@ -47,37 +47,37 @@ class CountErrors:
             return None
         return cls(design, design.variance, Basis.of(label).products(), float(label.sum()))
 
-    def trace_variance(self, used: Sequence[tuple[int, int]], told: FloatArray | None = None) -> float:
+    def trace_variance(self, used: Sequence[tuple[int, int]], coefficients: FloatArray | None = None) -> float:
         """The variance of the trace of some attributes, each with its code.
 
         Args:
             used: the attributes and their codes.
-            told: (columns, k) the coefficients of their trace, if computed already (`InexactTrace`).
+            coefficients: (columns, k) the coefficients of their trace, if computed already (`InexactTrace`).
         """
         places = [(place, code) for place, code in used if self.design.masked[place][code] is not None]
         if not places:
             return 0.0
         runs = [self.design.columns[place][code] for place, code in places]
-        if told is None:
-            told = inexact_trace(self.design, self.variance, np.concatenate(runs), np.inf).told
-        blocks = np.split(told, np.cumsum([run.size for run in runs])[:-1])
+        if coefficients is None:
+            coefficients = inexact_trace(self.design, self.variance, np.concatenate(runs), np.inf).coefficients
+        blocks = np.split(coefficients, np.cumsum([run.size for run in runs])[:-1])
         parts = [self._part(place, code, block) for (place, code), block in zip(places, blocks, strict=True)]
-        total = sum(part.masking.variance * _square(part.told, part.products, self.label) for part in parts)
+        total = sum(part.masking.variance * _square(part.coefficients, part.products, self.label) for part in parts)
         total += sum(self._of_pair(first, second) for first, second in combinations(parts, 2))
         return 4 * float(total) / self.records**2
 
     def _of_pair(self, first: "_Part", second: "_Part") -> float:
         """The contribution of the errors of pair counts."""
         variance = self.design.tables.variance(first.place, first.masking.id, second.place, second.masking.id)
-        return variance * _square(first.told @ second.told.T, first.products, second.products)
+        return variance * _square(first.coefficients @ second.coefficients.T, first.products, second.products)
 
-    def _part(self, place: int, code: int, told: FloatArray) -> "_Part":
+    def _part(self, place: int, code: int, coefficients: FloatArray) -> "_Part":
         masking = self.design.masked[place][code]
         if masking is None:
             raise ValueError("a masking with a single masked value has no errors")
         if (place, code) not in self._products:
             self._products[place, code] = masking.basis.products()
-        return _Part(place, masking, told, self._products[place, code])
+        return _Part(place, masking, coefficients, self._products[place, code])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,13 +87,13 @@ class _Part:
     Attributes:
         place: its attribute.
         masking: the masking.
-        told: (size, k) its rows of `W L`.
+        coefficients: (size, k) its rows of `W L`.
         products: (size, size) the products of its functions.
     """
 
     place: int
     masking: Masked
-    told: FloatArray
+    coefficients: FloatArray
     products: FloatArray
 
 

@@ -70,7 +70,7 @@ class Indicators:
 
     def traces(self, codes: Codes) -> tuple[FloatArray, IntArray]:
         """The traces (configurations,) of configurations (configurations, attributes), and their ranks."""
-        outcomes = [_Factor.of(self, row).told for row in codes.tolist()]
+        outcomes = [_Factor.of(self, row).outcome for row in codes.tolist()]
         return np.array([trace for trace, _ in outcomes]), np.array([rank for _, rank in outcomes], dtype=np.int64)
 
     def refined(self, codes: Sequence[int], steps: Sequence[Step]) -> tuple[FloatArray, IntArray]:
@@ -109,7 +109,7 @@ class _Factor:
         return cls(lower, places, _solved(lower, design.labels[places]))
 
     @property
-    def told(self) -> tuple[float, int]:
+    def outcome(self) -> tuple[float, int]:
         """The trace and the rank."""
         return float(np.square(self.solved).sum()), self.places.size
 
@@ -119,7 +119,7 @@ class _Factor:
         fresh = np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.int64)
         part = _solved(self.lower, design.correlations[np.ix_(self.places, fresh)])
         labels = design.labels[fresh] - part.T @ self.solved
-        trace, rank = self.told
+        trace, rank = self.outcome
         end = 0
         for columns in chosen:
             mine = slice(end, end := end + columns.size)

@@ -29,12 +29,12 @@ class InexactTrace:
     Attributes:
         trace: Pillai's trace, less the expected contribution of errors of counts with the label.
         kept: the number of retained directions.
-        told: (columns, k) the inverse of the correlations in these directions, times those with the label.
+        coefficients: (columns, k) the inverse of the correlations in these directions, times those with the label.
     """
 
     trace: float
     kept: int
-    told: FloatArray
+    coefficients: FloatArray
 
 
 def inexact_traces(design: Design, variance: Variance, codes: Codes, label: IntArray) -> list[InexactTrace]:
@@ -63,9 +63,11 @@ def inexact_trace(design: Design, variance: Variance, columns: IntArray, most: f
     if not columns.size:
         return InexactTrace(0.0, 0, labels)
     scaled = _whitening(design, variance, columns)
-    told = scaled @ (scaled.T @ labels)
+    coefficients = scaled @ (scaled.T @ labels)
     chance = float(np.sum(np.square(scaled), axis=1) @ variance.labels[columns])
-    return InexactTrace(min(max(float(np.sum(labels * told)) - chance, 0.0), most), scaled.shape[1], told)
+    return InexactTrace(
+        min(max(float(np.sum(labels * coefficients)) - chance, 0.0), most), scaled.shape[1], coefficients
+    )
 
 
 def _whitening(design: Design, variance: Variance, columns: IntArray) -> FloatArray:

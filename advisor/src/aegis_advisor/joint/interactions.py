@@ -156,20 +156,20 @@ def _by_forest(shares: FloatArray, variances: FloatArray, ends: IntArray, overla
     while True:
         rest = 1 - explained
         anew = np.where(tree[first] == tree[second], 0.0, roots - np.maximum(predicted, explained * roots))
-        told = np.divide(np.maximum(anew, 0.0) ** 2, rest, out=np.zeros(len(shares)), where=rest > 1 - COPY)
-        best = int(told.argmax()) if told.size else 0
-        if not told.any():
+        added = np.divide(np.maximum(anew, 0.0) ** 2, rest, out=np.zeros(len(shares)), where=rest > 1 - COPY)
+        best = int(added.argmax()) if added.size else 0
+        if not added.any():
             return 1 - left, float(variance)
         one, two = ends[best].tolist()
         moved = variances[best] * (anew[best] / (rest[best] * roots[best])) ** 2
-        variance = variance * (1 - told[best]) ** 2 + left**2 * moved
-        left *= 1 - told[best]
+        variance = variance * (1 - added[best]) ** 2 + left**2 * moved
+        left *= 1 - added[best]
         tree[tree == tree[two]] = tree[one]
         cosines = np.maximum(alike[first, one] * alike[second, two], alike[first, two] * alike[second, one])
         direction = (cosines - basis[:, best] @ basis) / np.sqrt(rest[best])
         basis = np.vstack([basis, direction])
         explained = explained + direction**2
-        predicted = predicted + direction * np.sqrt(told[best])
+        predicted = predicted + direction * np.sqrt(added[best])
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class Judge:
             rank: its rank.
         """
         records, classes = float(self.label.sum()), self.label.size - 1
-        combinations, chi_square = self._told(known, joint)
+        combinations, chi_square = self._judged_by(known, joint)
         size, whole = combinations - 1, min(chi_square / records, classes)  # exceeds it by rounding only
         if records - 1 - size < LEAST_LEFT * records or size <= rank or trace >= classes or joint is None:
             return 0.0
@@ -208,10 +208,10 @@ class Judge:
     def variance(self, known: PairAssociation, trace: float, share: float, moved: float) -> float:
         """The variance of a share due to errors of counts, which give the trace the variance `moved`."""
         left = max(self.label.size - 1 - trace, LEAST_LEFT)
-        told = known.square_variance(self.label) / float(self.label.sum()) ** 2
-        return (told + (1 - share) ** 2 * moved) / left**2
+        own = known.square_variance(self.label) / float(self.label.sum()) ** 2
+        return (own + (1 - share) ** 2 * moved) / left**2
 
-    def _told(self, known: PairAssociation, joint: IntArray | None) -> tuple[int, float]:
+    def _judged_by(self, known: PairAssociation, joint: IntArray | None) -> tuple[int, float]:
         """The number of combinations and chi-square to judge by.
 
         A rounded number of combinations is cut at the number of cells of the pair counts. Noise must never look like an

@@ -114,16 +114,18 @@ def score_jointly(
         traced.rank[:count],
         float(traced.doubt[:count].max()),
         float(np.nanmax(utility)),
-        variance=None if errors is None else partial(_variances, errors, codes, traced.told or ()),
+        variance=None if errors is None else partial(_variances, errors, codes, traced.coefficients or ()),
     )
     if associations is None:
         return scores
     return _with_interactions(scores, design, codes, associations, label, errors)
 
 
-def _variances(errors: CountErrors, codes: Codes, told: Sequence[FloatArray], rows: IntArray) -> FloatArray:
+def _variances(errors: CountErrors, codes: Codes, coefficients: Sequence[FloatArray], rows: IntArray) -> FloatArray:
     """The variances (rows,) of the traces of some configurations."""
-    return np.array([errors.trace_variance(list(enumerate(codes[row].tolist())), told[row]) for row in rows.tolist()])
+    return np.array(
+        [errors.trace_variance(list(enumerate(codes[row].tolist())), coefficients[row]) for row in rows.tolist()]
+    )
 
 
 def _with_interactions(
@@ -145,8 +147,8 @@ def _with_interactions(
     if missing := [name for name in names if name not in known]:
         attributes = [one.name for one in design.tables.evidence]
         raise MissingAssociationsError([(attributes[at], one, attributes[to], two) for at, one, to, two in missing])
-    told = dict(zip(used, map(known.__getitem__, names), strict=True))
-    explained, moved = Interactions.of(design, told, label, errors).explained(codes)
+    by_pair = dict(zip(used, map(known.__getitem__, names), strict=True))
+    explained, moved = Interactions.of(design, by_pair, label, errors).explained(codes)
     unexplained = np.count_nonzero(label) - 1 - scores.utility
     added = explained * unexplained
     utility = scores.utility + added

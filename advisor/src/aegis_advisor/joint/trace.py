@@ -19,13 +19,13 @@ class Traces:
         trace: `V = tr(Sxx^+ Sxy Syy^+ Syx)`; NaN if no table has the counts of a configuration.
         rank: the rank of `Sxx`.
         doubt: the rounding error of the trace; infinite if unknown.
-        told: what the standard errors of each follow from (`InexactTrace`); None if all counts are exact.
+        coefficients: those of each (`InexactTrace`), for its standard errors; None if all counts are exact.
     """
 
     trace: FloatArray
     rank: IntArray
     doubt: FloatArray
-    told: Sequence[FloatArray] | None = None
+    coefficients: Sequence[FloatArray] | None = None
 
 
 def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
@@ -39,8 +39,10 @@ def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
     if design.variance is not None:
         outcomes = inexact_traces(design, design.variance, codes, label)
         kept = np.array([outcome.kept for outcome in outcomes], dtype=np.int64)
-        told = [outcome.told for outcome in outcomes]
-        return Traces(np.array([outcome.trace for outcome in outcomes]), kept, np.full(len(codes), np.inf), told)
+        coefficients = [outcome.coefficients for outcome in outcomes]
+        return Traces(
+            np.array([outcome.trace for outcome in outcomes]), kept, np.full(len(codes), np.inf), coefficients
+        )
     records = int(label.sum())
     order = _order(design, codes)
     arranged = codes[:, order]

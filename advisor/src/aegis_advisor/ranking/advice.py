@@ -93,8 +93,8 @@ def recommend(
         one.assess(measure, question, counts=weight > 0) for one, weight in zip(selected, question.weights, strict=True)
     ]
     if measure.is_joint and len(weighted) > 1:
-        told = KnownPairs(pairs, associations)
-        scores = score_by_joint_measure(selected, assessments, codes, told, others, question, published)
+        known = KnownPairs(pairs, associations)
+        scores = score_by_joint_measure(selected, assessments, codes, known, others, question, published)
     else:
         scores = score_by_attribute(selected, assessments, blocks, measure, question.weights)
     ranking = _rank(selected, assessments, blocks, scores, question)

@@ -60,9 +60,9 @@ def kept_shares(
         better: which utilities are better.
     """
     sign = 1.0 if better == "higher" else -1.0
-    worth, told = sign * (reference - nothing), sign * (values - nothing)
-    harmless = (told >= -_NOTHING).astype(np.float64)
-    kept = np.divide(told, worth, out=harmless, where=np.broadcast_to(worth > _NOTHING, told.shape))
+    worth, gain = sign * (reference - nothing), sign * (values - nothing)
+    harmless = (gain >= -_NOTHING).astype(np.float64)
+    kept = np.divide(gain, worth, out=harmless, where=np.broadcast_to(worth > _NOTHING, gain.shape))
     return np.round(np.clip(kept, 0.0, 1.0), 2)
 
 

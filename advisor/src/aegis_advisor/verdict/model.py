@@ -125,7 +125,7 @@ class Releases:
             options,
             [row.suppressed or 0 for row in rows] or [0] * len(codes[0]),  # these numbers come with the counts
             [row.suppressed_cells or 0 for row in rows],
-            _vouched(rows) if table is None else table.privacy or {},
+            _privacy_of(rows) if table is None else table.privacy or {},
             table is not None,
             None if known is None else frozenset(places[name] for name in known),
             frozenset(place for place, row in enumerate(rows) if row.is_generated),
@@ -143,7 +143,7 @@ def _codes(maskings: Sequence[str], options: Sequence[str]) -> IntArray:
     return np.fromiter((number[masking] for masking in maskings), dtype=np.int64)
 
 
-def _vouched(rows: Sequence[ConfigurationContent]) -> dict[str, list[float | None]]:
+def _privacy_of(rows: Sequence[ConfigurationContent]) -> dict[str, list[float | None]]:
     """The privacy values of listed configurations, by criterion; a generated one is not measured in the table."""
     privacy: list[Mapping[str, float]] = [{} if row.is_generated else row.privacy or {} for row in rows]
     return {name: [each.get(name) for each in privacy] for name in dict.fromkeys(chain.from_iterable(privacy))}

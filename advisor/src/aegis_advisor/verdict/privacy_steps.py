@@ -90,10 +90,10 @@ def telling_numbers(privacy: Mapping[str, float], totals: Totals) -> dict[str, d
         others = limits_of({other: number for other, number in privacy.items() if other != name}, totals)
         if certain := certain_counts(name, *read(name, privacy[name]), others):
             telling[name] = certain
-    return telling | _telling_together({name: each for name, each in privacy.items() if name not in telling}, totals)
+    return telling | _disclosing_together({name: each for name, each in privacy.items() if name not in telling}, totals)
 
 
-def _telling_together(privacy: Mapping[str, float], totals: Totals) -> dict[str, dict[str, int]]:
+def _disclosing_together(privacy: Mapping[str, float], totals: Totals) -> dict[str, dict[str, int]]:
     telling, limits = {}, limits_of(_least_of_classes(privacy), totals)
     kept: Stated = ()
     for name in (each for each in STEPS if each in privacy):
@@ -110,7 +110,7 @@ def _least_of_classes(privacy: Mapping[str, float]) -> dict[str, float]:
     return {name: number for name, number in privacy.items() if name not in STEPS}
 
 
-def _tells(name: str, between: tuple[float, float], limits: ClassLimits) -> bool:
+def _discloses(name: str, between: tuple[float, float], limits: ClassLimits) -> bool:
     return bool(certain_counts(name, *between, limits) or counts_in_all_tables(((name, *between),), limits))
 
 
@@ -159,8 +159,8 @@ def _bounds(name: str, promised: float | None, known: tuple[ClassLimits, ...]) -
     """
     lower = name == _LOWER
 
-    def tells(cell: tuple[float, float]) -> bool:
-        return any(_tells(name, cell, limits) for limits in known)
+    def discloses(cell: tuple[float, float]) -> bool:
+        return any(_discloses(name, cell, limits) for limits in known)
 
     def between(weaker: float, stronger: float) -> tuple[float, float]:
         return _closed(weaker, stronger) if lower else (stronger, weaker)
@@ -170,10 +170,10 @@ def _bounds(name: str, promised: float | None, known: tuple[ClassLimits, ...]) -
     last = weakest if promised is None else promised
     for step in STEPS[name] if lower else reversed(STEPS[name]):
         is_stronger = step > last if lower else step < last
-        if is_stronger and not tells(between(last, step)) and not tells(read(name, step)):
+        if is_stronger and not discloses(between(last, step)) and not discloses(read(name, step)):
             bounds.append(step)
             last = step
-    while len(bounds) > 1 and tells(between(bounds[-1], strongest)):
+    while len(bounds) > 1 and discloses(between(bounds[-1], strongest)):
         bounds.pop()
     return tuple(bounds)
 
@@ -183,6 +183,6 @@ def _unsuspicious(name: str, promised: float, known: tuple[ClassLimits, ...]) ->
     steps = STEPS[name] if name != _LOWER else tuple(reversed(STEPS[name]))
     weaker = (each for each in steps if (each < promised if name == _LOWER else each > promised))
     for number in (promised, *weaker):
-        if not any(_tells(name, read(name, number), limits) for limits in known):
+        if not any(_discloses(name, read(name, number), limits) for limits in known):
             return number
     return promised

@@ -173,12 +173,12 @@ class _Rows:
 
     def known(self, promised: _Numbers, evidence: AttributeEvidence) -> int:
         """Count the cells, and sums of rows, that are most likely one small count by the promises alone."""
-        keeps = _Keeps.of(promised, label_totals(evidence))
+        keeps = _Limits.of(promised, label_totals(evidence))
         known = 0
         for row, counts, weights in self._each(keeps.may_exclude(self.least, self.weights.shape[2])):
             listed = weights * (counts.sum(axis=0) >= self.listed[row])
-            kept = listed * keeps.keeps(counts)
-            known += sum(_is_told(count, kept, listed) for count in (*counts, counts.sum(axis=0)))
+            kept = listed * keeps.admits(counts)
+            known += sum(_is_disclosed(count, kept, listed) for count in (*counts, counts.sum(axis=0)))
         return known
 
     def known_combinations(self, exact: IntArray, size: float) -> int:
@@ -187,7 +187,7 @@ class _Rows:
         for row, counts, weights in self._each(np.ones(len(self.least), dtype=bool)):
             fitting = weights * (counts.sum(axis=0) == exact[row])
             kept = fitting * ((counts == 0) | (counts >= size)).all(axis=0)
-            known += sum(_is_told(count, kept, fitting) for count in counts)
+            known += sum(_is_disclosed(count, kept, fitting) for count in counts)
         return known
 
     def _each(self, chosen: BoolArray) -> Iterator[tuple[int, IntArray, FloatArray]]:
@@ -208,7 +208,7 @@ class _Rows:
             yield row, self.least[row][:, np.newaxis] + offsets, np.asarray(weights)
 
 
-def _is_told(counts: IntArray, kept: FloatArray, others: FloatArray) -> bool:
+def _is_disclosed(counts: IntArray, kept: FloatArray, others: FloatArray) -> bool:
     return _is_known(counts, kept) and not _is_known(counts, others)
 
 
@@ -218,7 +218,7 @@ def _is_known(counts: IntArray, weights: FloatArray) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Keeps:
+class _Limits:
     """The limits of every class, and so of every union of classes.
 
     Attributes:
@@ -238,7 +238,7 @@ class _Keeps:
     common: FloatArray
 
     @classmethod
-    def of(cls, promised: _Numbers, totals: Sequence[tuple[int, int]]) -> "_Keeps":
+    def of(cls, promised: _Numbers, totals: Sequence[tuple[int, int]]) -> "_Limits":
         """Read privacy values, given the minimum and maximum records of each label value."""
         least, most = np.array(totals, dtype=np.float64).T
         common = most / (most + least.sum() - least)
@@ -260,7 +260,7 @@ class _Keeps:
         shares = (largest > np.minimum(self.most, self.common + self.beyond)).any(axis=1)
         return np.asarray((least.sum(axis=1) < self.size) | few | shares | (self.entropy > 0) | (self.beyond < 1))
 
-    def keeps(self, counts: IntArray) -> BoolArray:
+    def admits(self, counts: IntArray) -> BoolArray:
         """(tables,) whether rows with these counts (labels, tables) are within the limits."""
         sums = counts.sum(axis=0)
         shares = counts / np.maximum(sums, 1)

@@ -55,10 +55,10 @@ def counts_in_all_tables(stated: Stated, limits: ClassLimits) -> dict[str, int] 
         return {}
     left: set[_Fact] | None = None
     for totals in product(*ranges):
-        told = _Table(totals, stated, limits).told(left)
-        if told is not None:
+        facts = _Table(totals, stated, limits).in_every_split(left)
+        if facts is not None:
             own = set(_of_totals(totals, limits))
-            left = told | (own if left is None else own & left)
+            left = facts | (own if left is None else own & left)
         if left is not None and not left:
             return {}
     return None if left is None else dict(sorted(left, reverse=True))
@@ -121,7 +121,7 @@ class _Table:
             fits.append(bits)
         return fits
 
-    def told(self, asked: Collection[_Fact] | None) -> set[_Fact] | None:
+    def in_every_split(self, asked: Collection[_Fact] | None) -> set[_Fact] | None:
         """Return the counts (of those asked for) that some class has in every way to split the table; None if there is
         no way.
         """

@@ -46,11 +46,13 @@ def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     # The plan has the exact numbers even where the entry must not publish them, with their types: 5, not 5.0.
     intended = {configuration.id: configuration for configuration in plan.configurations} | {**controlled.recounted}
     lost = controlled.changes.privacy
-    configurations = tuple(_vouching(intended[each.id], lost.get(each.id, ())) for each in controlled.entry.masked)
+    configurations = tuple(
+        _with_valid_promises(intended[each.id], lost.get(each.id, ())) for each in controlled.entry.masked
+    )
     return replace(plan, attributes=attributes, configurations=configurations)
 
 
-def _vouching(intended: Configuration, lost: Collection[str]) -> Configuration:
+def _with_valid_promises(intended: Configuration, lost: Collection[str]) -> Configuration:
     """Return the configuration without the promises that merging may have broken."""
 
     def kept(numbers: Mapping[str, int | float]) -> dict[str, int | float]:

@@ -59,14 +59,14 @@ def rounded_once(
     finest_first = sorted(views, key=lambda view: -view.size)
     for view in (*finest_first, Partition(np.zeros(values, dtype=np.intp), 1)):
         groups = view.groups[:, np.newaxis] * labels + np.arange(labels)
-        _settle(remainders, groups.ravel(), base, random_bytes)
-    settled = remainders.reshape(joint.shape)
-    open_cells = (settled > 0) & (settled < base)  # at most one for each label value
-    rounded: Counts = joint - joint % base + np.where(open_cells, np.where(up, base, 0), settled)
+        _round_in_pairs(remainders, groups.ravel(), base, random_bytes)
+    remainder = remainders.reshape(joint.shape)
+    open_cells = (remainder > 0) & (remainder < base)  # at most one for each label value
+    rounded: Counts = joint - joint % base + np.where(open_cells, np.where(up, base, 0), remainder)
     return rounded
 
 
-def _settle(remainders: Counts, groups: Places, base: int, random_bytes: RandomBytes) -> None:
+def _round_in_pairs(remainders: Counts, groups: Places, base: int, random_bytes: RandomBytes) -> None:
     """Round remainders (cells,) in pairs until all but at most one of each group are 0 or the base."""
     while True:
         places = np.flatnonzero((remainders > 0) & (remainders < base))
@@ -77,10 +77,10 @@ def _settle(remainders: Counts, groups: Places, base: int, random_bytes: RandomB
         paired = np.flatnonzero((within[:-1] % 2 == 0) & (mine[1:] == mine[:-1]))
         if not len(paired):
             return
-        _settle_pairs(remainders, places[paired], places[paired + 1], base, random_bytes)
+        _round_pairs(remainders, places[paired], places[paired + 1], base, random_bytes)
 
 
-def _settle_pairs(remainders: Counts, first: Places, second: Places, base: int, random_bytes: RandomBytes) -> None:
+def _round_pairs(remainders: Counts, first: Places, second: Places, base: int, random_bytes: RandomBytes) -> None:
     """Make one remainder of each pair 0 or the base; the other takes the rest, and neither changes on average."""
     one, two = remainders[first], remainders[second]
     together = one + two

@@ -10,7 +10,7 @@ import numpy as np
 from aegis_provider.control.control import Beside, Changes, Control, ControlError, refuse_parameter
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_up
 from aegis_provider.control.noisy_association import key_of
-from aegis_provider.control.promises import Roles, still_vouched
+from aegis_provider.control.promises import Roles, valid_promises
 from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.control.rounded_pairs import rounded_pairs
 from aegis_provider.control.rounded_trace import rounded_trace
@@ -84,7 +84,7 @@ class MinimumCell(Control):
         """
         known = self.beside
         merged = {(each.attribute, each.masking) for each in known.merged}
-        vouched = still_vouched(entry.masked, merged, roles)
+        vouched = valid_promises(entry.masked, merged, roles)
         rounded = [] if known.rounds else list(self._unmerged(entry))
         attributes = [self._attribute(attribute, rounded) for attribute in entry.attributes]
         _refuse_small(attributes, self.least)
@@ -137,10 +137,10 @@ class MinimumCell(Control):
         if "pairs" not in entry.model_fields_set or self.beside.rounds:
             return entry, Changes()
         pairs = rounded_pairs(entry, self.least, self.random_bytes)
-        told = [self._told(pair, entry.label.histogram) for pair in pairs.pairs]
+        told = [self._rounded_association(pair, entry.label.histogram) for pair in pairs.pairs]
         return entry.model_copy(update={"pairs": told}), Changes(tables=pairs.left_out, rounded=pairs.rounded)
 
-    def _told(self, pair: Pair, label: Sequence[int]) -> Pair:
+    def _rounded_association(self, pair: Pair, label: Sequence[int]) -> Pair:
         if pair.with_label is None:
             return pair
         told = self.beside.told.frequent.get(key_of(pair), pair.with_label)

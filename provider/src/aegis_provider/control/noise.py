@@ -102,22 +102,22 @@ class LaplaceNoise(Control):
         declarable, left_out = only_declarable(without_unshared(entry.model_copy(update=told)))
         tables = noisy_tables(declarable, self.epsilon, self.split)
         noisy = with_tables(declarable, _noisy(declarable, tables, progress))
-        untold = (f"the association of {lost} pairs with the label (with_label)",) * bool(lost)
-        untold += ("the trace of the unmasked table (joint_trace)",) * (entry.joint_trace is not None)
-        return self._told(noisy, tables), Changes(tables=(*left_out, *untold), noise=tuple(tables))
+        more = (f"the association of {lost} pairs with the label (with_label)",) * bool(lost)
+        more += ("the trace of the unmasked table (joint_trace)",) * (entry.joint_trace is not None)
+        return self._with_noisy_associations(noisy, tables), Changes(tables=(*left_out, *more), noise=tuple(tables))
 
-    def _told(self, entry: EntryDocument, tables: Sequence[NoisyTable]) -> EntryDocument:
+    def _with_noisy_associations(self, entry: EntryDocument, tables: Sequence[NoisyTable]) -> EntryDocument:
         """Return an entry with noisy counts, with noise in the associations of its pairs, too."""
         shares = iter(tables[len(tables) - sum(pair.with_label is not None for pair in entry.pairs) :])
 
-        def told(name: PairName, exact: LabelAssociation) -> LabelAssociation:
+        def noisy(name: PairName, exact: LabelAssociation) -> LabelAssociation:
             share = next(shares)
             return noisy_association(exact, self.sums[name], entry.label.histogram, share.scale, share.epsilon)
 
         pairs = [
             pair
             if pair.with_label is None
-            else pair.model_copy(update={"with_label": told(key_of(pair), pair.with_label)})
+            else pair.model_copy(update={"with_label": noisy(key_of(pair), pair.with_label)})
             for pair in entry.pairs
         ]
         return entry.model_copy(update={"pairs": pairs}) if pairs else entry

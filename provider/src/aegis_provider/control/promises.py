@@ -17,7 +17,7 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class Vouched:
+class ValidPromises:
     """The configurations with the privacy guarantees that are still valid.
 
     Attributes:
@@ -34,7 +34,7 @@ class Vouched:
 _Merged: TypeAlias = Collection[tuple[str, str]]
 
 
-def still_vouched(configurations: Sequence[Configuration], merged: _Merged, roles: Roles) -> Vouched:
+def valid_promises(configurations: Sequence[Configuration], merged: _Merged, roles: Roles) -> ValidPromises:
     """Return the guarantees that are valid after the maskings in `merged` (attribute, id) have become coarser.
 
     `CRITERIA` says which merging each criterion survives. Merged classes are mixtures, and most criteria are no worse
@@ -53,7 +53,7 @@ def still_vouched(configurations: Sequence[Configuration], merged: _Merged, role
         if recounted:
             recount.append(configuration.id)
         kept.append(configuration.model_copy(update={"privacy": left or None, **recounted}))
-    return Vouched(tuple(kept), lost, tuple(recount))
+    return ValidPromises(tuple(kept), lost, tuple(recount))
 
 
 def _lost(privacy: Mapping[str, float], coarser: set[str], roles: Roles) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ class CodedTable:
             TableError: The records are not those that were counted.
         """
         readings = list(self._readings(pairs, self.labels))
-        coded = self._kept_for(readings)
+        coded = self._stored_for(readings)
         for is_here, together in readings:
             if is_here:
                 tables = coded.tables(together, with_label=True)
@@ -108,7 +108,7 @@ class CodedTable:
         """
         joints: list[Counts] = []
         readings = list(self._readings(pairs, 1))
-        coded = self._kept_for(readings)
+        coded = self._stored_for(readings)
         for is_here, together in readings:
             if is_here:
                 both = zip(coded.tables(together, with_label=False), self._shapes(together), strict=True)
@@ -133,7 +133,7 @@ class CodedTable:
         if records != self.records:
             raise self._changed()
 
-    def _kept_for(self, readings: Sequence[tuple[bool, Sequence[Two]]]) -> "CodedTable":
+    def _stored_for(self, readings: Sequence[tuple[bool, Sequence[Two]]]) -> "CodedTable":
         """Return the codes in a temporary table, unless looking them up again for each reading is cheaper."""
         if len(readings) <= _LOOKED_UP_AGAIN and all(is_here for is_here, _ in readings):
             return self

@@ -98,7 +98,7 @@ def _telling(masked: Sequence[str], domain: Domain, rare: Collection[Any], parts
     """Return the names among the masked texts of a domain's values that reveal a rare one, or are such parts."""
     stand_for = Counter(masked)
     named = (name for name in stand_for if name != MISSING and not (stand_for[name] == 1 and name in domain.places))
-    return sorted(name for name in named if name in parts or (rare and _tells(name, domain, rare)))
+    return sorted(name for name in named if name in parts or (rare and _reveals(name, domain, rare)))
 
 
 def _parts(function: MaskingFunction, masked: Sequence[str], domain: Domain, records: Counts) -> set[str]:
@@ -146,7 +146,7 @@ def rare_texts(domain: Domain, records: Counts) -> frozenset[str]:
         records: (values,) The records of each.
     """
     rare = _rare_values(domain, records < LEAST)
-    return frozenset(text.casefold() for text in domain.texts if text != MISSING and _tells(text, domain, rare))
+    return frozenset(text.casefold() for text in domain.texts if text != MISSING and _reveals(text, domain, rare))
 
 
 def _rare_values(domain: Domain, rare: NDArray[np.bool_]) -> Collection[Any]:
@@ -164,7 +164,7 @@ def _rare_values(domain: Domain, rare: NDArray[np.bool_]) -> Collection[Any]:
             return ()
 
 
-def _tells(name: str, domain: Domain, rare: Collection[Any]) -> bool:
+def _reveals(name: str, domain: Domain, rare: Collection[Any]) -> bool:
     """Return whether a name contains one of these values of the domain."""
     match domain.value_type:
         case ValueType.INTEGER | ValueType.NUMBER:

@@ -193,7 +193,7 @@ class ReleasePrivacy:
         if self.risk is None:
             return "no record is left"
         kept = {verdict.name: verdict.promised for verdict in self.verdicts if verdict.reached is not None}
-        told = kept if counted else self._told(kept)
+        told = kept if counted else self._shown(kept)
         held = [
             f"{name} = {told[name]:.6g}"
             for name, number in kept.items()
@@ -204,7 +204,7 @@ class ReleasePrivacy:
         parts += [f"{', '.join(self.unmeasured)} not measured"] if self.unmeasured else []
         return "; ".join(parts) or "promises nothing"
 
-    def _told(self, kept: Mapping[str, float]) -> Mapping[str, float]:
+    def _shown(self, kept: Mapping[str, float]) -> Mapping[str, float]:
         """Return the values that others may see of the promises met."""
         if self.told is None:
             return {name: without_left_out(name, number) for name, number in kept.items()}

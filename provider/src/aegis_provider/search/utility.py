@@ -137,13 +137,13 @@ class UtilityCounts:
         self, measure: Measure, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]
     ) -> MeanUtility:
         attributes = len({*options, *others} - {self.label})
-        told = [self._told(measure, name, of) / max(attributes, 1) for name, of in options.items()]
-        rest = [self._told(measure, name, [other])[0] / attributes for name, other in others.items()]
+        told = [self._scores(measure, name, of) / max(attributes, 1) for name, of in options.items()]
+        rest = [self._scores(measure, name, [other])[0] / attributes for name, other in others.items()]
         pairs = zip(told, self.choices, strict=False)
         ceilings = [np.array([each[coarser].max() for coarser in of.follows.T]) for each, of in pairs]
         return MeanUtility(told, ceilings, float(sum(rest)))
 
-    def _told(self, measure: Measure, name: str, maskings: Sequence[Partition]) -> Numbers:
+    def _scores(self, measure: Measure, name: str, maskings: Sequence[Partition]) -> Numbers:
         """Return (maskings,) the measure of each with the label, negative if less is better; 0 for the label."""
         if name == self.label:
             return np.zeros(len(maskings))

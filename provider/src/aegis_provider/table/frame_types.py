@@ -48,8 +48,8 @@ def selected(schema: pa.Schema, columns: Sequence[str], name: str) -> str:
     """
     said = [each for each in _pandas(schema).get("columns", []) if isinstance(each, dict)]
     kinds = {each.get("field_name"): str(each.get("numpy_type")) for each in said}
-    told = [_told(field, kinds.get(field.name, ""), name) for field in schema]
-    return ", ".join(f"{tell(column)} AS {column}" for tell, column in zip(told, columns, strict=True))
+    selectors = [_selector(field, kinds.get(field.name, ""), name) for field in schema]
+    return ", ".join(f"{tell(column)} AS {column}" for tell, column in zip(selectors, columns, strict=True))
 
 
 def in_words(frame: Any) -> Any:  # noqa: ANN401 - pandas need not be installed
@@ -61,9 +61,9 @@ def in_words(frame: Any) -> Any:  # noqa: ANN401 - pandas need not be installed
     shown = frame.copy(deep=False)
     for place, dtype in enumerate(frame.dtypes):
         column = frame.iloc[:, place]
-        if _is_told_in_words(getattr(dtype, "categories", None)):
+        if _is_written_as_text(getattr(dtype, "categories", None)):
             shown.isetitem(place, column.cat.rename_categories(str))
-        elif _is_told_in_words(column):
+        elif _is_written_as_text(column):
             shown.isetitem(place, column.astype(str).where(column.notna(), None))
         elif str(dtype) == "object" and _is_mixed(column):
             name, missing = str(frame.columns[place]), column.isna()
@@ -103,11 +103,11 @@ def _text(value: Any, column: str) -> str:  # noqa: ANN401 - see above
     )
 
 
-def _is_told_in_words(values: Any) -> bool:  # noqa: ANN401 - see above
+def _is_written_as_text(values: Any) -> bool:  # noqa: ANN401 - see above
     return str(getattr(values, "dtype", "")).startswith(("period[", "interval["))
 
 
-def _told(field: pa.Field, kind: str, name: str) -> Callable[[str], str]:
+def _selector(field: pa.Field, kind: str, name: str) -> Callable[[str], str]:
     """Return the function from the name of a column to the SQL of its values."""
     if pa.types.is_timestamp(field.type) and field.type.tz:
         zone = f"GMT{field.type.tz}" if _OFFSET.fullmatch(field.type.tz) else field.type.tz
@@ -125,8 +125,8 @@ def _told(field: pa.Field, kind: str, name: str) -> Callable[[str], str]:
 
 def _pandas(schema: pa.Schema) -> dict[str, Any]:
     """Return the metadata of pandas; empty if pandas did not write the table."""
-    told = (schema.metadata or {}).get(b"pandas")
+    metadata = (schema.metadata or {}).get(b"pandas")
     with suppress(ValueError):
-        said = json.loads(told or "{}")
+        said = json.loads(metadata or "{}")
         return said if isinstance(said, dict) else {}
     return {}
