@@ -41,7 +41,7 @@ class DeclaredUtilities:
         """The share (configurations, attributes) of the reference that each retains, to two digits, from 0 to 1.
 
         Args:
-            nothing: the utility of whoever does not know the attribute.
+            nothing: the utility without the attribute.
         """
         return kept_shares(self.numbers[:, :, 0], self.reference, nothing, self.better)
 
@@ -56,7 +56,7 @@ def kept_shares(
     Args:
         values: (..., attributes) utilities.
         reference: (attributes,) the best utilities.
-        nothing: the utility of whoever does not know the attribute.
+        nothing: the utility without the attribute.
         better: which utilities are better.
     """
     sign = 1.0 if better == "higher" else -1.0
