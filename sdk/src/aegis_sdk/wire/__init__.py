@@ -1,7 +1,7 @@
-"""The contract between a provider, the service and a consumer: the only place that defines the field names.
+"""The contract between provider, service and consumer: every field name is defined here, and only here.
 
-Requests are read strictly, answers tolerantly. `read_entry` reads an entry. `faults_of` turns the `ValidationError` of
-any request into faults with JSON Pointers.
+Requests are read strictly, responses tolerantly. `read_entry` reads an entry. `faults_of` turns the `ValidationError`
+of any request into faults with JSON Pointers.
 """
 
 from aegis_sdk.wire.administration import (

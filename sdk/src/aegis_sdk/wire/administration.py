@@ -1,4 +1,4 @@
-"""Keys of tenants, and what tenants ask of their entries."""
+"""API keys, policies and quotas of tenants."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -9,7 +9,7 @@ from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.values import Identifier, UtcTime
 
 LONGEST_LIFETIME: Final = 36_500
-"""Days that a key can be valid at most."""
+"""The longest validity of a key, in days."""
 
 _EXAMPLE_KEY: Final[dict[str, Any]] = {
     "prefix": "aegis_30a4a6be",
@@ -33,24 +33,24 @@ class KeyRequest(Request):
     )
 
     role: Literal["consumer", "provider", "reviewer", "administrator", "operator"] = Field(
-        description="What the key is for"
+        description="Purpose of the key"
     )
     tenant: Identifier | None = Field(
-        default=None, description="Tenant that the key is of; only operators name another than their own"
+        default=None, description="Tenant of the key; only operators can name another tenant than their own"
     )
-    expires_days: Days | None = Field(default=None, description="Days until it expires; null: it never does")
+    expires_days: Days | None = Field(default=None, description="Days until the key expires; null: never")
 
 
 class RotationRequest(Request):
-    """Asks for the successor of a key."""
+    """Asks for a key that replaces another one."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"overlap_hours": 24}]})
 
     overlap_hours: Annotated[int, Field(ge=0, le=24 * 90)] = Field(
-        default=24, description="Hours for which the old key is still valid; 0 ends it at once"
+        default=24, description="Hours for which the old key stays valid; 0 revokes it at once"
     )
     expires_days: Days | None = Field(
-        default=None, description="Days until the new key expires; null: as many as the old one had"
+        default=None, description="Days until the new key expires; null: as long as the old key was valid for"
     )
 
 
@@ -59,18 +59,18 @@ class Key(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_KEY]})
 
-    prefix: str = Field(description="The readable part of the key, by which it is named")
-    tenant: str = Field(description="Tenant that it is of")
-    role: str = Field(description="What it is for")
+    prefix: str = Field(description="The readable part of the key, which identifies it")
+    tenant: str = Field(description="Tenant of the key")
+    role: str = Field(description="Purpose of the key")
     state: str = Field(description="`valid`, `expiring` (within 14 days), `expired` or `revoked`")
     created_at: UtcTime = Field(description="When it was created (RFC 3339, UTC)")
     expires_at: UtcTime | None = Field(default=None, description="When it expires; null: never")
     last_used_at: UtcTime | None = Field(default=None, description="When it was last used, to the hour; null: never")
-    replaces: str | None = Field(default=None, description="Prefix of the key whose successor it is; null: of none")
+    replaces: str | None = Field(default=None, description="Prefix of the key that it replaces; null: none")
 
 
 class NewKey(Key):
-    """A key that was just created, with its secret. It is shown only this once."""
+    """A new key with its secret, which is shown only once."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -78,7 +78,7 @@ class NewKey(Key):
         }
     )
 
-    key: str = Field(description="The key itself; the service keeps only its hash")
+    key: str = Field(description="The key itself; the service stores only its hash")
 
 
 class KeyPage(Answer):
@@ -86,17 +86,18 @@ class KeyPage(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE_KEY], "next_page_token": None}]})
 
-    items: list[Key] = Field(description="The keys, also expired and revoked ones")
+    items: list[Key] = Field(description="The keys, including expired and revoked ones")
     next_page_token: str | None = Field(default=None, description="Token for the next page; null on the last page")
 
 
 class PolicyDocument(Request):
-    """What a tenant asks of its own entries, besides what the service asks."""
+    """A tenant's requirements for its own entries, in addition to the service's."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"require": {"k": 10}, "sign_off": True}]})
 
     require: Privacy | None = Field(
-        default=None, description="Privacy that configurations must vouch for to be advised, by criterion; null: none"
+        default=None,
+        description="Privacy that a configuration must promise to be recommended, by criterion; null: none",
     )
     sign_off: bool = Field(
         default=False, description="Whether a reviewer must sign off each new version before others see it"
@@ -104,7 +105,7 @@ class PolicyDocument(Request):
 
 
 class TenantPolicy(Answer):
-    """A tenant with what it asks of its own entries."""
+    """A tenant and its requirements for its own entries."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"tenant": "hospital", "require": {"k": 10}, "sign_off": True}]}
@@ -112,7 +113,7 @@ class TenantPolicy(Answer):
 
     tenant: str = Field(description="Name of the tenant")
     require: dict[str, float] = Field(
-        default_factory=dict, description="Privacy that configurations must vouch for to be advised, by criterion"
+        default_factory=dict, description="Privacy that a configuration must promise to be recommended, by criterion"
     )
     sign_off: bool = Field(
         default=False, description="Whether a reviewer must sign off each new version before others see it"
@@ -138,18 +139,18 @@ class QuotaDocument(Request):
         default=None, description="Versions of all entries together"
     )
     bytes: Annotated[int, Field(ge=0, le=10**15)] | None = Field(
-        default=None, description="Bytes that these versions take in the database"
+        default=None, description="Bytes of these versions in the database"
     )
     advice: Annotated[int, Field(ge=0, le=10**9)] | None = Field(
         default=None, description="Distinct questions in 24 hours"
     )
     jobs: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
-        default=None, description="Jobs that run at the same time, light and heavy ones counted apart"
+        default=None, description="Concurrent jobs, counted separately for light and heavy ones"
     )
 
 
 class Quota(Answer):
-    """What a tenant may use, and what it uses."""
+    """A tenant's quota and current usage."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -164,5 +165,5 @@ class Quota(Answer):
     )
 
     tenant: str = Field(description="Name of the tenant")
-    limits: dict[str, int | None] = Field(description="What it may use, by name as in `QuotaDocument`; null: no limit")
-    used: dict[str, int] = Field(description="What it uses now; of `advice`, in the last 24 hours")
+    limits: dict[str, int | None] = Field(description="Limits, named as in `QuotaDocument`; null: no limit")
+    used: dict[str, int] = Field(description="Current usage; of `advice`, that of the last 24 hours")

@@ -1,4 +1,4 @@
-"""The answer to the question of which configuration is best."""
+"""Answers: which configuration is best."""
 
 from typing import Annotated, Any, Literal
 
@@ -15,20 +15,20 @@ AdviceStatus = str
 
 
 class CoarseRow(Answer):
-    """One row of the ranking in a coarse view."""
+    """One row of the ranking in a coarse answer."""
 
     configuration: str = Field(description="Id of the configuration")
     kind: str = Field(
         default="masked", description="`masked` or `generated`; only in answers to questions about generated ones"
     )
-    rank: int | None = Field(default=None, description="From 1; those that tie with the best share its rank")
+    rank: int | None = Field(default=None, description="From 1; configurations tied with the best share its rank")
     utility_share: float | None = Field(
         default=None,
-        description="About how much it keeps of what the unmasked attributes tell: 1 is all, 0 is no more than if they "
-        "were dropped. Only by uncorrected `mutual_information` with the reference `pooled`, or of declared transfer "
-        "utilities; else null, as it is in a coarse view of a single attribute",
+        description="Approximate share of the unmasked attributes' utility that it keeps: 1 is all, 0 is no better "
+        "than dropping them. Given only for uncorrected `mutual_information` with the reference `pooled` and for "
+        "declared transfer utilities; otherwise null, as in the coarse answer about a single attribute",
     )
-    deviation_share: float | None = Field(default=None, description="The rest: 1 minus `utility_share`")
+    deviation_share: float | None = Field(default=None, description="1 minus `utility_share`")
 
 
 class RankedConfiguration(CoarseRow):
@@ -38,48 +38,49 @@ class RankedConfiguration(CoarseRow):
     utility: float = Field(description="Weighted mean utility of its maskings")
     standard_error: float | None = Field(
         default=None,
-        description="Upper bound on the standard error of the utility, with the records as a sample; null: not known. "
-        "For a measure that takes several attributes together, only what the declared inexactness of counts (noise, "
-        "rounding) adds: the value by exact counts is mostly within two of them; null if all counts are exact",
+        description="Upper bound on the standard error of the utility, with the records as a sample; null: not "
+        "known. For a joint measure, only the error from declared noise and rounding: the value computed from "
+        "exact counts is usually within two of these errors; null if all counts are exact",
     )
     difference_error: float | None = Field(
         default=None,
-        description="Upper bound on the standard error of its deviation minus the best's; null: not known",
+        description="Upper bound on the standard error of the difference between its deviation and the best one; "
+        "null: not known",
     )
     low: float | None = Field(default=None, description="Lower limit of a declared utility's 95 % interval")
     high: float | None = Field(default=None, description="Upper limit of a declared utility's 95 % interval")
 
 
 class CoarseScore(Answer):
-    """How much of an attribute one masking keeps, in a coarse view."""
+    """How much of an attribute's utility one masking keeps, in a coarse answer."""
 
     kept: str | None = Field(
         default=None,
-        description="How much of what the attribute tells: `none` (up to 5 %), `little` (35 %), `some` (65 %), "
-        "`much` (95 %) or `all`; null where `utility_share` is null for all rows",
+        description="Share of the attribute's utility: `none` (up to 5 %), `little` (35 %), `some` (65 %), `much` "
+        "(95 %) or `all`; null where `utility_share` is null for all rows",
     )
 
 
 class MaskingScore(CoarseScore):
-    """The utility of one masking of an attribute, and how far it deviates from the reference."""
+    """The utility of one masking of an attribute, and its deviation from the reference."""
 
     utility: float = Field(
-        description="The measure of the masked attribute, without what random rounding of counts surely adds to it"
+        description="The measure of the masked attribute, less the certain bias from random rounding of counts"
     )
     deviation: float = Field(description="Its distance from the reference utility")
-    source: str = Field(description="Where the utility comes from: `counts`, `fitted`, `reference` or `definition`")
+    source: str = Field(description="Source of the utility: `counts`, `fitted`, `reference` or `definition`")
     standard_error: float | None = Field(
         default=None, description="Standard error of the utility, with the records as a sample; null: not known"
     )
     bias: float | None = Field(
         default=None,
-        description="How much the utility of a sample exceeds that of its population on average, with what rounding "
-        "perhaps adds",
+        description="Expected excess of a sample's utility over that of its population, plus the possible bias from "
+        "rounding",
     )
 
 
 class Misfit(Answer):
-    """How far the counts of a view are from the counts that the reference implies."""
+    """Difference between the counts of a masking and those that the reference implies."""
 
     largest: float = Field(description="Largest difference of a count, as a fraction of the records")
     standardised: float | None = Field(
@@ -90,27 +91,27 @@ class Misfit(Answer):
 
 
 class Reconstruction(Answer):
-    """How the reference joint counts of an attribute were found: the certificate of the reconstruction."""
+    """The certificate of a reconstruction: how the reference joint counts of an attribute were computed."""
 
     method: str = Field(description="Method, such as `closed_form`")
-    atoms: int = Field(description="Number of groups of values that no mapping tells apart")
+    atoms: int = Field(description="Number of groups of values that no mapping distinguishes")
     iterations: int = Field(description="Number of iterations")
     residual: float = Field(description="Largest difference from a margin, as a fraction of the records")
     converged: bool = Field(description="Whether the residual is within the tolerance")
     misfits: dict[str, Misfit] = Field(
         default_factory=dict,
-        description="By masking id: the misfit of each view with uncertain counts; without convergence, of exact "
-        "views too",
+        description="By masking id: the misfit of each masking with inexact counts and, without convergence, of "
+        "those with exact counts",
     )
-    support_known: bool = Field(default=False, description="Whether it is certain which cells are empty")
+    support_known: bool = Field(default=False, description="Whether the empty cells are determined")
 
 
 class CoarseAttribute(Answer):
-    """One attribute in a coarse view."""
+    """One attribute in a coarse answer."""
 
     name: str = Field(description="Name of the attribute")
     maskings: dict[str, CoarseScore] = Field(
-        default_factory=dict, description="What each masking that the configurations use keeps"
+        default_factory=dict, description="How much each masking that the configurations use keeps"
     )
 
 
@@ -122,15 +123,15 @@ class AttributeAdvice(Answer):
         description="What is known of the unmasked attribute: `joint`, `histogram` or `no_histogram`"
     )
     reference_utility: float = Field(
-        description="The measure of the unmasked attribute, as far as it is known, without what rounding surely adds"
+        description="The measure of the unmasked attribute, as far as it is known, less the certain bias from rounding"
     )
     reference_estimated: bool = Field(
         default=False,
-        description="Whether `reference_utility` depends on which cells are empty, which is uncertain here",
+        description="Whether `reference_utility` depends on which cells are empty, which the counts leave open",
     )
     bound: str | None = Field(
         default=None,
-        description="How `bound_value` bounds the true utility: `exact`, `lower` or `upper`; null: not at all",
+        description="Kind of the bound `bound_value`: `exact`, `lower` or `upper`; null: none",
     )
     bound_value: float | None = Field(default=None, description="A certified bound on the true utility")
     lower_bound: float | None = Field(default=None, description="The true utility is at least this; null: not known")
@@ -138,17 +139,17 @@ class AttributeAdvice(Answer):
     maskings: dict[str, MaskingScore] = Field(
         default_factory=dict, description="Score of each masking that the configurations use"
     )
-    reconstruction: Reconstruction | None = Field(default=None, description="How the reference was found")
+    reconstruction: Reconstruction | None = Field(default=None, description="How the reference was computed")
 
 
 class JointAdvice(Answer):
-    """The results of a measure that takes the attributes together."""
+    """The results of a joint measure."""
 
     reference_utility: float = Field(description="The utility that deviations are measured from")
     reference_source: str = Field(
         default="known",
-        description="`published`: `reference_utility` is what the unmasked table tells, as its provider published it "
-        "(`joint_trace`); `known`: it is what is known to be there, and the table may tell more",
+        description="`published`: `reference_utility` is the utility of the unmasked table, as its provider "
+        "published it (`joint_trace`); `known`: it is a known part of that utility, which may be higher",
     )
     known_utility: float | None = Field(
         default=None, description="The highest utility that is known or estimated from counts"
@@ -157,21 +158,21 @@ class JointAdvice(Answer):
         default=None, description="The true utility of all unmasked attributes is at least this; null: not known"
     )
     dimensions: int = Field(
-        description="For the best configuration: masked values that have records, minus one for each attribute, minus "
-        "those that depend on others"
+        description="For the best configuration: the number of masked values with records, minus one for each "
+        "attribute, minus linear dependencies"
     )
     interactions: float | None = Field(
         default=None,
-        description="For the best configuration: how much of its utility is told only by pairs of attributes together. "
-        "A linear model gains nothing from it. It can exceed the utility, whose other part may be below 0 once it is "
-        "corrected. null: the measure does not see interactions",
+        description="For the best configuration: the part of its utility that comes from interactions of two "
+        "attributes, which linear models cannot use. It can exceed the utility, because bias correction can make "
+        "the other part negative. null: the measure ignores interactions",
     )
 
 
 class CoarseTransfer(Answer):
-    """What a ranking by declared transfer utilities says about itself."""
+    """The basis of a ranking by declared transfer utilities."""
 
-    source: str = Field(default="declared", description="`declared`: the provider's own numbers, computed by it alone")
+    source: str = Field(default="declared", description="`declared`: numbers that only the provider has computed")
     left_out: int = Field(
         description="Number of configurations of these kinds that meet `require` and `policy`, but declare no transfer "
         "utility by this measure of all attributes that are scored"
@@ -179,31 +180,31 @@ class CoarseTransfer(Answer):
 
 
 class AttributeTransferAdvice(Answer):
-    """What the best configuration tells of held-out records by one attribute."""
+    """Transfer utility of one attribute in the best configuration."""
 
     name: str = Field(description="Name of the attribute")
     utility: float = Field(description="Its transfer utility")
     low: float = Field(description="Lower limit of its 95 % interval")
     high: float = Field(description="Upper limit of its 95 % interval")
-    reference_utility: float = Field(description="The best that is declared of this attribute")
-    deviation: float = Field(description="The distance of the two")
+    reference_utility: float = Field(description="The best one declared for this attribute")
+    deviation: float = Field(description="The difference between the two")
 
 
 class TransferAdvice(CoarseTransfer):
-    """What a ranking by declared transfer utilities says about itself, and about the best configuration."""
+    """The basis of a ranking by declared transfer utilities, and the results of the best configuration."""
 
     records: int = Field(description="Number of held-out records")
     reference_utility: float = Field(
-        description="The utility that deviations are measured from: the best that any configuration of the entry, or "
-        "the unmasked records, declare of each attribute"
+        description="The utility that deviations are measured from: for each attribute the best one declared, be it "
+        "for a configuration of the entry or for the unmasked records"
     )
     attributes: list[AttributeTransferAdvice] = Field(
-        default_factory=list, description="By attribute; empty for a measure that takes attributes together"
+        default_factory=list, description="By attribute; empty for a joint measure"
     )
 
 
 class Progress(Answer):
-    """Progress of an advice: each attribute that it scores needs a reference first."""
+    """Progress of an advice, which needs a reference for each scored attribute."""
 
     done: int = Field(description="Number of scored attributes that have a reference")
     total: int = Field(description="Number of scored attributes")
@@ -216,18 +217,18 @@ class AdviceHead(Answer):
 
     id: Uuid = Field(description="Id of the advice")
     status: AdviceStatus = Field(description="`queued`, `running`, `succeeded` or `failed`")
-    progress: Progress | None = Field(default=None, description="Progress; null once it is finished")
+    progress: Progress | None = Field(default=None, description="Progress; null once the advice is finished")
     entry: EntryVersion = Field(description="The version of the entry that the question is about")
     stale: bool = Field(
         default=False,
-        description="Whether you see a newer version of the entry than this advice is about; ask again to get advice "
-        "on that",
+        description="Whether you see a newer version of the entry than this advice is about; ask again for advice on "
+        "that version",
     )
     request: dict[str, Any] = Field(title="Question", description="The question with all defaults filled in")
     policy: dict[str, float] | None = Field(
         default=None,
-        description="The privacy that the service or the entry's tenant requires of every configuration besides "
-        "`require`, by criterion, as it was when this was asked; null: none",
+        description="The privacy that the service or the entry's tenant required of every configuration at the time "
+        "of the question, in addition to `require`, by criterion; null: none",
     )
     configuration: str | None = Field(default=None, description="The best configuration: the first of `tied`")
     tied: list[str] | None = Field(
@@ -235,21 +236,21 @@ class AdviceHead(Answer):
     )
     considered: int | None = Field(
         default=None,
-        description="Number of configurations that meet `require` and `policy`; of those ranked by declared transfer "
-        "utilities, that declare them",
+        description="Number of configurations that meet `require` and `policy` and, where the ranking is by declared "
+        "transfer utilities, declare them",
     )
     ranking_basis: str | None = Field(
         default=None,
-        description="`exact`: provably the ranking by true deviation; `estimated`: an estimate of it",
+        description="`exact`: proven to be the ranking by true deviation; `estimated`: an estimate of it",
     )
     indistinguishable: list[str] | None = Field(
         default=None,
         description="The best configuration and all others whose deviation is within 1.96 standard errors of the "
-        "best's (95 %), in the order of the ranking; at most 10,000. Null: not known, which is so with the reference "
-        "`own` and for a measure that takes several attributes together",
+        "best's (95 %), in the order of the ranking; at most 10,000. Null: not known, as with the reference "
+        "`own` and for joint measures",
     )
     indistinguishable_count: int | None = Field(
-        default=None, description="Number of indistinguishable configurations, those beyond 10,000 included"
+        default=None, description="Number of indistinguishable configurations, including those beyond 10,000"
     )
     unit: str | None = Field(default=None, description="Unit of utilities and deviations: `bit`, `fraction` or null")
     better: str | None = Field(default=None, description="Which utilities are better: `higher` or `lower`")
@@ -268,7 +269,7 @@ class Advice(AdviceHead):
     ranking: list[RankedConfiguration] | None = Field(default=None, description="Best first, up to `limit` rows")
     attributes: list[AttributeAdvice] | None = Field(default=None, description="Results for each attribute")
     joint: JointAdvice | None = Field(
-        default=None, description="Results for the attributes together; null unless the measure takes them together"
+        default=None, description="Results for the attributes together; null unless the measure is a joint one"
     )
     transfer: TransferAdvice | None = Field(
         default=None, description="Results by declared transfer utilities; only if `kinds` has `generated`"
@@ -277,21 +278,21 @@ class Advice(AdviceHead):
 
 
 class CoarseAdvice(AdviceHead):
-    """The answer for consumers and other tenants: the order and coarse shares."""
+    """The answer for callers who may not read the counts: the order and coarse shares."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_COARSE_ADVICE]}, protected_namespaces=())
 
     view: Literal["coarse"] = Field(default="coarse", description="The order and coarse shares")
     ranking: list[CoarseRow] | None = Field(default=None, description="Best first, up to `limit` rows")
     attributes: list[CoarseAttribute] | None = Field(
-        default=None, description="What is kept per attribute; empty where `utility_share` is null for all rows"
+        default=None, description="How much is kept of each attribute; empty where `utility_share` is null for all rows"
     )
     transfer: CoarseTransfer | None = Field(
-        default=None, description="Of declared transfer utilities; only if `kinds` has `generated`"
+        default=None, description="About declared transfer utilities; only if `kinds` has `generated`"
     )
 
 
 class AdviceAnswer(RootModel[Annotated[Advice | CoarseAdvice, Field(discriminator="view")]]):
-    """The answer in the caller's view: full for providers of the entry's tenant and for operators, else coarse."""
+    """The answer that the caller may read: full for providers of the entry's tenant and for operators, else coarse."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE]})

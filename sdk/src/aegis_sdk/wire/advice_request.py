@@ -1,4 +1,4 @@
-"""The question of which configuration is best."""
+"""Questions: which configuration is best."""
 
 from collections.abc import Iterator
 from typing import Annotated, Final, Literal, Self
@@ -18,18 +18,18 @@ KINDS: Final = ("masked", "generated")
 
 
 def _none_if_empty(value: dict[str, float] | None) -> dict[str, float] | None:
-    """Sort the names; an empty object asks the same question as no field, so it becomes None."""
+    """Sort the names. An empty object means the same as no field, so it becomes None."""
     return dict(sorted(value.items())) if value else None
 
 
 def _in_order(value: list[str]) -> list[str]:
-    """Put the kinds into one order; each may be named once."""
+    """Sort the kinds; each may be named once."""
     refuse("kinds", repeats(value))
     return [kind for kind in KINDS if kind in value]
 
 
 class Question(Request):
-    """What is asked about an entry. Every field but `measure` has a default.
+    """A question about an entry. Every field but `measure` has a default.
 
     Equal questions become equal instances with equal JSON: defaults are filled in, attributes and weights are sorted
     by name, an empty object becomes null, and 1 and 1.0 are the same number.
@@ -44,19 +44,20 @@ class Question(Request):
     )
     require: Annotated[Privacy | None, AfterValidator(_none_if_empty)] = Field(
         default=None,
-        description="Consider only configurations that vouch for these numbers: at least for `k`, `l` and the like, "
-        "at most for `t`, `epsilon` and the like",
+        description="Consider only configurations that promise this privacy: lower limits for `k`, `l` and the like, "
+        "upper limits for `t`, `epsilon` and the like",
     )
     kinds: Annotated[list[Literal["masked", "generated"]], Field(min_length=1), AfterValidator(_in_order)] = Field(
         default=["masked"],
         exclude_if=lambda kinds: kinds == ["masked"],
         description="The kinds of configurations to rank. With `generated`, all are ranked by the transfer utilities "
-        "that their provider declares, and those without are left out; an answer repeats this member only then",
+        "that their provider declares, and configurations without any are left out. Answers have this member "
+        "only then",
     )
     bias_correction: bool | None = Field(
         default=None,
-        description="Subtract the measure's bias in small samples, if `GET /v1/measures` says that it is known; null: "
-        "the measure's default (`corrected_by_default`)",
+        description="Subtract the measure's bias in small samples, if it is known (`GET /v1/measures`); null: the "
+        "measure's default (`corrected_by_default`)",
     )
 
     @model_validator(mode="after")
@@ -84,7 +85,7 @@ class AdviceRequest(Question):
     )
     rounding_seed: Count | None = Field(default=None, description="Seed of the rounding; only with `own`")
     limit: Annotated[int, Field(ge=0, le=ROWS)] | None = Field(
-        default=20, description="Number of ranking rows; 0: none, null: as many as an answer may have"
+        default=20, description="Number of ranking rows; 0: none, null: the largest number that answers have"
     )
 
     def _faults(self) -> Iterator[Fault]:

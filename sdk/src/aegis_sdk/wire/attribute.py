@@ -1,4 +1,4 @@
-"""The label, the attributes, and what is known of each attribute's masking functions."""
+"""The label, the attributes, and the published data on each attribute's masking functions."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
@@ -26,7 +26,7 @@ RoundingBase = Annotated[int, Field(ge=2, le=COUNT_MAX)]
 
 
 def length_fault(field: str, given: int, expected: int, unit: str) -> Iterator[Fault]:
-    """A fault of the field unless it has the expected length."""
+    """A fault of the field if its length is not the expected one."""
     if given != expected:
         yield (field,), f"Has {given} {unit}, but the domain has {expected} values"
 
@@ -45,19 +45,19 @@ class Noise(Request):
 
     @property
     def spent(self) -> float:
-        """The epsilon that these counts spend: as declared, else the least that noise of this scale can spend."""
+        """The epsilon that these counts spend: as declared, or else the least possible with this noise."""
         return 1 / self.scale if self.epsilon is None else self.epsilon
 
     @model_validator(mode="after")
     def _spends_what_it_says(self) -> Self:
-        # One record more or less changes one count of a table by 1, so the sensitivity is at least 1.
+        # One more record changes one count of a table by 1, so the sensitivity is at least 1.
         if self.spent * (1 + TOLERANCE) < 1 / self.scale:
             refuse("noise", [(("epsilon",), "Is less than 1 / `scale`, the least that noise of this scale spends")])
         return self
 
 
 class Label(Request):
-    """The class label: its values, and how many records have each."""
+    """The class label: its values and their numbers of records."""
 
     name: Identifier = Field(description="Name of the label")
     domain: Domain = Field(description="Values of the label as text, in order")
@@ -82,29 +82,29 @@ class Label(Request):
 
 
 class MaskingFunction(Request):
-    """What a masking does. It is for people and for the provider's own tool; the service never runs it."""
+    """The function of a masking, for people and for the provider's own tool; the service never runs it."""
 
     name: Identifier = Field(description="Name of the function, such as `bucketize`")
     parameters: JsonObject = Field(default_factory=dict, description="Its parameters: any JSON object")
 
 
 class Discretization(Request):
-    """The rule that turned a continuous attribute's values into those of its domain; the service never runs it."""
+    """The rule that made a continuous attribute discrete; the service never runs it."""
 
     rule: Identifier = Field(description="Name of the rule, such as `equal_width`")
     parameters: JsonObject = Field(
-        default_factory=dict, description="Its parameters and the edges it found: any JSON object"
+        default_factory=dict, description="Its parameters and the resulting edges: any JSON object"
     )
 
 
 class Masking(Request):
-    """What is known of one masking function of an attribute: its mapping, its joint counts, or both.
+    """One masking of an attribute: its mapping, its joint counts, or both.
 
     `noise`, `rounded_to` and `records` declare how the joint counts differ from those of the table.
     """
 
     id: Identifier = Field(description="Unique within its attribute; `identity` and `drop` are reserved")
-    function: MaskingFunction | None = Field(default=None, description="What it does")
+    function: MaskingFunction | None = Field(default=None, description="The masking function")
     domain: Domain = Field(description="Masked values as text, in order")
     mapping: CountList | None = Field(
         default=None,
@@ -121,7 +121,7 @@ class Masking(Request):
         default=None, description="Each count of `joint` was rounded up or down to a multiple of this base"
     )
     records: Annotated[int, Field(ge=1, le=COUNT_MAX)] | None = Field(
-        default=None, description="How many of the entry's records `joint` counts; the others were suppressed"
+        default=None, description="Number of the entry's records in `joint`; the others were suppressed"
     )
     joint: MaskedCounts | None = Field(
         default=None,
@@ -148,7 +148,7 @@ class Masking(Request):
         if self.id in (IDENTITY, DROP):
             yield ("id",), f'"{self.id}" is reserved'
         if self.mapping is None and self.joint is None and self.transition is None:
-            yield (), "Nothing is known of this masking: give its mapping, its joint counts or both"
+            yield (), "This masking has neither a mapping nor joint counts; give at least one of them"
         if self.mapping is not None and self.deterministic is False:
             yield ("deterministic",), "A masking with a mapping is deterministic"
         if self.joint is None:
@@ -175,13 +175,13 @@ class Masking(Request):
 
 
 class Attribute(Request):
-    """An attribute: its domain, what is known of its unmasked counts, and its maskings."""
+    """An attribute: its domain, its unmasked counts as far as they are published, and its maskings."""
 
     name: Identifier = Field(description="Name of the attribute")
     type: Literal["string", "integer", "number", "boolean", "date"] = Field(description="Type of the values")
     domain: Domain = Field(description="Values of the attribute as text, in order")
     discretization: Discretization | None = Field(
-        default=None, description="How the provider made these values from the continuous ones in the table"
+        default=None, description="How the provider made these values from continuous ones"
     )
     histogram: CountList | None = Field(
         default=None, description="Number of records with each value of `domain`; they sum to `records`"
@@ -211,7 +211,7 @@ class Attribute(Request):
 
 
 def _size_faults(masking: Masking, size: int) -> Iterator[Fault]:
-    """The faults of a masking whose mapping or transition matrix does not fit a domain of this size."""
+    """The faults of a mapping or transition matrix that does not fit a domain of this size."""
     if masking.mapping is not None:
         yield from length_fault("mapping", len(masking.mapping), size, "indices")
     if masking.transition is not None:

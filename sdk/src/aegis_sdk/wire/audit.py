@@ -1,4 +1,4 @@
-"""The audit log, receipts, and the public keys by which both are checked."""
+"""The audit log, receipts, and the public keys that verify both."""
 
 from typing import Any, Final
 
@@ -77,33 +77,33 @@ _EXAMPLE_KEY: Final[dict[str, Any]] = {
 
 
 class AuditRecord(Answer):
-    """What somebody has done. A member that a record does not have is not there: its hash covers those that are."""
+    """One action. Members without a value are omitted, because the hash covers only those that are present."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_RECORD]})
 
-    sequence: int = Field(description="Its number, from 1 without gaps")
-    at: UtcTime = Field(description="When (RFC 3339, UTC)")
-    action: str = Field(description="What was done, such as `entry.publish` or `request.approve`")
-    tenant: str | None = Field(default=None, description="Tenant of whoever did it; missing: the service did")
+    sequence: int = Field(description="Sequence number, from 1 without gaps")
+    at: UtcTime = Field(description="Time (RFC 3339, UTC)")
+    action: str = Field(description="The action, such as `entry.publish` or `request.approve`")
+    tenant: str | None = Field(default=None, description="Tenant of the actor; missing: the service")
     subject: str | None = Field(
         default=None,
-        description="Who: the prefix of a key, or the subject of a token; missing: the service",
+        description="The actor: the prefix of a key, or the subject of a token; missing: the service",
     )
-    side: str | None = Field(default=None, description="On whose behalf a data request was changed")
-    entry: Uuid | None = Field(default=None, description="Id of the entry that it is about")
-    version: int | None = Field(default=None, description="Number of its version")
-    digest: str | None = Field(default=None, description="SHA-256 of the content of this version")
+    side: str | None = Field(default=None, description="The side on whose behalf a data request was changed")
+    entry: Uuid | None = Field(default=None, description="Id of the entry")
+    version: int | None = Field(default=None, description="Number of the entry's version")
+    digest: str | None = Field(default=None, description="SHA-256 of this version's content")
     terms: str | None = Field(default=None, description="Digest of its terms")
-    request: Uuid | None = Field(default=None, description="Id of the data request that it is about")
-    state: str | None = Field(default=None, description="State of the request after that")
-    configuration: str | None = Field(default=None, description="Configuration that is offered or agreed upon")
+    request: Uuid | None = Field(default=None, description="Id of the data request")
+    state: str | None = Field(default=None, description="State of the request after the action")
+    configuration: str | None = Field(default=None, description="Configuration offered or agreed upon")
     file_sha256: str | None = Field(default=None, description="SHA-256 of the delivered file")
     target: str | None = Field(
-        default=None, description="What else it is about: the prefix of an API key, an id, a tenant"
+        default=None, description="Another object of the action: the prefix of an API key, an id, a tenant"
     )
-    value: str | None = Field(default=None, description="What was set: a role, an audience, a policy, a verdict")
-    salt: str = Field(description="Random: with it, the hash confirms no guess of what is in the record")
-    previous: str = Field(description="Hash of the record before; 64 zeros for the first one")
+    value: str | None = Field(default=None, description="The new value: a role, an audience, a policy, a verdict")
+    salt: str = Field(description="Random salt, so that the hash confirms no guess of the record's content")
+    previous: str = Field(description="Hash of the previous record; 64 zeros for the first one")
     hash: str = Field(description="SHA-256 of the record without `hash`, as RFC 8785 JSON")
 
 
@@ -117,13 +117,13 @@ class AuditPage(Answer):
 
 
 class SignedHead(Answer):
-    """What the audit log ended with at a time. Only `jws` is signed: it says `sequence`, `hash` and `signed_at`."""
+    """The last record of the audit log at a point in time. Only `jws` is signed; it contains the other fields."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_SIGNED]})
 
     sequence: int = Field(description="Number of the last record")
-    kid: str = Field(description="Id of the key that has signed")
-    signed_at: UtcTime = Field(description="When (RFC 3339, UTC)")
+    kid: str = Field(description="Id of the signing key")
+    signed_at: UtcTime = Field(description="Time (RFC 3339, UTC)")
     jws: str = Field(description="The signed head: a JSON Web Signature (RFC 7515) in the compact form")
 
 
@@ -137,14 +137,14 @@ class SignedHeadPage(Answer):
 
 
 class ReceiptChange(Answer):
-    """A step in the life of a request."""
+    """A step in the history of a request."""
 
-    at: UtcTime = Field(description="When (RFC 3339, UTC)")
-    action: str = Field(description="What was done")
-    state: str = Field(description="State of the request after that")
-    side: str = Field(description="On whose behalf: `consumer`, `provider`, `operator` or `service`")
-    tenant: str | None = Field(default=None, description="Tenant of whoever did it; null: the service did")
-    configuration: str | None = Field(default=None, description="The configuration that it is about; null: none")
+    at: UtcTime = Field(description="Time (RFC 3339, UTC)")
+    action: str = Field(description="The action")
+    state: str = Field(description="State of the request after the action")
+    side: str = Field(description="Side of the actor: `consumer`, `provider`, `operator` or `service`")
+    tenant: str | None = Field(default=None, description="Tenant of the actor; null: the service")
+    configuration: str | None = Field(default=None, description="The configuration concerned; null: none")
 
 
 class AuditPlace(Answer):
@@ -155,41 +155,43 @@ class AuditPlace(Answer):
 
 
 class ReceiptClaims(Answer):
-    """What a receipt says of a request."""
+    """The content of a receipt."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_CLAIMS]})
 
     request: Uuid = Field(description="Id of the request")
-    state: str = Field(description="Its state when this was signed")
+    state: str = Field(description="State of the request when the receipt was signed")
     provider: str = Field(description="Tenant that owns the entry")
-    consumer: str = Field(description="Tenant that asks")
+    consumer: str = Field(description="Tenant that made the request")
     entry: EntryVersion = Field(
-        description="The version of the entry: with the digest of its content for the provider, with the keyed one for "
-        "the consumer"
+        description="The version of the entry, with the digest of its content for the provider and the keyed digest "
+        "for the consumer"
     )
     terms: str = Field(description="Digest of the terms that the consumer has accepted")
     configuration: str | None = Field(
-        default=None, description="The configuration that is offered or agreed upon; null: there is none yet"
+        default=None, description="The configuration offered or agreed upon; null: none yet"
     )
-    file_sha256: str | None = Field(default=None, description="SHA-256 of the delivered file; null: nothing yet")
-    changes: list[ReceiptChange] = Field(description="Its history, oldest first")
+    file_sha256: str | None = Field(
+        default=None, description="SHA-256 of the delivered file; null: nothing delivered yet"
+    )
+    changes: list[ReceiptChange] = Field(description="History of the request, oldest first")
     audit: AuditPlace | None = Field(
-        default=None, description="The record of the latest change; null: that is older than the audit log"
+        default=None, description="The record of the latest change; null: the change is older than the audit log"
     )
-    signed_at: UtcTime = Field(description="When this was signed (RFC 3339, UTC)")
+    signed_at: UtcTime = Field(description="Time of the signature (RFC 3339, UTC)")
 
 
 class Receipt(Answer):
-    """What has become of a request, signed. Only `jws` is signed; `claims` is the same to read."""
+    """The signed history of a request. Only `jws` is signed; `claims` has the same content in readable form."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_RECEIPT]})
 
-    claims: ReceiptClaims = Field(description="What it says")
+    claims: ReceiptClaims = Field(description="Content of the receipt")
     jws: str = Field(description="The receipt: a JSON Web Signature (RFC 7515) of the claims in the compact form")
 
 
 class PublicKey(Answer):
-    """A public key (RFC 8037) that has signed receipts and heads from `valid_from` until `valid_until`."""
+    """A public key (RFC 8037) that signed receipts and heads from `valid_from` until `valid_until`."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_KEY]})
 
@@ -197,10 +199,10 @@ class PublicKey(Answer):
     crv: str = Field(description="`Ed25519`")
     alg: str = Field(default="EdDSA", description="`EdDSA`")
     use: str = Field(default="sig", description="`sig`")
-    kid: str = Field(description="Its id: its thumbprint (RFC 7638)")
-    x: str = Field(description="Its 32 bytes as base64url")
-    valid_from: UtcTime = Field(description="Since when it signs (RFC 3339, UTC)")
-    valid_until: UtcTime | None = Field(default=None, description="Until when; null: it is in use")
+    kid: str = Field(description="Id of the key: its thumbprint (RFC 7638)")
+    x: str = Field(description="The 32 bytes of the key as base64url")
+    valid_from: UtcTime = Field(description="First use (RFC 3339, UTC)")
+    valid_until: UtcTime | None = Field(default=None, description="End of use; null: in use")
 
 
 class PublicKeySet(Answer):

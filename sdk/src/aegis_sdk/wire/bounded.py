@@ -1,4 +1,4 @@
-"""Validation of long lists and objects, in which millions of faults cost no more than a few.
+"""Validation of long lists and objects, at a bounded cost even if they have millions of faults.
 
 Pydantic keeps about a kilobyte for each fault, so the faults of a body of a few megabytes could fill the memory. Long
 lists and objects are therefore validated in chunks, and validation stops after a hundred faults.

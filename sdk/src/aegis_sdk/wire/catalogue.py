@@ -1,4 +1,4 @@
-"""What the service answers about entries and measures."""
+"""Responses about entries and measures."""
 
 from typing import Any
 
@@ -17,8 +17,8 @@ class EntryVersion(Answer):
     version: int = Field(description="Version number, from 1")
     digest: str = Field(
         description="For providers and reviewers of its tenant and operators: SHA-256 of the entry's RFC 8785 JSON "
-        "without `visibility`. For others: a keyed digest of that (`hmac-sha256:`), which cannot confirm a guess of "
-        "the counts",
+        "without `visibility`. For others: a keyed digest (`hmac-sha256:`), which cannot confirm a guess of the "
+        "counts",
     )
 
 
@@ -34,9 +34,9 @@ class Head(EntryVersion):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_HEAD]})
 
     name: str = Field(description="Unique within its tenant")
-    title: str = Field(default="", description="One line for people")
-    description: str = Field(default="", description="What the table is")
-    keywords: list[str] = Field(default_factory=list, description="Words to search for")
+    title: str = Field(default="", description="Title, in one line")
+    description: str = Field(default="", description="Description of the table")
+    keywords: list[str] = Field(default_factory=list, description="Search terms")
     license: str = Field(default="", description="Licence of the masked tables")
     terms: str | None = Field(
         default=None,
@@ -49,40 +49,40 @@ class Head(EntryVersion):
     created_at: UtcTime = Field(description="When the entry was first published (RFC 3339, UTC)")
     changed_at: UtcTime | None = Field(
         default=None,
-        description="When what others see of the entry last changed: the version, or its visibility; null: the service "
-        "does not say",
+        description="Time of the last change that others see: a new version or visibility; null: the service does "
+        "not say",
     )
     accepted_small_counts: bool | None = Field(
         default=None,
-        description="Whether this version has exact counts of 1 to 4 that were accepted, by whoever published it or by "
-        "a setting of the service; null: not told to callers who may not read the counts. False for versions from "
-        "before anybody was asked",
+        description="Whether this version has exact counts of 1 to 4, accepted by its publisher or by a setting of "
+        "the service; null: hidden from callers who may not read the counts. False for versions published before "
+        "acceptance was required",
     )
     awaits_sign_off: bool = Field(
-        default=False, description="Whether others do not see this version until a reviewer has signed it off"
+        default=False, description="Whether this version is hidden from others until a reviewer signs it off"
     )
     published_by: str | None = Field(
         default=None,
-        description="Who published this version: the prefix of a key, or the subject of a token; null: not known, or "
-        "not told to callers who may not read the counts",
+        description="Publisher of this version: the prefix of a key, or the subject of a token; null: not known, or "
+        "hidden from callers who may not read the counts",
     )
     signed_off_by: str | None = Field(
-        default=None, description="Who signed it off, likewise; null: also if nobody had to"
+        default=None, description="Who signed it off, likewise; null also if no sign-off was required"
     )
     alone: float | None = Field(
         default=None,
-        description="The largest share of records that a configuration leaves alone, as its `alone` says; null: none "
-        "says so, or this version is neither the latest nor the one that others see",
+        description="The largest `alone` of any configuration; null: none states it, or this version is neither the "
+        "latest nor the one that others see",
     )
 
 
 class PublishedHead(Head):
-    """The head of an entry that was just published."""
+    """The head of a newly published entry."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_HEAD | {"warnings": []}]})
 
     warnings: list[str] = Field(
-        default_factory=list, description="What its provider should know, for people, one sentence or a few each"
+        default_factory=list, description="Warnings for the provider, of one or a few sentences each"
     )
 
 
@@ -109,7 +109,7 @@ _EXAMPLE_VERDICT = {
 
 
 class EntryHead(Head):
-    """A head with the entry's schema, which is the entry without any histogram or joint counts."""
+    """A head with the entry's schema: the entry without its histograms and joint counts."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [EXAMPLE_HEAD | {"verdict": _EXAMPLE_VERDICT, "schema": _EXAMPLE_SCHEMA}]},
@@ -120,8 +120,8 @@ class EntryHead(Head):
 
     verdict: Verdict | None = Field(
         default=None,
-        description="Whether the counts give small ones away; null until a job has decided that. `findings` are for "
-        "providers and reviewers of its tenant and operators, and empty for others",
+        description="Whether the counts disclose small ones; null until a job has decided. `findings` are for "
+        "providers and reviewers of the entry's tenant and for operators, and empty for others",
     )
     entry_schema: dict[str, Any] = Field(alias="schema", description="The entry without any `histogram` or `joint`")
 
@@ -135,31 +135,34 @@ class HeadPage(Answer):
 
     items: list[Head] = Field(description="The heads")
     next_page_token: str | None = Field(default=None, description="Token for the next page; null on the last page")
-    total: int | None = Field(default=None, description="How many there are on all pages; null: not asked for")
+    total: int | None = Field(default=None, description="Number of heads on all pages; null: not asked for")
 
 
 class PublishingTerms(Answer):
-    """What a service asks of the entries of a tenant, before any is sent."""
+    """A service's requirements for the entries of a tenant, before any is sent."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_TERMS]})
 
-    tenant: str = Field(description="Tenant that the caller would publish for")
+    tenant: str = Field(description="Tenant of the caller")
     named: Head | None = Field(
-        default=None, description="The entry of this tenant that has the `name` asked about already; null: none"
+        default=None, description="The entry of this tenant that already has the given `name`; null: none"
     )
     require: dict[str, float] = Field(
         default_factory=dict,
-        description="Privacy that configurations must vouch for to be advised, by criterion: the stricter limits of "
-        "the service and of the tenant",
+        description="Privacy that a configuration must promise to be recommended, by criterion: the stricter limits "
+        "of the service and of the tenant",
     )
     small_counts: str = Field(
-        description="What becomes of exact counts of 1 to 4: `refuse`; `confirm`: refused unless the call accepts "
-        "them; `accept`",
+        description="Treatment of exact counts of 1 to 4: `refuse`; `confirm`: refused unless the call accepts them; "
+        "`accept`",
     )
-    min_cell: int | None = Field(default=None, description="No count except 0 may be below this; null: no such limit")
+    min_cell: int | None = Field(
+        default=None, description="The smallest count allowed, apart from 0; null: no such limit"
+    )
     require_noise: bool = Field(default=False, description="Whether every count must have noise")
     max_epsilon: float | None = Field(
-        default=None, description="The largest differential privacy budget that an entry may declare; null: none needed"
+        default=None,
+        description="The largest differential privacy budget that an entry may declare; null: no budget is required",
     )
     sign_off: bool = Field(
         default=False, description="Whether a reviewer must sign off each version before others see it"
@@ -168,28 +171,26 @@ class PublishingTerms(Answer):
 
 
 class Measure(Answer):
-    """A measure of how much an attribute tells about the label."""
+    """A measure of an attribute's utility: how well it predicts the label."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_MEASURE]})
 
-    id: str = Field(description="Id to use in a question")
+    id: str = Field(description="Id, for questions")
     unit: str | None = Field(default=None, description="`bit`, `fraction` or null")
     better: str = Field(description="Which values are better: `higher` or `lower`")
-    monotone: bool = Field(description="Whether masking can never improve it; exact rankings rely on that")
-    formula: str = Field(description="Formula, in terms of the joint counts")
+    monotone: bool = Field(description="Whether masking can never improve the value; exact rankings rely on it")
+    formula: str = Field(description="Formula in terms of the joint counts")
     guarantee: str | None = Field(
-        default=None, description="`exact`: its rankings can be proven to be the true ones; `none`: they cannot"
+        default=None, description="`exact`: its rankings can be proven exact; `none`: they cannot"
     )
-    reason: str | None = Field(default=None, description="Why it has or lacks the guarantee, in one sentence")
-    source: str | None = Field(default=None, description="The work that it is taken from")
-    bias_correction: bool = Field(default=False, description="Whether a question may ask for its `bias_correction`")
-    corrected_by_default: bool = Field(
-        default=False, description="Whether its bias is corrected if the question leaves `bias_correction` out"
-    )
+    reason: str | None = Field(default=None, description="Reason why it has or lacks the guarantee, in one sentence")
+    source: str | None = Field(default=None, description="Source of the definition")
+    bias_correction: bool = Field(default=False, description="Whether questions may ask for `bias_correction`")
+    corrected_by_default: bool = Field(default=False, description="Whether its bias is corrected by default")
 
 
 class MeasureList(Answer):
-    """The measures that advice can be asked for."""
+    """The measures available for advice."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": [EXAMPLE_MEASURE]}]})
 

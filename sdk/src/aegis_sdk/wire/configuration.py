@@ -26,22 +26,22 @@ PRIVACY_CRITERIA: Final[Mapping[str, Literal["higher", "lower"]]] = {
     "attribute_disclosure": "lower",
     "membership": "lower",
 }
-"""The criteria that a provider may vouch for, in the order of listing, and which numbers of each are better.
+"""The criteria that a provider may promise, in the order of listing, and which numbers of each are better.
 
-Where higher numbers are better, the provider vouches for at least the number; otherwise for at most the number.
+Where higher numbers are better, the promise is at least the number; otherwise at most the number.
 """
 
 ATTACKS: Final = ("reidentification", "attribute_disclosure", "membership")
-"""Those of the criteria that say how often an attack succeeds."""
+"""The criteria that limit the success of an attack."""
 
 SUPPRESSED: Final = ("suppressed", "suppressed_cells")
-"""The numbers that say how much a configuration suppresses: whole records, and single cells of others."""
+"""The numbers of suppressed records, and of suppressed cells in other records."""
 
 _Vouched = TypeVar("_Vouched")
 
 
 def _privacy_only(value: dict[str, _Vouched]) -> dict[str, _Vouched]:
-    """Put the criteria into one order, or refuse each unknown name."""
+    """Sort the criteria; refuse each unknown name."""
     unknown = (name for name in value if name not in PRIVACY_CRITERIA)
     refuse("privacy", (((name,), f"Unknown criterion; use one of {', '.join(PRIVACY_CRITERIA)}") for name in unknown))
     return {name: value[name] for name in PRIVACY_CRITERIA if name in value}
@@ -59,20 +59,20 @@ PrivacyColumns = Annotated[
 
 
 def stricter(criterion: str, one: float, other: float) -> float:
-    """Return the one of two numbers of a criterion that promises more."""
+    """Return the stricter of two numbers of a criterion."""
     return max(one, other) if PRIVACY_CRITERIA[criterion] == "higher" else min(one, other)
 
 
 def strictest(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    """Return the numbers of both by criterion; where both have one, the one that promises more."""
+    """Merge two sets of numbers by criterion; where both have one, the stricter is taken."""
     return {**one, **{name: stricter(name, one.get(name, number), number) for name, number in other.items()}}
 
 
 class Measured(Request):
-    """How well a model that the provider trained on the masked table predicts the label. It never affects a ranking."""
+    """The performance of a model that the provider trained on the masked table. It never affects a ranking."""
 
     model: Identifier = Field(description="The model, such as `gradient boosting`")
-    auc: Score = Field(description="AUC on records that it was not trained on; 0.5 is chance")
+    auc: Score = Field(description="AUC on held-out records; 0.5 is chance")
     low: Score = Field(description="Lower limit of the AUC's 95 % interval")
     high: Score = Field(description="Upper limit of the AUC's 95 % interval")
     raw_auc: Score = Field(description="AUC of the same model on the unmasked table")
@@ -85,33 +85,33 @@ class Measured(Request):
 
 
 class Configuration(Request):
-    """One masking for each attribute. The provider is willing to share the table masked this way."""
+    """One masking for each attribute: a way in which the provider is willing to share the table."""
 
     id: Identifier = Field(description="Unique within the entry")
     kind: Literal["masked"] = Field(default="masked", description="A masked table; needs format 2 if it is given")
     maskings: Annotated[dict[str, str], LONG_OBJECT] = Field(
         description="For each attribute, a masking id, `identity` or `drop`"
     )
-    privacy: Privacy | None = Field(default=None, description="What the provider vouches for")
-    suppressed: Count | None = Field(default=None, description="Number of records that this release suppresses")
+    privacy: Privacy | None = Field(default=None, description="Privacy that the provider promises")
+    suppressed: Count | None = Field(default=None, description="Number of suppressed records")
     suppressed_cells: Count | None = Field(
         default=None,
-        description="Number of single cells of other records that this release suppresses: they become `*`. The joint "
-        "counts count the masked values that these cells had",
+        description="Number of suppressed cells in other records: they become `*`. The joint counts include the "
+        "masked values that these cells had",
     )
     alone: Score | None = Field(
         default=None,
-        description="At most this share of its records are alone: no other record agrees with them on all attributes "
-        "that it shares, whichever of these someone is taken to know. 0: none is; other shares are rounded up, so that "
-        "they give no count of 1 to 4 away; null: not stated",
+        description="Upper bound on the share of records that are alone: no other record agrees with them on all "
+        "shared attributes, whichever of these are assumed to be known. 0: none is; other shares are rounded up, "
+        "so that they disclose no count of 1 to 4; null: not stated",
     )
     measured: Measured | None = Field(
         default=None,
-        description="What the provider measured with a trained model (`aegis check`); others read it as `model` and "
-        "`share`, the part of `raw_auc`'s distance from 0.5 that is kept",
+        description="Performance of a trained model (`aegis check`); others read `model` and `share`, the part of "
+        "`raw_auc`'s distance from 0.5 that is kept",
     )
     transfer: Transfer | None = Field(
-        default=None, description="What a rule learned from it tells about held-out real records; needs format 2"
+        default=None, description="Utility of rules learned from it on held-out real records; needs format 2"
     )
 
 
@@ -123,10 +123,10 @@ class ConfigurationTable(Request):
         description="For each attribute, a column of masking ids"
     )
     privacy: PrivacyColumns | None = Field(
-        default=None, description="What the provider vouches for, as columns of numbers; null: not vouched for"
+        default=None, description="Privacy that the provider promises, as columns of numbers; null: no promise"
     )
     alone: Annotated[list[Score | None], LONG_LIST] | None = Field(
-        default=None, description="A column of shares as in `alone` of a single configuration; null: not stated"
+        default=None, description="A column of shares like `alone` of a single configuration; null: not stated"
     )
 
 

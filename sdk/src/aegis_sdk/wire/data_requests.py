@@ -1,4 +1,4 @@
-"""Requests for data: what a consumer asks for, what its provider decides, and what has become of it."""
+"""Data requests: the consumer's request, the provider's decision, and the outcome."""
 
 from typing import Annotated, Any, Final, Literal, Self, get_args
 
@@ -82,34 +82,34 @@ Reason = Annotated[Text, Field(min_length=1, max_length=LONGEST_REASON)]
 
 
 class NewDataRequest(Question):
-    """Asks for the masked table of the configuration that loses the least of what the consumer needs."""
+    """Asks for the masked table of the configuration that loses the least utility for the consumer."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_NEW]})
 
-    purpose: Annotated[Text, Field(min_length=1, max_length=LONGEST_PURPOSE)] = Field(
-        description="What the data is for"
-    )
+    purpose: Annotated[Text, Field(min_length=1, max_length=LONGEST_PURPOSE)] = Field(description="Purpose of the data")
     contact: Annotated[Identifier, Field(max_length=LONGEST_CONTACT)] = Field(
-        description="Whom the provider can ask, such as a mail address; it can be erased later"
+        description="Contact for the provider, such as a mail address; can be erased later"
     )
     terms: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")] = Field(
-        description="Accepts the entry's terms: the digest of them that its head has as `terms`"
+        description="Acceptance of the entry's terms: their digest, `terms` of the entry's head"
     )
 
 
 class _Decision(Request):
-    reason: Reason | None = Field(default=None, description="Why, for the other side and for the record")
+    reason: Reason | None = Field(default=None, description="Reason, for the other side and for the record")
 
 
 class _Refusal(Request):
-    reason: Reason = Field(description="Why, for the other side and for the record")
+    reason: Reason = Field(description="Reason, for the other side and for the record")
 
 
 class GrantLimit(Request):
-    """How many requests of a tenant are granted within some days."""
+    """The largest number of requests of one tenant that are granted within some days."""
 
-    requests: Annotated[int, Field(ge=0, le=COUNT_MAX)] = Field(description="How many, this one included")
-    days: Annotated[int, Field(ge=1, le=3_660)] = Field(default=30, description="Within how many days")
+    requests: Annotated[int, Field(ge=0, le=COUNT_MAX)] = Field(
+        description="Number of granted requests, including this one"
+    )
+    days: Annotated[int, Field(ge=1, le=3_660)] = Field(default=30, description="Number of days")
 
 
 def _examples(action: str, asked: dict[str, Any]) -> ConfigDict:
@@ -117,18 +117,20 @@ def _examples(action: str, asked: dict[str, Any]) -> ConfigDict:
 
 
 class Approve(_Decision):
-    """Agrees to hand over the configuration that the advice has picked. For the entry's provider."""
+    """Grants the configuration that the advice recommends. For the entry's provider."""
 
     model_config = _examples("approve", {"reason": "Care is what it is for", "limit": {"requests": 20, "days": 30}})
 
     action: Literal["approve"]
     limit: GrantLimit | None = Field(
-        default=None, description="Approve only if your tenant has granted fewer to the consumer's; null: no limit"
+        default=None,
+        description="Approve only below this limit on requests that your tenant has granted to the "
+        "consumer's tenant; null: no limit",
     )
 
 
 class Decline(_Refusal):
-    """Does not agree, and says why. For the entry's provider."""
+    """Declines the request, with a reason. For the entry's provider."""
 
     model_config = _examples("decline", {"reason": "Not for advertising"})
 
@@ -136,16 +138,16 @@ class Decline(_Refusal):
 
 
 class Counter(_Decision):
-    """Offers another configuration that meets what is required, with what it costs. For the entry's provider."""
+    """Offers another configuration that meets the requirements, with its cost. For the entry's provider."""
 
     model_config = _examples("counter", {"configuration": "c03", "reason": "k = 10 for this purpose"})
 
     action: Literal["counter"]
-    configuration: Identifier = Field(description="One of those that meet what the consumer requires")
+    configuration: Identifier = Field(description="A configuration that meets the consumer's requirements")
 
 
 class Accept(_Decision):
-    """Takes what the provider has offered instead. For the tenant that has made the request."""
+    """Accepts the provider's counter-offer. For the tenant that made the request."""
 
     model_config = _examples("accept", {"reason": "The ethics board has agreed"})
 
@@ -153,7 +155,9 @@ class Accept(_Decision):
 
 
 class Deliver(DeliveryDescriptor):
-    """Says where the approved table is, and what it is. The service never fetches it. For the entry's provider."""
+    """Gives the link and the description of the approved table, which the service never fetches. For the entry's
+    provider.
+    """
 
     model_config = _examples("deliver", EXAMPLE_DESCRIPTOR)
 
@@ -161,7 +165,7 @@ class Deliver(DeliveryDescriptor):
 
 
 class Relink(Link):
-    """Says where the delivered file is now, for example since a link has ended. For the entry's provider."""
+    """Replaces the link to the delivered file, for example an expired one. For the entry's provider."""
 
     model_config = _examples("relink", {name: EXAMPLE_DESCRIPTOR[name] for name in ("url", "expires_at")})
 
@@ -169,7 +173,7 @@ class Relink(Link):
 
 
 class Receive(DeliveryVerdict):
-    """Says that the delivered file is what was agreed upon. For the tenant that has made the request."""
+    """Confirms that the delivered file is the agreed one. For the tenant that made the request."""
 
     model_config = _examples("receive", EXAMPLE_VERDICT | {"cells_differing": 0, "differences": []})
 
@@ -177,7 +181,7 @@ class Receive(DeliveryVerdict):
 
 
 class Dispute(DeliveryVerdict):
-    """Says that it is not, with the evidence. For the tenant that has made the request."""
+    """Disputes the delivered file, with proof. For the tenant that made the request."""
 
     model_config = _examples("dispute", EXAMPLE_VERDICT)
 
@@ -185,7 +189,7 @@ class Dispute(DeliveryVerdict):
 
 
 class Withdraw(_Decision):
-    """Takes a request back before anything is delivered. For the tenant that has made it."""
+    """Withdraws a request before anything is delivered. For the tenant that made it."""
 
     model_config = _examples("withdraw", {"reason": "The study is over"})
 
@@ -193,7 +197,7 @@ class Withdraw(_Decision):
 
 
 class End(_Refusal):
-    """Ends an open request, and says why. For operators."""
+    """Ends an open request, with a reason. For operators."""
 
     model_config = _examples("end", {"reason": "Both tenants have left"})
 
@@ -201,14 +205,14 @@ class End(_Refusal):
 
 
 Step = Approve | Decline | Counter | Accept | Deliver | Relink | Receive | Dispute | Withdraw | End
-"""What a provider, a consumer or an operator does with a request."""
+"""An action of a provider, a consumer or an operator on a request."""
 
 
 _ACTIONS: Final = ", ".join(get_args(one.model_fields["action"].annotation)[0] for one in get_args(Step))
 
 
 class RequestAction(RootModel[Annotated[Step, Field(discriminator="action")]]):
-    """What is done with a request: `action` says what, and which further members there are."""
+    """An action on a request; `action` determines the other members."""
 
     model_config = _examples("approve", {"reason": "Care is what it is for"})
 
@@ -218,7 +222,7 @@ class RequestAction(RootModel[Annotated[Step, Field(discriminator="action")]]):
         try:
             return handler(value)
         except ValidationError as error:
-            # Pydantic puts the action before the place of each fault; nothing, if there is no such action.
+            # Pydantic prefixes the location of each fault with the action, unless the action is unknown.
             faults = [(place[1:], detail) for place, detail in raised(error) if place]
             if not faults and isinstance(value, dict):
                 faults = [(("action",), f"Give one of {_ACTIONS}")]
@@ -227,77 +231,80 @@ class RequestAction(RootModel[Annotated[Step, Field(discriminator="action")]]):
 
 
 class RequestedEntry(EntryVersion):
-    """The version of an entry that a request is about; the entry may have been deleted since."""
+    """The version of an entry that was requested; the entry may have been deleted since."""
 
     name: str = Field(description="Name of the entry")
     tenant: str = Field(description="Tenant that owns the entry: the provider")
 
 
 class Cost(Answer):
-    """What a configuration loses, as the consumer's advice says; null: its view does not show it."""
+    """The cost of a configuration according to the consumer's advice; null: the answer does not show it."""
 
-    rank: int = Field(description="Its rank by what it loses; 1 is the best")
-    utility_share: float | None = Field(default=None, description="Share of the utility that it keeps")
-    deviation_share: float | None = Field(default=None, description="Share that it loses")
-    deviation: float | None = Field(default=None, description="What it loses, in the measure's unit")
+    rank: int = Field(description="Rank by loss; 1 is the best")
+    utility_share: float | None = Field(default=None, description="Share of the utility that is kept")
+    deviation_share: float | None = Field(default=None, description="Share that is lost")
+    deviation: float | None = Field(default=None, description="Loss in the measure's unit")
 
 
 class Change(Answer):
-    """Who has done what with a request, when and why."""
+    """A change of a request."""
 
-    at: UtcTime = Field(description="When (RFC 3339, UTC)")
-    action: str = Field(description="What was done")
-    state: str = Field(description="State of the request after that")
-    side: str = Field(description="On whose behalf: `consumer`, `provider`, `operator` or `service`")
-    tenant: str | None = Field(default=None, description="Tenant of whoever did it; null: the service did")
+    at: UtcTime = Field(description="Time (RFC 3339, UTC)")
+    action: str = Field(description="The action")
+    state: str = Field(description="State of the request after the action")
+    side: str = Field(description="Side of the actor: `consumer`, `provider`, `operator` or `service`")
+    tenant: str | None = Field(default=None, description="Tenant of the actor; null: the service")
     by: str | None = Field(
-        default=None, description="Who: the prefix of a key, or the subject of a token; null: the service, or not known"
+        default=None,
+        description="The actor: the prefix of a key, or the subject of a token; null: the service, or not known",
     )
-    reason: str | None = Field(default=None, description="Why; null: nobody said")
-    configuration: str | None = Field(default=None, description="The configuration that it is about; null: none")
+    reason: str | None = Field(default=None, description="Reason; null: none given")
+    configuration: str | None = Field(default=None, description="The configuration concerned; null: none")
 
 
 class DataRequestHead(Answer):
-    """A request for data, as listings show it."""
+    """A data request, as listings show it."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_HEAD]})
 
     id: Uuid = Field(description="Id of the request")
     state: str = Field(
-        description="`requested`, `advised`, `countered`, `approved` or `delivered`; or for ever `received`, "
-        "`disputed`, `failed`, `declined`, `withdrawn`, `expired` or `ended`"
+        description="`requested`, `advised`, `countered`, `approved` or `delivered`; or one of the final states "
+        "`received`, `disputed`, `failed`, `declined`, `withdrawn`, `expired` or `ended`"
     )
-    entry: RequestedEntry = Field(description="The version of the entry that it is about")
+    entry: RequestedEntry = Field(description="The requested version of the entry")
     stale: bool = Field(default=False, description="Whether the consumer sees a newer version of the entry")
-    consumer: str = Field(description="Tenant that asks")
-    request: dict[str, Any] = Field(title="Question", description="What it asks for, with all defaults filled in")
-    purpose: str = Field(description="What the data is for")
-    contact: str | None = Field(default=None, description="Whom the provider can ask; null: it was erased")
-    terms: str = Field(description="Digest of the terms that the consumer has accepted")
-    advice: Uuid | None = Field(default=None, description="Id of the consumer's advice; null: it is not kept any more")
-    configuration: str | None = Field(
-        default=None, description="The configuration that is offered or agreed upon; null: there is no advice yet"
+    consumer: str = Field(description="Tenant that made the request")
+    request: dict[str, Any] = Field(
+        title="Question", description="The question to rank configurations by, with all defaults filled in"
     )
-    cost: Cost | None = Field(default=None, description="What this configuration loses")
-    problem: Problem | None = Field(default=None, description="Why there is no advice; null otherwise")
-    possible: list[str] = Field(default_factory=list, description="What you may do with it now")
-    created_at: UtcTime = Field(description="When it was made (RFC 3339, UTC)")
-    changed_at: UtcTime = Field(description="When it last changed (RFC 3339, UTC)")
+    purpose: str = Field(description="Purpose of the data")
+    contact: str | None = Field(default=None, description="Contact for the provider; null: erased")
+    terms: str = Field(description="Digest of the terms that the consumer has accepted")
+    advice: Uuid | None = Field(default=None, description="Id of the consumer's advice; null: no longer stored")
+    configuration: str | None = Field(
+        default=None, description="The configuration offered or agreed upon; null: there is no advice yet"
+    )
+    cost: Cost | None = Field(default=None, description="Cost of this configuration")
+    problem: Problem | None = Field(default=None, description="Reason why there is no advice; null otherwise")
+    possible: list[str] = Field(default_factory=list, description="Actions that you may take now")
+    created_at: UtcTime = Field(description="Time of the request (RFC 3339, UTC)")
+    changed_at: UtcTime = Field(description="Time of the last change (RFC 3339, UTC)")
     expires_at: UtcTime | None = Field(
-        default=None, description="When it ends unless somebody does something; null: it has ended"
+        default=None, description="Time at which it expires unless somebody acts; null: it has ended"
     )
 
 
 class DataRequest(DataRequestHead):
-    """A request for data with its history."""
+    """A data request with its history."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_DATA_REQUEST]})
 
-    delivery: Delivery | None = Field(default=None, description="What was delivered; null: nothing yet")
+    delivery: Delivery | None = Field(default=None, description="The delivery; null: none yet")
     verification: Verification | None = Field(
-        default=None, description="What the consumer has found out about the delivered file; null: nothing yet"
+        default=None, description="Outcome of the consumer's verification of the delivered file; null: none yet"
     )
-    changes: list[Change] = Field(default_factory=list, description="Its history, oldest first")
+    changes: list[Change] = Field(default_factory=list, description="History, oldest first")
 
 
 class DataRequestPage(Answer):

@@ -1,4 +1,4 @@
-"""The delivery descriptor: where the masked table of a data request is, and what it is. The table itself stays away."""
+"""The delivery descriptor: link and description of a data request's masked table, which never passes the service."""
 
 import re
 from datetime import datetime
@@ -16,7 +16,7 @@ from aegis_sdk.wire.values import COUNT_MAX, Identifier, JsonObject, UtcTime
 
 LONGEST_LINK: Final = 4_000
 LARGEST_CARD: Final = 131_072
-"""The most bytes of a release card, as JSON."""
+"""The largest size of a release card as JSON, in bytes."""
 
 _LINK: Final[dict[str, Any]] = {
     "url": "https://store.hospital.example/c17.csv?signature=4f1c",
@@ -42,11 +42,11 @@ _LAST_YEAR: Final = 9000
 
 
 def _moment(value: object) -> object:
-    """Refuse what is no RFC 3339 text, which pydantic would convert, and years that no time zone can have."""
+    """Refuse anything but an RFC 3339 text, since pydantic converts it, and years out of range in some time zone."""
     if isinstance(value, datetime):
         return value
     if not isinstance(value, str) or not _RFC_3339.fullmatch(value) or int(value[:4]) > _LAST_YEAR:
-        raise fault(f"A moment is a text of RFC 3339, such as 2026-03-01T12:00:00Z, up to the year {_LAST_YEAR}")
+        raise fault(f"Must be an RFC 3339 time such as 2026-03-01T12:00:00Z, up to the year {_LAST_YEAR}")
     return value
 
 
@@ -59,7 +59,7 @@ def _card(value: dict[str, object]) -> dict[str, object]:
 
 
 Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_moment)]
-"""A point in time, as RFC 3339 has it."""
+"""A point in time in the format of RFC 3339."""
 
 MediaType: TypeAlias = Literal["text/csv", "application/vnd.apache.parquet"]
 """The formats of delivered files."""
@@ -73,44 +73,46 @@ class Link(Request):
     model_config = ConfigDict(json_schema_extra={"examples": [_LINK]})
 
     url: Url = Field(description="Where the file is: HTTPS, on the public internet")
-    expires_at: Moment | None = Field(default=None, description="When the link ends (RFC 3339); null: it does not")
+    expires_at: Moment | None = Field(default=None, description="Expiry of the link (RFC 3339); null: never")
 
 
 class DeliveryDescriptor(Link):
-    """Says where the masked table is, and what it is."""
+    """Link and description of the masked table."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_DESCRIPTOR]})
 
     media_type: MediaType = Field(description="Format of the file")
-    size: Annotated[int, Field(ge=1, le=COUNT_MAX)] = Field(description="Bytes of the file")
+    size: Annotated[int, Field(ge=1, le=COUNT_MAX)] = Field(description="Size in bytes")
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(description="SHA-256 of the file")
     records: Annotated[int, Field(ge=1, le=COUNT_MAX)] = Field(description="Number of records in the file")
-    configuration: Identifier = Field(description="The configuration that was approved")
-    entry_digest: Identifier = Field(description="Digest of the entry's version that the request is about")
+    configuration: Identifier = Field(description="The approved configuration")
+    entry_digest: Identifier = Field(description="Digest of the requested version of the entry")
     privacy: Privacy = Field(
-        description="What was measured in the file, by criterion: at least what the configuration vouches for and what "
-        "was required"
+        description="Privacy measured in the file, by criterion: at least what the configuration promises and the "
+        "request requires"
     )
     card: Annotated[JsonObject, AfterValidator(_card)] | None = Field(
         default=None, description="The release card; null: none"
     )
-    lease: LeaseId | None = Field(default=None, description="The provider's lease of the request; null: it has none")
+    lease: LeaseId | None = Field(default=None, description="The provider's lease of the request; null: none")
 
 
 class Delivery(Answer):
-    """What was delivered, and where it is."""
+    """A delivered table and its link."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [_EXAMPLE | {"card": _CARD, "delivered_at": "2026-03-01T12:00:00Z"}]}
     )
 
-    url: str = Field(description="Where the file is")
-    expires_at: UtcTime | None = Field(default=None, description="When the link ends; null: it does not")
+    url: str = Field(description="URL of the file")
+    expires_at: UtcTime | None = Field(default=None, description="Expiry of the link; null: never")
     media_type: str = Field(description="Format of the file")
-    size: int = Field(description="Bytes of the file")
+    size: int = Field(description="Size in bytes")
     sha256: str = Field(description="SHA-256 of the file")
     records: int = Field(description="Number of records in the file")
-    configuration: str = Field(description="Configuration by which it was masked")
-    privacy: dict[str, float] = Field(default_factory=dict, description="What the provider measured in the file")
+    configuration: str = Field(description="Configuration of the file")
+    privacy: dict[str, float] = Field(
+        default_factory=dict, description="Privacy that the provider measured in the file"
+    )
     card: dict[str, Any] | None = Field(default=None, description="The release card; null: none")
-    delivered_at: UtcTime = Field(description="When the provider said so (RFC 3339, UTC)")
+    delivered_at: UtcTime = Field(description="Time of the delivery (RFC 3339, UTC)")

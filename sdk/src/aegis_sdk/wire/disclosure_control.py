@@ -1,4 +1,4 @@
-"""Disclosure control: what a provider did to the counts of its entry so that they reveal less."""
+"""Disclosure control: how a provider changed the counts of its entry so that they reveal less."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
@@ -12,10 +12,10 @@ from aegis_sdk.wire.pair import LabelAssociation, Pair
 from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber
 
 Declaring = Label | Masking | Pair | LabelAssociation
-"""What can declare noise of its own."""
+"""Anything that can declare its own noise."""
 
 LEAST_SCALE = 1.0
-"""The least scale of noise, in records, that covers a count: that of epsilon 1."""
+"""The least scale of noise, in records, that hides a count: that of epsilon 1."""
 
 
 class DisclosureControl(Request):
@@ -23,24 +23,24 @@ class DisclosureControl(Request):
 
     min_cell: Annotated[int, Field(ge=2, le=COUNT_MAX)] | None = Field(
         default=None,
-        description="No count except 0 is below this, or was before all counts were rounded (`rounded_to`): masked "
-        "values were merged, and tables for which that is impossible were rounded to multiples of it, as they declare",
+        description="The least count except 0, before any rounding of all counts (`rounded_to`): masked values were "
+        "merged, or the table was rounded to multiples of this number, as it declares",
     )
     rounded_to: RoundingBase | None = Field(
         default=None, description="Every count was rounded up or down at random to a multiple of this base"
     )
     rounding: Literal["once"] | None = Field(
         default=None,
-        description="`once`: the counts of each attribute by its values and the label were rounded once, with the same "
-        "sums for every attribute. Every table that declares no `rounded_to` of its own adds up such counts, so these "
-        "tables agree with each other exactly. Numbers of suppressed records and cells were rounded by one threshold. "
-        "In pair counts, masked values with few records by these counts are counted with neighbours (`counted_with`). "
-        "Needs `rounded_to`",
+        description="`once`: the counts of each attribute by its values and the label were rounded once, with the "
+        "same sums for every attribute. Every table that declares no `rounded_to` of its own is a sum of such "
+        "counts, so these tables agree with each other exactly. Numbers of suppressed records and cells were "
+        "rounded with one common threshold. In pair counts, masked values with few records by these counts are "
+        "counted with neighbours (`counted_with`). Needs `rounded_to`",
     )
     epsilon: PositiveNumber | None = Field(
         default=None,
-        description="Differential privacy budget that all tables spent together; neighbouring tables differ by one "
-        "record more or less",
+        description="Differential privacy budget spent by all tables together; neighbouring tables differ by one "
+        "added or removed record",
     )
     split: Literal["equal", "cube_root"] | None = Field(
         default=None,
@@ -49,22 +49,22 @@ class DisclosureControl(Request):
     )
     open_answers: bool = Field(
         default=False,
-        description="Whoever sees the entry reads full answers about it: only with `epsilon` and no other control, "
-        "since what is computed from such counts reveals no more than they do",
+        description="Everyone who sees the entry gets full answers about it; only with `epsilon` and no other "
+        "control, since results computed from such counts reveal no more than the counts",
     )
 
 
 def control_faults(
     control: DisclosureControl | None, label: Label, attributes: Sequence[Attribute], pairs: Sequence[Pair]
 ) -> Iterator[Fault]:
-    """The faults of tables that do not declare a control applied to all, and of parts that exceed the budget."""
+    """The faults of tables that do not declare a control of all counts, and of parts that exceed the budget."""
     if control is None:
         return
     if control.open_answers and (control.epsilon is None or control.rounded_to or control.min_cell):
-        detail = "Needs counts that noise covers: `epsilon`, and neither `rounded_to` nor `min_cell`"
+        detail = "Needs noise in all counts: `epsilon`, and neither `rounded_to` nor `min_cell`"
         yield ("disclosure_control", "open_answers"), detail
     if control.rounding is not None and (control.rounded_to is None or control.epsilon is not None):
-        yield ("disclosure_control", "rounding"), "Needs `rounded_to`, and goes with no epsilon"
+        yield ("disclosure_control", "rounding"), "Needs `rounded_to`, and cannot be combined with epsilon"
     declaring = list(_declaring(label, attributes, pairs))
     noisy = [*declaring, *_associations(pairs)]
     if control.open_answers:
@@ -79,7 +79,7 @@ def control_faults(
 
 
 def _rounding_faults(control: DisclosureControl, declaring: Sequence[tuple[Location, Declaring]]) -> Iterator[Fault]:
-    """The faults of tables that do not declare the rounding; where it was drawn once, only those of pairs have to."""
+    """The faults of tables that do not declare the rounding. If it was drawn once, only pairs have to."""
     for location, table in declaring:
         of_one = isinstance(table, Label | Masking)
         drawn_once = control.rounding is not None and of_one and table.rounded_to is None
@@ -88,7 +88,7 @@ def _rounding_faults(control: DisclosureControl, declaring: Sequence[tuple[Locat
 
 
 def _faint_noise(declaring: Sequence[tuple[Location, Declaring]]) -> Iterator[Fault]:
-    """The faults of tables whose noise is so small that full answers would give the counts away."""
+    """The faults of tables whose noise is too small for full answers to hide the counts."""
     for location, table in declaring:
         if table.noise is not None and table.noise.scale < LEAST_SCALE:
             detail = f"`open_answers` needs noise of a scale of at least {LEAST_SCALE:g}, that of epsilon 1"
@@ -110,7 +110,9 @@ def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Declaring
 def _declaring(
     label: Label, attributes: Sequence[Attribute], pairs: Sequence[Pair]
 ) -> Iterator[tuple[Location, Label | Masking | Pair]]:
-    """Every table of counts that can declare what was done to it: the label's, those of maskings, and pair counts."""
+    """Every table of counts that can declare its noise and rounding: the label's, those of maskings, and pair
+    counts.
+    """
     yield ("label",), label
     for place, attribute in enumerate(attributes):
         for index, masking in enumerate(attribute.maskings):
@@ -120,14 +122,14 @@ def _declaring(
 
 
 def _associations(pairs: Sequence[Pair]) -> Iterator[tuple[Location, LabelAssociation]]:
-    """What pairs tell of the label together: no counts, but computed from counts."""
+    """The label associations of pairs: not counts, but computed from counts."""
     for index, pair in enumerate(pairs):
         if pair.with_label is not None:
             yield ("pairs", index, "with_label"), pair.with_label
 
 
 def _exact(attributes: Sequence[Attribute]) -> Iterator[Location]:
-    """The locations of counts that cannot declare anything themselves."""
+    """The locations of counts that cannot declare noise or rounding."""
     for place, attribute in enumerate(attributes):
         fields = (("histogram", attribute.histogram), ("joint", attribute.joint))
         yield from (("attributes", place, field) for field, counts in fields if counts is not None)

@@ -1,4 +1,4 @@
-"""Base classes of requests, which are read strictly, and of answers, which are read tolerantly."""
+"""Base classes of requests, which are read strictly, and of responses, which are read tolerantly."""
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -6,7 +6,7 @@ from aegis_sdk.wire.faults import FAULTS_SHOWN, fault
 
 
 class Request(BaseModel):
-    """A part of a request. Unknown fields and values of the wrong type are refused; nothing is converted."""
+    """A part of a request body. Unknown fields and values of the wrong type are refused; nothing is converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -20,6 +20,6 @@ class Request(BaseModel):
 
 
 class Answer(BaseModel):
-    """A part of an answer. New fields and values are accepted, so that old clients keep working."""
+    """A part of a response. New fields and values are accepted, so that old clients keep working."""
 
     model_config = ConfigDict(extra="allow", frozen=True)

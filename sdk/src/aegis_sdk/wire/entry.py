@@ -1,4 +1,4 @@
-"""The catalogue entry: what a provider publishes about a table. None of its fields can carry a record."""
+"""The catalogue entry: a provider's summary of a table. None of its fields can carry a record."""
 
 import gc
 from collections.abc import Callable, Iterator, Mapping
@@ -33,9 +33,9 @@ class NotJsonError(ValueError):
 class EntryDocument(Request):
     """A catalogue entry: the summaries of a table and the masking configurations that may be shared.
 
-    Validation covers the structure: types, names, lengths, and that every name refers to an existing part. A part with
-    a fault of its own is not compared with the others. Whether the tables agree with each other is arithmetic, which
-    the service checks; the only sum checked here is the label's.
+    Validation covers the structure: types, names, lengths, and that every name refers to an existing part. A faulty
+    part is not compared with the others. The only sum checked here is the label's: the service checks whether the
+    tables agree with each other.
     """
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ENTRY]})
@@ -44,37 +44,37 @@ class EntryDocument(Request):
         description="Version of this format: 2 if the entry has generated configurations or transfer utilities, else 1"
     )
     name: EntryName = Field(description="Unique within its tenant")
-    title: Text = Field(default="", description="One line for people")
-    description: Text = Field(default="", description="What the table is")
-    keywords: Identifiers = Field(default_factory=list, description="Words to search for")
+    title: Text = Field(default="", description="Title, in one line")
+    description: Text = Field(default="", description="Description of the table")
+    keywords: Identifiers = Field(default_factory=list, description="Search terms")
     license: Text = Field(default="", description="Licence of the masked tables, preferably an SPDX identifier")
     terms: JsonObject | None = Field(
         default=None,
-        description="Policy (ODRL, in JSON-LD) under which masked tables are handed over; whoever requests one accepts "
-        "it with the licence. It is kept as it is",
+        description="Policy (ODRL, in JSON-LD) for the use of masked tables; a request for one accepts it with the "
+        "licence. Stored unchanged",
     )
     visibility: Visibility = Field(
-        default="private", description="Who sees the entry besides its own tenant; not part of the digest"
+        default="private", description="Who can see the entry besides its own tenant; not part of the digest"
     )
     records: int = Field(ge=1, le=COUNT_MAX, description="Number of records in the table")
     disclosure_control: DisclosureControl | None = Field(
-        default=None, description="What was done to all counts so that they reveal less; null: nothing"
+        default=None, description="Controls applied to all counts so that they reveal less; null: none"
     )
     label: Label = Field(description="The class label")
     attributes: Annotated[list[Attribute], Field(min_length=1), LONG_LIST] = Field(description="The attributes")
     quasi_identifiers: Identifiers | None = Field(
         default=None,
-        description="The attributes that someone is taken to know of a person: what configurations vouch for holds "
-        "against nobody who knows more. null: all, or not stated",
+        description="The quasi-identifiers: attributes that an attacker is assumed to know. Promised privacy does "
+        "not hold against anyone who knows more. null: all attributes, or not stated",
     )
     pairs: Annotated[list[Pair], LONG_LIST] = Field(
         default_factory=list,
-        description="What is known of pairs of masked attributes, each pair at most once",
+        description="Counts of pairs of masked attributes, each pair at most once",
     )
     joint_trace: JointTrace | None = Field(
         default=None,
-        description="What the unmasked table tells by `joint`, from which its deviations are then measured; shown to "
-        "the entry's provider only. null: deviations are measured from what is known to be there",
+        description="The utility of the unmasked table by `joint`, from which deviations by that measure are "
+        "measured; shown to the entry's provider only. null: deviations are measured from the known part of it",
     )
     holdout: Holdout | None = Field(
         default=None, description="The real records on which transfer utilities were evaluated; needs format 2"
@@ -132,7 +132,7 @@ class EntryDocument(Request):
 
     @property
     def _counts_the_label(self) -> bool:
-        """Whether the label's counts are those of the table."""
+        """Whether the label's counts are exact."""
         rounded = self.label.rounded_to or (self.disclosure_control and self.disclosure_control.rounded_to)
         return self.label.noise is None and not rounded
 
@@ -165,7 +165,7 @@ def _known_maskings(attributes: list[Attribute]) -> Mapping[str, frozenset[str]]
 
 
 def _joint_widths(attribute: Attribute, labels: int) -> Iterator[Fault]:
-    """The faults of joint counts that do not have a column for each label value; all rows are of equal length here."""
+    """The faults of joint counts without exactly one column for each label value; all rows are of equal length here."""
     joints: list[tuple[Location, list[list[int]] | None]] = [(("joint",), attribute.joint)]
     joints += [(("maskings", i, "joint"), masking.joint) for i, masking in enumerate(attribute.maskings)]
     for location, joint in joints:
@@ -181,10 +181,10 @@ def _too_many_records(attribute: Attribute, records: int) -> Iterator[Fault]:
 
 
 def read_json(body: bytes | str) -> object:
-    """The JSON value of a body. A byte order mark before it, as some editors write it, is no part of it.
+    """Parse a body as JSON. A byte order mark, which some editors write, is skipped.
 
     Raises:
-        NotJsonError: it is not JSON.
+        NotJsonError: the body is not JSON.
     """
     mark = "\ufeff"
     try:
@@ -197,7 +197,7 @@ def read_json(body: bytes | str) -> object:
 def read_entry(
     body: bytes | str, parse: Callable[[bytes | str], object] = read_json
 ) -> tuple[dict[str, Any], EntryDocument]:
-    """Read and validate an entry. Return the document as it was sent, and as a model.
+    """Read and validate an entry. Return the document as sent, and as a model.
 
     Args:
         body: the JSON document.
@@ -217,7 +217,7 @@ def read_entry(
 
 
 def publishable(document: object) -> EntryDocument:
-    """The entry in a document, no larger than an entry may be when it is published.
+    """Validate an entry that is to be published, including its size.
 
     Raises:
         ValidationError: the entry breaks a rule of the contract, or is too large.

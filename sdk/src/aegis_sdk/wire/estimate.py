@@ -17,7 +17,7 @@ Finite = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(exact_inte
 
 
 class Estimate(Request):
-    """A number that was measured on a sample, with its 95 % interval."""
+    """A number measured on a sample, with its 95 % interval."""
 
     value: Finite = Field(description="The number")
     low: Finite = Field(description="Lower limit of its 95 % interval")

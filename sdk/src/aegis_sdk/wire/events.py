@@ -1,4 +1,4 @@
-"""Events: what webhooks are sent. Types and members that are not listed here may follow: ignore them."""
+"""Events for webhooks. Ignore unknown types and members: more may be added."""
 
 from typing import Any, Final, Literal
 
@@ -26,13 +26,13 @@ def _example(type_: str, **data: Any) -> ConfigDict:  # noqa: ANN401 -- what the
 
 
 class Event(Answer):
-    """What all events say."""
+    """The members of all events."""
 
-    timestamp: UtcTime = Field(description="When it happened (RFC 3339, UTC)")
+    timestamp: UtcTime = Field(description="Time of the event (RFC 3339, UTC)")
 
 
 class EventEntry(EntryVersion):
-    """The version of an entry that an event is about."""
+    """A version of an entry in an event."""
 
     name: str = Field(description="Name of the entry")
     tenant: str = Field(description="Tenant that owns the entry")
@@ -40,53 +40,53 @@ class EventEntry(EntryVersion):
 
 
 class EntryEventData(Answer):
-    """What has changed."""
+    """The subject of the event."""
 
-    entry: EventEntry = Field(description="The entry, and its latest version that others see")
+    entry: EventEntry = Field(description="The entry, in its latest version that others see")
 
 
 class EntryEvent(Event):
-    """An entry has become visible in a new version, has changed, or is not visible any more."""
+    """An entry has a new visible version, has changed, or is no longer visible."""
 
     model_config = _example("entry.published", **_ENTRY)
 
-    type: Literal["entry.published", "entry.changed", "entry.withdrawn"] = Field(description="What has happened")
+    type: Literal["entry.published", "entry.changed", "entry.withdrawn"] = Field(description="The subject of the event")
     data: EntryEventData = Field(description="To what")
 
 
 class EndedAdvice(Answer):
     """An advice that has ended."""
 
-    id: Uuid = Field(description="Id by which the tenant reads it")
+    id: Uuid = Field(description="Id by which the tenant reads the advice")
 
 
 class AdviceEventData(EntryEventData):
-    """What has ended."""
+    """The subject of the event."""
 
     advice: EndedAdvice = Field(description="The advice")
 
 
 class AdviceEvent(Event):
-    """An advice that the tenant waits for is there, or has failed."""
+    """An advice that the tenant asked for has succeeded or failed."""
 
     model_config = _example("advice.succeeded", advice={"id": EXAMPLE_ADVICE["id"]}, **_ENTRY)
 
-    type: Literal["advice.succeeded", "advice.failed"] = Field(description="What has happened")
+    type: Literal["advice.succeeded", "advice.failed"] = Field(description="The subject of the event")
     data: AdviceEventData = Field(description="To what")
 
 
 class StaleAdviceEventData(EntryEventData):
-    """What is there, and what was asked about."""
+    """The new version, and the versions that were asked about."""
 
-    versions: list[int] = Field(description="The older versions that the tenant has asked about")
+    versions: list[int] = Field(description="The older versions that the tenant asked about")
 
 
 class StaleAdviceEvent(Event):
-    """A new version of an entry is visible to a tenant that has asked about an older one."""
+    """A new version of an entry is visible to a tenant that asked about an older one."""
 
     model_config = _example("advice.stale", versions=[1, 2], **_ENTRY)
 
-    type: Literal["advice.stale"] = Field(description="What has happened")
+    type: Literal["advice.stale"] = Field(description="The subject of the event")
     data: StaleAdviceEventData = Field(description="To what")
 
 
@@ -94,11 +94,11 @@ class ChangedRequest(Answer):
     """A data request that has changed."""
 
     id: Uuid = Field(description="Id of the request")
-    state: str = Field(description="Its state after that")
+    state: str = Field(description="State after the change")
 
 
 class RequestEventData(EntryEventData):
-    """What has changed."""
+    """The subject of the event."""
 
     request: ChangedRequest = Field(description="The request")
 
@@ -110,7 +110,7 @@ class RequestEvent(Event):
         "request.changed", request={"id": "5c1e97f3-7d60-4a51-8a51-3f0f9a6a2b11", "state": "approved"}, **_ENTRY
     )
 
-    type: Literal["request.changed"] = Field(description="What has happened")
+    type: Literal["request.changed"] = Field(description="The subject of the event")
     data: RequestEventData = Field(description="To what")
 
 
@@ -119,9 +119,9 @@ class PingEventData(Answer):
 
 
 class PingEvent(Event):
-    """Somebody tests the webhook."""
+    """A test of the webhook."""
 
     model_config = _example("ping")
 
-    type: Literal["ping"] = Field(description="What has happened")
+    type: Literal["ping"] = Field(description="The subject of the event")
     data: PingEventData = Field(description="Nothing")

@@ -1,4 +1,4 @@
-"""The counts that a delivered table must have: those of the approved configuration, and of nothing else."""
+"""The counts that a delivered table must have: those of the approved configuration only."""
 
 from typing import Any, Final
 
@@ -46,74 +46,75 @@ class EvidenceNoise(Answer):
     """Noise in each count of a table."""
 
     scale: float = Field(description="Scale of the discrete Laplace noise on each published count, in records")
-    terms: int = Field(description="How many published counts each of these counts adds up, at most")
+    terms: int = Field(description="The largest number of published counts that each of these counts is a sum of")
 
 
 class Inexact(Answer):
-    """How the counts of a table may differ from those of the provider's table."""
+    """The differences allowed between these counts and those of the delivered table."""
 
-    off_by: int = Field(default=0, description="The most by which rounding may have moved a count; 0: none is rounded")
+    off_by: int = Field(default=0, description="The largest change of a count by rounding; 0: not rounded")
     noise: EvidenceNoise | None = Field(default=None, description="Noise in each count; null: none")
 
 
 class EvidenceLabel(Inexact):
-    """The label, and how many records have each value."""
+    """The label and its counts."""
 
     name: str = Field(description="Name of the label")
-    domain: list[str] = Field(description="Its values, in order")
-    joint: list[list[int]] = Field(description="One row: how many records have each value")
+    domain: list[str] = Field(description="Values, in order")
+    joint: list[list[int]] = Field(description="One row: the number of records with each value")
 
 
 class EvidenceTable(Inexact):
     """A masked attribute with the label."""
 
     attribute: str = Field(description="Name of the attribute")
-    type: str = Field(description="Type of its values before they are masked")
+    type: str = Field(description="Type of the values before masking")
     masking: str = Field(description="Id of the masking that the configuration uses, or `identity`")
-    function: dict[str, Any] | None = Field(default=None, description="What it does: name and parameters, as published")
-    domain: list[str] = Field(description="Masked values as the entry lists them; rare ones may be together")
+    function: dict[str, Any] | None = Field(
+        default=None, description="The masking function: name and parameters, as published"
+    )
+    domain: list[str] = Field(description="Masked values as the entry lists them; rare ones may be merged")
     joint: list[list[int]] | None = Field(
         default=None,
         description="Joint counts: a row for each masked value, a column for each label value; null: not published",
     )
-    records: int | None = Field(
-        default=None, description="How many of the records these counts count, as the entry declares; null: all"
-    )
+    records: int | None = Field(default=None, description="Number of records counted, as the entry declares; null: all")
 
 
 class EvidencePair(Inexact):
     """Two masked attributes together."""
 
-    attributes: list[str] = Field(description="Names of the two")
-    maskings: list[str] = Field(description="The masking of each, or `identity`")
+    attributes: list[str] = Field(description="Names of the two attributes")
+    maskings: list[str] = Field(description="Masking id of each, or `identity`")
     joint: list[list[int]] = Field(description="A row for each masked value of the first, a column for the second")
     counted_with: list[list[int]] | None = Field(
         default=None,
-        description="For each of the two, the place of the masked value with which each is counted; null: by itself",
+        description="For each of the two attributes, the index of the masked value with which each masked value is "
+        "counted; null: by itself",
     )
 
 
 class Evidence(Answer):
-    """The published counts of a delivered configuration, and how a file may differ from them."""
+    """The published counts of a delivered configuration, and the differences allowed."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     request: Uuid = Field(description="Id of the request")
-    entry: EntryVersion = Field(description="The version that these counts are of")
+    entry: EntryVersion = Field(description="The version of the entry with these counts")
     configuration: str = Field(description="The approved configuration")
-    kind: str = Field(description="`masked`, or `generated`: a table that a model drew, which has no masked attributes")
-    records: int = Field(description="Number of records that the entry counts; of a generated table, of that table")
+    kind: str = Field(description="`masked` or `generated`; a generated table has no masked attributes")
+    records: int = Field(description="Number of records of the entry or, if generated, of the table")
     label: EvidenceLabel = Field(description="The label")
     disclosure_control: dict[str, Any] | None = Field(
-        default=None, description="What was done to all counts, as published; null: nothing"
+        default=None, description="Controls applied to all counts, as published; null: none"
     )
     suppressed: int | None = Field(
-        default=None, description="How many records the configuration leaves out, as published; null: it does not say"
+        default=None, description="Number of records that the configuration suppresses, as published; null: not stated"
     )
     suppressed_cells: int | None = Field(
-        default=None, description="How many cells of other records become `*`, as published; null: it does not say"
+        default=None, description="Number of cells of other records that become `*`, as published; null: not stated"
     )
-    privacy: dict[str, float] = Field(default_factory=dict, description="What the entry vouches for")
-    require: dict[str, float] = Field(default_factory=dict, description="What was required of the configuration")
+    privacy: dict[str, float] = Field(default_factory=dict, description="Privacy that the entry promises")
+    require: dict[str, float] = Field(default_factory=dict, description="Privacy that the request requires")
     attributes: list[EvidenceTable] = Field(description="The attributes that the configuration shares")
-    pairs: list[EvidencePair] = Field(default_factory=list, description="What is known of two of them together")
+    pairs: list[EvidencePair] = Field(default_factory=list, description="Counts of pairs of attributes")

@@ -62,7 +62,7 @@ EXAMPLE_PAIR: Final[dict[str, Any]] = {
 """The masking `age-2` together with a masking of another attribute, which has three masked values."""
 
 EXAMPLE_JOINT_TRACE: Final[dict[str, Any]] = {"value": 0.221, "rounded_to": 0.001}
-"""What a table with several attributes tells of its label."""
+"""The joint trace of a table with several attributes."""
 
 EXAMPLE_TRANSFER: Final[dict[str, Any]] = {
     "attributes": {
@@ -74,7 +74,7 @@ EXAMPLE_TRANSFER: Final[dict[str, Any]] = {
     },
     "joint": {"value": 0.482, "low": 0.301, "high": 0.663},
 }
-"""What a rule learned from a release tells about held-out real records."""
+"""The transfer utilities of a release."""
 
 EXAMPLE_HOLDOUT: Final[dict[str, Any]] = {
     "records": 100,
@@ -82,7 +82,7 @@ EXAMPLE_HOLDOUT: Final[dict[str, Any]] = {
     "majority_error": 0.7,
     "rounded_to": 0.001,
 }
-"""Held-out records, with what the real records tell about them."""
+"""Held-out records with the transfer utilities of the real records."""
 
 EXAMPLE_GENERATED: Final[dict[str, Any]] = {
     "id": "g01",

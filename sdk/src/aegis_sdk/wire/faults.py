@@ -20,15 +20,15 @@ _JSON_WORDS = {
 }
 
 Location = tuple[str | int, ...]
-"""The member names and indices that lead from the root of a document to a place in it."""
+"""A path of member names and indices from the root of a document."""
 
 Fault = tuple[Location, str]
-"""A place, relative to the part that is being checked, and what is wrong there."""
+"""A location, relative to the part being checked, and the fault there."""
 
 
 @dataclass(frozen=True, slots=True)
 class PointedFault:
-    """What is wrong and where; `pointer` is empty for the document itself."""
+    """A fault and its place; `pointer` is empty for the document itself."""
 
     pointer: str
     detail: str
@@ -58,8 +58,8 @@ def fault(detail: str) -> PydanticCustomError:
 def refuse(part: str, faults: Iterable[Fault]) -> None:
     """Report the faults, if any, as one `ValidationError` of the named part.
 
-    If a validator lets this error pass, pydantic puts the part's own location before that of each fault. At most a
-    hundred faults are taken from the iterable, so refusing millions of bad cells costs no more than that.
+    Raised from a validator, pydantic prefixes the location of each fault with that of the part. At most a hundred
+    faults are taken from the iterable, so millions of bad cells cost no more.
     """
     lines = [
         InitErrorDetails(type=fault(detail), loc=location, input=None)

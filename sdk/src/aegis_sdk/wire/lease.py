@@ -1,4 +1,4 @@
-"""The lease of a data request: while one program fulfils it, no other one does."""
+"""The lease of a data request, so that only one program fulfils it."""
 
 from typing import Annotated, Any, Final
 
@@ -18,20 +18,20 @@ LeaseId = Annotated[str, Field(pattern=_LOWER_CASE, json_schema_extra={"format":
 
 
 class LeaseRequest(Request):
-    """Asks for the lease of a request, or for more time."""
+    """Takes or renews the lease of a request."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"seconds": 60}, _EXAMPLE | {"seconds": 60}]})
 
     lease: LeaseId | None = Field(default=None, description="The lease to renew; null: a new one")
     seconds: Annotated[int, Field(ge=SHORTEST_LEASE, le=LONGEST_LEASE)] = Field(
-        default=60, description="How long it lasts from now on, unless it is renewed"
+        default=60, description="Duration of the lease from now on, in seconds"
     )
 
 
 class Lease(Answer):
-    """The lease of a request: until it ends, only who knows its id can deliver."""
+    """The lease of a request: until it ends, only callers that know its id can deliver."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE | {"expires_at": "2026-03-01T12:01:00Z"}]})
 
     lease: Uuid = Field(description="Id of the lease; the delivery descriptor repeats it")
-    expires_at: UtcTime = Field(description="When it ends unless it is renewed (RFC 3339, UTC)")
+    expires_at: UtcTime = Field(description="End of the lease unless renewed (RFC 3339, UTC)")

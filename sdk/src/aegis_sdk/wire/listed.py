@@ -1,4 +1,4 @@
-"""The list of configurations, masked and generated ones, and the format of the entry that it needs."""
+"""The list of masked and generated configurations, and the entry format that it needs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
@@ -16,7 +16,7 @@ _MASKED = TypeAdapter(list[Configuration])
 
 
 def _listed(value: object) -> list[Any]:
-    """Validate a list of configurations. Pydantic's check of a union would put its alternatives into the pointers."""
+    """Validate a list of configurations. Pydantic's own check of a union would add its alternatives to the pointers."""
     values = as_list(value)
     if not values:
         raise fault("The list is empty")
@@ -48,7 +48,7 @@ def _one(value: object) -> Configuration | GeneratedConfiguration:
 ListedConfigurations = Annotated[
     list[Configuration | GeneratedConfiguration], Field(min_length=1), instead_of_pydantic(_listed), LONG_LIST
 ]
-"""Configurations of either kind; without `kind`, one is masked."""
+"""Configurations of either kind; `masked` if there is no `kind`."""
 
 ListedConfiguration: TypeAlias = Configuration | GeneratedConfiguration
 """A configuration of either kind."""
@@ -85,9 +85,10 @@ def configurations_faults(
 
 
 def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Holdout | None) -> Iterator[Fault]:
-    """The faults of an entry whose format is older than what it contains, or newer than it needs.
+    """The faults of an entry whose format is older or newer than it needs.
 
-    One content has one format, and hence one digest, and whoever reads format 1 reads every entry that needs no more.
+    Equal content must have one format and so one digest, and readers of format 1 can read every entry that needs no
+    more.
     """
     newer = [(index, member) for index, each in enumerate(listed) if _is_newer(each) for member in _newer(each)]
     if form == FORMAT_OF_MASKS:
@@ -104,7 +105,7 @@ def _is_newer(each: ListedConfiguration) -> bool:
 
 
 def _newer(each: ListedConfiguration) -> Iterator[str]:
-    """The members of a configuration that format 1 does not have; of a generated one, what it is."""
+    """The members of a configuration that format 1 does not have; for a generated one, its `kind`."""
     if "kind" in each.model_fields_set:
         yield "kind"
     if each.transfer is not None:

@@ -1,4 +1,4 @@
-"""Objects that name a member twice are refused: readers disagree on which one counts (RFC 8259, section 4)."""
+"""Objects with a repeated member are refused: readers disagree on which one counts (RFC 8259, section 4)."""
 
 import json
 import re
@@ -10,11 +10,12 @@ from aegis_sdk.wire.faults import Fault, refuse
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"(:?)')  # possessive: other matchers keep a state for each character
 
 _NO_STRINGS = b"0123456789 \t\r\n,[]"
-"""Most of a long body; what is counted here is the same without them."""
+"""Most of a long body, and irrelevant to the number of members."""
 
 
 def refuse_repeated_members(body: bytes | str, document: object) -> None:
-    """Compare the names of members in a body of JSON with the members that parsing has left of it.
+    """Refuse a JSON body with repeated members, by comparing the number of its members with that of the parsed
+    document.
 
     Raises:
         ValidationError: an object names a member twice.
@@ -38,7 +39,7 @@ def _members(document: object) -> int:
 
 
 def _repeats(text: bytes) -> Iterator[Fault]:
-    """A fault for each member that is named twice."""
+    """A fault for each repeated member."""
     repeated: list[str] = []
 
     def keep_repeated(members: list[tuple[str, object]]) -> None:

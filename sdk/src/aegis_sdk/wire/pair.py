@@ -1,4 +1,4 @@
-"""Two masked attributes: how they depend on each other, and how the label depends on both together."""
+"""Pairs of masked attributes: their joint counts, and their association with the label."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self
@@ -13,7 +13,7 @@ from aegis_sdk.wire.tables import MaskedCounts
 from aegis_sdk.wire.values import COUNT_MAX, CountList, Identifiers, Number, PositiveNumber, repeats
 
 Sizes = Mapping[str, Mapping[str, int]]
-"""The number of masked values by attribute and masking id."""
+"""The numbers of masked values by attribute and masking id."""
 
 
 def _two(names: list[str]) -> list[str]:
@@ -25,10 +25,10 @@ def _two(names: list[str]) -> list[str]:
 
 
 ASSOCIATED = 2
-"""The sensitivity of the sums behind chi-square and of the number of combinations together: 1 each."""
+"""The joint sensitivity of the sums behind chi-square and of the number of combinations: 1 each."""
 
 MOST_BASES = 1_000
-"""The most bases by which counts that keep sums may be off."""
+"""The largest error of counts with preserved sums, in multiples of the base."""
 
 _Two = Annotated[Identifiers, AfterValidator(_two), Field(json_schema_extra={"minItems": 2, "maxItems": 2})]
 
@@ -45,7 +45,7 @@ _BothPlaces = Annotated[list[CountList], AfterValidator(_both), Field(json_schem
 
 
 class AssociationNoise(Request):
-    """Noise in what two masked values tell of the label: in the sums behind chi-square, and in the combinations."""
+    """Noise in a label association: in the sums behind chi-square, and in the number of combinations."""
 
     kind: Literal["laplace"] = Field(
         description="`laplace`: Laplace noise of the same scale on `combinations` and on each sum `S_j`, the squared "
@@ -61,7 +61,7 @@ class AssociationNoise(Request):
 
     @property
     def spent(self) -> float:
-        """The epsilon that both numbers spend: as declared, else the least that noise of this scale can spend."""
+        """The epsilon that both numbers spend: as declared, or else the least possible with this noise."""
         return ASSOCIATED / self.scale if self.epsilon is None else self.epsilon
 
     @model_validator(mode="after")
@@ -81,26 +81,25 @@ class LabelAssociation(Request):
     combinations: int = Field(ge=1, le=COUNT_MAX, description="Number of combinations that occur")
     rounded_to: RoundingBase | None = Field(
         default=None,
-        description="`combinations` was rounded up or down to a multiple of this base, and `chi_square` to one of this "
-        "base times the number of label values, or times a tenth of all records over those of the rarest label value, "
-        "if that is more. Combinations with few records had been taken together before. null: neither was",
+        description="`combinations` was rounded up or down to a multiple of this base, and `chi_square` to a "
+        "multiple of this base times the number of label values, or times a tenth of all records over those of "
+        "the rarest label value, whichever is larger. Combinations with few records had been merged before. "
+        "null: not rounded",
     )
     digits: Annotated[int, Field(ge=1, le=17)] | None = Field(
         default=None,
-        description="Both numbers were then rounded to this many significant digits; null: they were not",
+        description="Both numbers were then rounded to this many significant digits; null: not rounded",
     )
-    noise: AssociationNoise | None = Field(
-        default=None, description="Noise that was added to both numbers; null: none was"
-    )
+    noise: AssociationNoise | None = Field(default=None, description="Noise that was added to both numbers; null: none")
 
 
 class Pair(Request):
-    """What is known of two masked attributes together: their joint counts, what they tell of the label, or both."""
+    """A pair of masked attributes: their joint counts, their association with the label, or both."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PAIR]})
 
     attributes: _Two = Field(description="Names of the two attributes")
-    maskings: _Two = Field(description="The masking of each: an id, or `identity`")
+    maskings: _Two = Field(description="Masking id of each, or `identity`")
     # Stands before `joint`, because it allows negative counts there.
     noise: Noise | None = Field(default=None, description="Noise that was added to each count of `joint`")
     rounded_to: RoundingBase | None = Field(
@@ -108,9 +107,9 @@ class Pair(Request):
     )
     within: Annotated[int, Field(ge=1, le=MOST_BASES)] | None = Field(
         default=None,
-        description="The counts were rounded so that rows and columns add up to the published records of the masked "
-        "values, and each is off by less than this many times `rounded_to`. Needs `rounded_to`. null: they were "
-        "rounded by themselves, each by less than `rounded_to`",
+        description="The counts were rounded so that rows and columns add up to the published counts of the masked "
+        "values, with an error of each count below this many times `rounded_to`. Needs `rounded_to`. null: each "
+        "was rounded independently, with an error below `rounded_to`",
     )
     joint: MaskedCounts | None = Field(
         default=None,
@@ -120,15 +119,15 @@ class Pair(Request):
     )
     counted_with: _BothPlaces | None = Field(
         default=None,
-        description="For each of the two attributes, the place of the masked value with which each masked value is "
-        "counted in `joint`, which may be its own: values with few records, by the published counts of the attribute, "
-        "are counted with neighbours. The other rows and columns are 0. Needs `rounded_to`. null: each is counted by "
-        "itself",
+        description="For each of the two attributes, the index of the masked value with which each masked value is "
+        "counted in `joint`, possibly its own: values with few records, by the published counts of the "
+        "attribute, are counted with neighbours. The other rows and columns are 0. Needs `rounded_to`. null: "
+        "each is counted by itself",
     )
     with_label: LabelAssociation | None = Field(
         default=None,
-        description="What the two tell of the label together. It follows from no other pair, so each pair of maskings "
-        "that a configuration uses together needs its own; the measure `joint_interactions` takes all of them",
+        description="Association of the label with both together, for the measure `joint_interactions`. It cannot be "
+        "derived from other pairs, so each pair of maskings that a configuration combines needs its own",
     )
 
     @model_validator(mode="after")
@@ -143,7 +142,7 @@ class Pair(Request):
             if masking == DROP:
                 yield ("maskings", side), '"drop" does not share the attribute, so there is nothing to count'
         if self.joint is None and self.with_label is None:
-            yield ("joint",), "There is neither `joint` nor `with_label`; give at least one"
+            yield ("joint",), "Give `joint`, `with_label` or both"
         for field in ("noise", "rounded_to", "within", "counted_with") if self.joint is None else ():
             if getattr(self, field) is not None:
                 yield (field,), "Describes the joint counts, but the pair has none"
@@ -151,7 +150,7 @@ class Pair(Request):
         if self.within is not None and self.joint is not None and not by_rounding:
             yield ("within",), "Describes rounded counts, without noise"
         elif self.within is not None and (self.rounded_to or 0) * self.within > COUNT_MAX:
-            yield ("within",), f"Allows any count: times `rounded_to`, it is above {COUNT_MAX}"
+            yield ("within",), f"Too large: times `rounded_to`, it is above {COUNT_MAX}"
         if self.counted_with is not None and self.joint is not None and not by_rounding:
             yield ("counted_with",), "Masked values are counted with others only in rounded counts, without noise"
 
@@ -187,7 +186,7 @@ def _unknown_names(pair: Pair, sizes: Sizes) -> list[Fault]:
 
 
 def _wrong_sizes(pair: Pair, sizes: Sizes) -> Iterator[Fault]:
-    """The faults of a table whose shape is not that of its domains; all its rows are of equal length here."""
+    """The faults of a table whose shape does not fit its domains; all its rows are of equal length here."""
     rows, columns = (sizes[name][masking] for name, masking in zip(pair.attributes, pair.maskings, strict=True))
     if pair.joint is None:
         return
@@ -201,7 +200,7 @@ def _wrong_sizes(pair: Pair, sizes: Sizes) -> Iterator[Fault]:
 
 
 def _counted_elsewhere(joint: list[list[int]], counted_with: list[list[int]]) -> Iterator[Fault]:
-    """The faults of the places where masked values are counted, and of rows and columns that must be 0 by them."""
+    """The faults of `counted_with`, and of rows and columns that must be 0 because of it."""
     wrong = [
         (("counted_with", side), detail)
         for side, (places, size) in enumerate(zip(counted_with, (len(joint), len(joint[0])), strict=True))
@@ -212,27 +211,27 @@ def _counted_elsewhere(joint: list[list[int]], counted_with: list[list[int]]) ->
         return
     rows, columns = _with_counts(joint)
     for row in _elsewhere(counted_with[0], rows):
-        yield ("joint", row), f"Must be 0, since its masked value is counted at place {counted_with[0][row]}"
+        yield ("joint", row), f"Must be 0, since its masked value is counted at index {counted_with[0][row]}"
     for column in _elsewhere(counted_with[1], columns):
         at = counted_with[1][column]
-        yield ("joint",), f"Column {column} must be 0, since its masked value is counted at place {at}"
+        yield ("joint",), f"Column {column} must be 0, since its masked value is counted at index {at}"
 
 
 def _elsewhere(places: Sequence[int], has_counts: Sequence[bool]) -> list[int]:
-    """The masked values with counts that are counted at another place than their own."""
+    """The masked values with counts whose index is not their own."""
     return [place for place, (at, has) in enumerate(zip(places, has_counts, strict=True)) if has and at != place]
 
 
 def _with_counts(joint: list[list[int]]) -> tuple[list[bool], list[bool]]:
     """Which rows and which columns have a count other than 0."""
-    if hasattr(joint, "any"):  # an array, which the service's parser makes
+    if hasattr(joint, "any"):  # an array from the service's parser
         return joint.any(axis=1).tolist(), joint.any(axis=0).tolist()
     return list(map(any, joint)), list(map(any, zip(*joint, strict=True)))
 
 
 def _wrong_places(places: Sequence[int], size: int) -> Iterator[str]:
-    """What is wrong with the places where masked values are counted, of which there are `size`."""
+    """The fault of the indices in `counted_with` for `size` masked values; None if there is none."""
     if len(places) != size:
-        yield f"Has {len(places)} places, but there are {size} masked values"
+        yield f"Has {len(places)} indices, but there are {size} masked values"
     elif any(place >= size or places[place] != place for place in places):
-        yield "A masked value is counted with one that is not counted at its own place"
+        yield "A masked value is counted with one that is itself counted elsewhere"

@@ -1,4 +1,4 @@
-"""Why a request was refused (RFC 9457)."""
+"""Problem details of refused HTTP requests (RFC 9457)."""
 
 from pydantic import ConfigDict, Field
 
@@ -8,10 +8,10 @@ from aegis_sdk.wire.values import Uuid
 
 
 class ProblemFault(Answer):
-    """One fault of the request's body."""
+    """One fault of the body."""
 
     pointer: str = Field(default="", description="JSON Pointer (RFC 6901) of the place; empty: the whole body")
-    detail: str = Field(default="", description="What is wrong there")
+    detail: str = Field(default="", description="The fault")
 
 
 class Problem(Answer):
@@ -20,14 +20,14 @@ class Problem(Answer):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PROBLEM]})
 
     type: str = Field(default="about:blank", description="URI of the kind of problem")
-    title: str = Field(default="", description="Kind of problem, in words")
+    title: str = Field(default="", description="Title of the kind of problem")
     status: int | None = Field(default=None, description="HTTP status")
-    detail: str = Field(default="", description="What is wrong with this request")
-    instance: str | None = Field(default=None, description="Path of the request")
+    detail: str = Field(default="", description="Details of this problem")
+    instance: str | None = Field(default=None, description="Path of the HTTP request")
     code: str = Field(default="", description="Kind of problem, as a stable slug for programs")
     errors: list[ProblemFault] = Field(default_factory=list, description="The first hundred faults of the body")
-    entry: Uuid | None = Field(default=None, description="In a conflict, the id of the entry that has the name")
+    entry: Uuid | None = Field(default=None, description="In a conflict, the id of the entry with this name")
     possible: list[str] | None = Field(
-        default=None, description="If a request for data is in another state, what the caller may do with it"
+        default=None, description="If a data request is in another state, the actions that the caller may take"
     )
-    request_id: str | None = Field(default=None, description="If the service failed, the request's id")
+    request_id: str | None = Field(default=None, description="If the service failed, the id of the HTTP request")

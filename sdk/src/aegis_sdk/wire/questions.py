@@ -1,4 +1,4 @@
-"""Who has asked what."""
+"""Questions of all tenants, for operators."""
 
 from typing import Any, Final
 
@@ -19,23 +19,23 @@ _EXAMPLE: Final[dict[str, Any]] = {
 
 
 class AskedVersion(Answer):
-    """The version of an entry that a question is about."""
+    """The version of an entry in a question."""
 
     id: Uuid = Field(description="Id of the entry")
     version: int = Field(description="Version number, from 1")
 
 
 class QuestionRecord(Answer):
-    """A question that a tenant has asked."""
+    """A question of a tenant."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
-    advice: Uuid = Field(description="Id of the advice that answers it, as the tenant knows it")
-    tenant: str = Field(description="Tenant that has asked")
-    entry: AskedVersion = Field(description="What it is about")
+    advice: Uuid = Field(description="Id of the advice, as the tenant knows it")
+    tenant: str = Field(description="Tenant that asked")
+    entry: AskedVersion = Field(description="The entry")
     request: dict[str, Any] = Field(title="Question", description="The question, as `AdviceRequest`")
-    view: str = Field(description="`full` or `coarse`: how much of the answer the tenant reads")
-    asked_at: UtcTime = Field(description="When it was first asked (RFC 3339, UTC)")
+    view: str = Field(description="Level of detail of the tenant's answer: `full` or `coarse`")
+    asked_at: UtcTime = Field(description="Time of the first call (RFC 3339, UTC)")
 
 
 class QuestionPage(Answer):

@@ -1,4 +1,4 @@
-"""How large answers may be, and entries when they are published. Larger ones from before these limits stay readable."""
+"""Size limits of answers and of new entries. Larger ones from before these limits stay readable."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,20 +21,20 @@ ATTRIBUTES = 20_000
 PAIRS = 50_000
 CONFIGURATIONS = 1_000_000
 ROWS = 10_000
-"""The most rows of a ranking in an answer."""
+"""The largest number of rows in a ranking."""
 
 TERMS_LENGTH = 65_536
-"""The most bytes of an entry's terms, as JSON."""
+"""The largest size of an entry's terms as JSON, in bytes."""
 
 DEPTH = 32
-"""The most objects and lists around a value, in a member whose form the document decides."""
+"""The deepest nesting of objects and lists in a member of free form."""
 
 
 _MOST = {"keywords": KEYWORDS, "attributes": ATTRIBUTES, "pairs": PAIRS, "configurations": CONFIGURATIONS}
 
 
 def size_faults(entry: "EntryDocument") -> Iterator[Fault]:
-    """What of an entry is too long or too many."""
+    """The faults of an entry that exceeds a size limit."""
     texts = {"title": TITLE_LENGTH, "license": TITLE_LENGTH, "description": DESCRIPTION_LENGTH}
     for name, most in texts.items():
         if len(getattr(entry, name)) > most:
@@ -52,11 +52,11 @@ def size_faults(entry: "EntryDocument") -> Iterator[Fault]:
 
 
 def refuse_too_many(attributes: object, pairs: object) -> None:
-    """Refuse an entry with too many attributes or pairs before any of them is looked at.
+    """Refuse an entry with too many attributes or pairs before any of them is parsed.
 
     Args:
-        attributes: what a document has there, which need not be a list.
-        pairs: the same.
+        attributes: the document's value, which need not be a list.
+        pairs: likewise.
 
     Raises:
         ValidationError: there are too many.
@@ -78,7 +78,7 @@ def _terms_faults(terms: dict[str, Any] | None) -> Iterator[Fault]:
 
 
 def tenant_faults(visibility: "str | VisibleTo") -> Iterator[Fault]:
-    """A fault if too many tenants are named."""
+    """The fault of naming too many tenants."""
     if not isinstance(visibility, str) and len(visibility.tenants) > TENANTS:
         given = len(visibility.tenants)
         yield ("visibility", "tenants"), f"Has {given} items; at most {TENANTS} are accepted. Use all instead"
@@ -107,7 +107,7 @@ def _too_deep(part: "MaskingFunction | Discretization | None", *location: str | 
 
 
 def is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 -- any JSON value
-    """Whether objects and lists are nested in more levels than these."""
+    """Whether objects and lists are nested deeper than this number of levels."""
     if not isinstance(value, dict | list):
         return False
     members = value.values() if isinstance(value, dict) else value
@@ -115,5 +115,5 @@ def is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 -- any JSON valu
 
 
 def json_size(value: object) -> int:
-    """How many bytes a JSON value takes, without spaces."""
+    """The size of a JSON value without spaces, in bytes."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass"))

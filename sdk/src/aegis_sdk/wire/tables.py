@@ -1,4 +1,4 @@
-"""Tables of numbers, row by row. As with all long values, single cells are checked only if something is wrong."""
+"""Tables of numbers, as lists of rows. Single cells are checked only if a check of the whole table fails."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -20,24 +20,24 @@ from aegis_sdk.wire.values import (
 )
 
 FaultOf = Callable[[object], str | None]
-"""Returns why a value may not be a cell, or None if it may."""
+"""Returns the fault of a value as a cell, or None."""
 
 
 def _masked_count_fault(value: object) -> str | None:
-    """Why a value is not a count of a masking without noise; None if it is."""
+    """The fault of a value as a count without noise; None if it is one."""
     negative = type(value) is int and value < 0
     return "A count cannot be negative unless the masking declares `noise`" if negative else count_fault(value)
 
 
 def _noisy_count_fault(value: object) -> str | None:
-    """Why a value is not a count with noise, which may be negative; None if it is."""
+    """The fault of a value as a count with noise, which may be negative; None if it is one."""
     if type(value) is int and value < 0:
         return None if value >= -COUNT_MAX else f"A noisy count is at least -{COUNT_MAX}"
     return count_fault(value)
 
 
 def _probability_fault(value: object) -> str | None:
-    """Why a value is not a probability; None if it is."""
+    """The fault of a value as a probability; None if it is one."""
     if type(value) not in (int, float):
         return f"A probability is a number, not {json_name(value)}"
     return None if 0 <= cast("float", value) <= 1 else "A probability lies between 0 and 1"

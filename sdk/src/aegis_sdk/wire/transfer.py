@@ -1,4 +1,4 @@
-"""Transfer utilities that a provider declares: what rules learned from releases tell about held-out real records."""
+"""Transfer utilities, declared by a provider: the utility of rules learned from releases on held-out real records."""
 
 from collections.abc import Iterator, Mapping
 from math import log2
@@ -16,17 +16,17 @@ from aegis_sdk.wire.joint_trace import is_multiple
 from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber
 
 ATTRIBUTE_MEASURES: Final = ("mutual_information", "chi_square", "g3")
-"""The measures of which a single attribute may have a transfer utility; chi-square is divided by the records."""
+"""The measures for transfer utilities of single attributes; chi-square is divided by the records."""
 
 TRANSFER_MEASURES: Final = (*ATTRIBUTE_MEASURES, "joint")
-"""All measures of which there are transfer utilities."""
+"""All measures for transfer utilities."""
 
 _SLACK = 1e-9
-"""Limits are computed from logarithms."""
+"""Relative tolerance of limits, which are computed from logarithms."""
 
 
 def _measures_only(value: dict[str, Estimate]) -> dict[str, Estimate]:
-    """Refuse each name of no measure that has transfer utilities."""
+    """Refuse each name that is not a measure for transfer utilities."""
     unknown = (name for name in value if name not in ATTRIBUTE_MEASURES)
     detail = f"An attribute has no transfer utility by this measure; use one of {', '.join(ATTRIBUTE_MEASURES)}"
     refuse("transfer", (((name,), detail) for name in unknown))
@@ -43,9 +43,9 @@ AttributeTransfer = Annotated[
 
 
 class Transfer(Request):
-    """What a rule that was learned from a release tells about the held-out records (`docs/model.md`).
+    """The utility of a rule learned from a release on the held-out records (`docs/model.md`).
 
-    Others than the entry's owners read shares, to two digits, in place of the figures.
+    Only the entry's owners read these numbers; others read shares to two digits.
     """
 
     attributes: Annotated[dict[str, AttributeTransfer], LONG_OBJECT] = Field(
@@ -58,7 +58,7 @@ class Transfer(Request):
     )
 
     def figures(self) -> Iterator[tuple[Location, str, Estimate]]:
-        """Each figure with its place and its measure."""
+        """Each estimate with its place and its measure."""
         for attribute, by_measure in self.attributes.items():
             for measure, figure in by_measure.items():
                 yield ("attributes", attribute, measure), measure, figure
@@ -67,38 +67,40 @@ class Transfer(Request):
 
 
 class Holdout(Request):
-    """The real records on which all transfer utilities of the entry were evaluated; no release was made from them."""
+    """The real records for evaluating all transfer utilities of the entry; no release was made from them."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_HOLDOUT]})
 
     records: Annotated[int, Field(ge=1, le=COUNT_MAX)] = Field(description="Number of held-out records")
     unmasked: Transfer | None = Field(
         default=None,
-        description="The transfer utilities of the records that releases are made from, as they are; null: shares are "
-        "of the best that any configuration declares",
+        description="The transfer utilities of the unmasked training records; null: shares are relative to the best "
+        "of any configuration",
     )
     majority_error: Score | None = Field(
         default=None,
-        description="Share of the held-out records without their most frequent label: `g3` of whoever knows no "
-        "attribute; figures by `g3` need it",
+        description="Share of the held-out records without their most frequent label: the `g3` of guessing without "
+        "attributes; needed for utilities by `g3`",
     )
     rounded_to: PositiveNumber | None = Field(
-        default=None, description="All figures were rounded to multiples of this; null: they are exact"
+        default=None, description="All transfer utilities were rounded to multiples of this; null: they are exact"
     )
 
 
 def holdout_faults(holdout: Holdout | None, control: DisclosureControl | None) -> Iterator[Fault]:
-    """The faults of held-out records whose figures are not rounded as declared, or lack a control of all counts."""
+    """The faults of held-out records whose numbers are not rounded as declared, or lack a control of all counts."""
     if holdout is None:
         return
     if holdout.rounded_to is not None and not is_multiple(holdout.majority_error or 0.0, holdout.rounded_to):
-        yield ("majority_error",), f"Is no multiple of {holdout.rounded_to:g} (`rounded_to`)"
+        yield ("majority_error",), f"Is not a multiple of {holdout.rounded_to:g} (`rounded_to`)"
     if control is None:
         return
     if control.epsilon is not None:
-        yield (), "Transfer utilities count records, which `disclosure_control` says noise covers: leave them out"
+        yield (), "Transfer utilities depend on exact counts, but `disclosure_control` declares noise in all: leave "
+        "them out"
     elif holdout.rounded_to is None and (control.rounded_to is not None or control.min_cell is not None):
-        yield ("rounded_to",), "These figures are exact, but `disclosure_control` says all were changed: round them"
+        yield ("rounded_to",), "These numbers are exact, but `disclosure_control` says that all were changed: round "
+        "them"
 
 
 def transfer_faults(
@@ -107,14 +109,14 @@ def transfer_faults(
     """The faults of a release's transfer utilities.
 
     Args:
-        transfer: the figures.
-        holdout: the records that they were evaluated on.
+        transfer: the transfer utilities.
+        holdout: the held-out records.
         attributes: the entry's attributes by name.
         labels: the number of label values.
-        records: the most records that the release has.
+        records: an upper bound on the release's records.
     """
     if holdout is None:
-        yield (), "Transfer utilities need the entry's `holdout`, which says what they were evaluated on"
+        yield (), "Transfer utilities need the entry's `holdout`"
         return
     for name in (name for name in transfer.attributes if name not in attributes):
         yield ("attributes", name), "The entry has no such attribute"
@@ -124,21 +126,21 @@ def transfer_faults(
         least, most = figure_limits(measure, labels, records, holdout.records)
         for name, number in figure.numbers():
             if not least - _SLACK <= number <= most + _SLACK:
-                detail = f"Is {number:g}, but by {measure} a figure of this release is from {least:.6g} to {most:.6g}"
+                detail = f"Is {number:g}, but by {measure} this release's utility lies between {least:.6g} and "
+                f"{most:.6g}"
                 yield (*location, name), detail
             elif holdout.rounded_to is not None and not is_multiple(number, holdout.rounded_to):
-                yield (*location, name), f"Is no multiple of {holdout.rounded_to:g} (`rounded_to` of the holdout)"
+                yield (*location, name), f"Is not a multiple of {holdout.rounded_to:g} (`rounded_to` of the holdout)"
 
 
 def figure_limits(measure: str, labels: int, records: int, held_out: int) -> tuple[float, float]:
-    """The least and the most that a figure can be; `docs/model.md` has the reasons.
+    """The lower and upper limits of a transfer utility; `docs/model.md` derives them.
 
-    An additive rule may predict any number, so nothing limits `joint` below.
+    An additive rule may predict any number, so `joint` has no lower limit.
 
     Args:
-        measure: the measure.
         labels: the number of label values.
-        records: the most records that the release has.
+        records: an upper bound on the release's records.
         held_out: the number of held-out records.
     """
     if measure == "g3":

@@ -1,4 +1,4 @@
-"""The values that documents are made of: counts, names, texts and numbers.
+"""Basic values of documents: counts, names, texts and numbers.
 
 Lists and tables of them can be long: an entry may have millions of counts. Each is therefore checked as a whole, in a
 few passes of fast built-in functions, and item by item only if something is wrong. The service's parser makes int64
@@ -30,7 +30,7 @@ def json_name(value: object) -> str:
 
 
 def count_fault(value: object) -> str | None:
-    """Why a value is not a count; None if it is."""
+    """The fault of a value as a count; None if it is one."""
     if type(value) is not int:
         return f"A count is an integer, not {json_name(value)}"
     if value < 0:
@@ -39,7 +39,7 @@ def count_fault(value: object) -> str | None:
 
 
 def identifier_fault(value: object) -> str | None:
-    """Why a value is not a name or id; None if it is."""
+    """The fault of a value as a name or id; None if it is one."""
     if type(value) is not str:
         return f"A name is text, not {json_name(value)}"
     if not 1 <= len(value) <= IDENTIFIER_LENGTH:
@@ -48,7 +48,7 @@ def identifier_fault(value: object) -> str | None:
 
 
 def text_fault(value: object) -> str | None:
-    """Why a value is not text; None if it is. NUL is refused, since PostgreSQL cannot store it."""
+    """The fault of a value as text; None if it is one. NUL is refused, since PostgreSQL cannot store it."""
     if type(value) is not str:
         return f"A value is text, not {json_name(value)}"
     return "Text cannot contain a NUL character" if "\0" in value else None
@@ -94,7 +94,7 @@ def all_counts(values: Callable[[], Iterator[object]], least: int = 0) -> bool:
 
 
 def _count_list(value: object) -> list[int]:
-    """Return the list if it holds only counts; else refuse each item that is not a count."""
+    """Return the list if all items are counts; else refuse each other item."""
     if is_count_array(value, 1):
         return cast("list[int]", value)
     values = as_list(value)
@@ -104,7 +104,7 @@ def _count_list(value: object) -> list[int]:
 
 
 def _text_list(value: object) -> list[str]:
-    """Return the list if it holds only texts; else refuse each item that is not a text."""
+    """Return the list if all items are texts; else refuse each other item."""
     values = as_list(value)
     if not set(map(type, values)) <= {str} or "\0" in "".join(cast("list[str]", values)):
         refuse("texts", item_faults(values, text_fault))
@@ -112,7 +112,7 @@ def _text_list(value: object) -> list[str]:
 
 
 def _identifier_list(value: object) -> list[str]:
-    """Return the list if it holds only names; else refuse each item that is not a name."""
+    """Return the list if all items are names; else refuse each other item."""
     values = as_list(value)
     if not set(map(type, values)) <= {str} or not _all_identifiers(cast("list[str]", values)):
         refuse("names", item_faults(values, identifier_fault))
@@ -147,7 +147,9 @@ def _text(value: str) -> str:
 
 
 def _json_faults(value: object, location: tuple[str | int, ...] = ()) -> Iterator[Fault]:
-    """The faults of a JSON value: parts without an RFC 8785 form and hence no digest, or that cannot be stored."""
+    """The faults of a JSON value: parts that RFC 8785 cannot represent, so that there is no digest, or that cannot be
+    stored.
+    """
     if isinstance(value, dict):
         for name, member in value.items():
             if isinstance(name, str) and "\0" in name:
@@ -225,10 +227,10 @@ Domain = Annotated[
 """An ordered list of at least one value as text, without repetition."""
 
 Uuid = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
-"""An id that the service has given, read as it is: only generated clients have a type for it."""
+"""An id from the service, not validated: its format is for generated clients."""
 
 UtcTime = Annotated[datetime, AfterValidator(lambda at: at.astimezone(UTC) if at.tzinfo else at)]
-"""A point in time that the service has noted, in UTC whatever the time zone of its database. One without is kept."""
+"""A point in time from the service, converted to UTC. One without a time zone stays as it is."""
 
 Text = Annotated[str, AfterValidator(_text)]
 """Text for people."""
@@ -239,16 +241,16 @@ Number = Annotated[
     BeforeValidator(exact_integer),
     AfterValidator(lambda value: value + 0.0),
 ]
-"""A finite number that is not negative; `-0` becomes `0`, so that equal questions have equal JSON."""
+"""A finite, non-negative number; `-0` becomes `0`, so that equal questions have equal JSON."""
 
 PositiveNumber = Annotated[float, Field(gt=0, le=COUNT_MAX, allow_inf_nan=False), BeforeValidator(exact_integer)]
 """A number above 0 and at most the largest count."""
 
 JsonObject = Annotated[dict[str, object], AfterValidator(_json_object)]
-"""Any JSON object with numbers that all JSON readers read alike."""
+"""Any JSON object whose numbers all JSON readers read alike."""
 
 FORMAT_OF_MASKS, FORMAT_WITH_GENERATED = 1, 2
-"""The versions of the entry format: the second knows generated configurations and transfer utilities."""
+"""The versions of the entry format: the second has generated configurations and transfer utilities."""
 
 EntryFormat = Annotated[int, Field(ge=FORMAT_OF_MASKS, le=FORMAT_WITH_GENERATED), BeforeValidator(_format_number)]
 """The version of the entry format."""

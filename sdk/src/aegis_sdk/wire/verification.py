@@ -1,4 +1,4 @@
-"""The verdict on a delivered table: what its consumer has measured in the file, and where its counts differ."""
+"""The consumer's verification of a delivered table: measurements of the file, and differing counts."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal, Self
@@ -14,13 +14,13 @@ from aegis_sdk.wire.tables import NoisyCount
 from aegis_sdk.wire.values import COUNT_MAX, Count, Text, UtcTime
 
 MOST_DIFFERENCES: Final = 100
-"""The most cells that a verdict lists."""
+"""The largest number of differing cells that are listed."""
 LARGEST_DIFFERENCES: Final = 65_536
-"""The most bytes of these, as JSON."""
+"""The largest size of this list as JSON, in bytes."""
 LONGEST_REASON: Final = 2_000
 
 Rule = Literal["equal", "left_out", "rounded", "noise", "stars", "total", "unknown"]
-"""How a delivered count may differ from the published one."""
+"""The reasons for which a delivered count may differ from the published one."""
 
 _EXAMPLE_DIFFERENCE: Final[dict[str, Any]] = {
     "attributes": ["age"],
@@ -42,59 +42,59 @@ _EXAMPLE: Final[dict[str, Any]] = {
     "differences": [_EXAMPLE_DIFFERENCE],
 }
 
-EXAMPLE_VERDICT: Final[dict[str, Any]] = _EXAMPLE | {"reason": "One record was changed after it was counted"}
-"""A verdict that disputes a delivery."""
+EXAMPLE_VERDICT: Final[dict[str, Any]] = _EXAMPLE | {"reason": "One record changed after the counts were published"}
+"""The outcome of a verification that disputes a delivery."""
 
 _Names = Annotated[list[Text], Field(max_length=2)]
 
 
 class Difference(Request):
-    """A count of the delivered table that the published one does not allow."""
+    """A count of the delivered table that contradicts the published one."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_DIFFERENCE]})
 
     attributes: _Names = Field(
-        description="The attribute, or the two of pair counts; none: the count is that of the label or of all records"
+        description="The attribute, or the two of pair counts; none: a count of the label or of all records"
     )
-    maskings: _Names = Field(description="The masking of each")
+    maskings: _Names = Field(description="Masking id of each")
     values: _Names = Field(
-        description="The masked value of each as published, or several of them with ` | ` between; none: all together"
+        description="The published masked value of each, or several of them separated by ` | `; none: all together"
     )
     label: Text | None = Field(default=None, description="The label value, likewise; null: all of them together")
-    published: NoisyCount | None = Field(description="What the entry says; null if the rule is `unknown`")
-    delivered: Count = Field(description="What was counted in the file")
+    published: NoisyCount | None = Field(description="The published count; null if the rule is `unknown`")
+    delivered: Count = Field(description="The count in the file")
     rule: Rule = Field(
-        description="How they may differ. `equal`: not at all. `left_out`: by records that the configuration leaves "
-        "out. `rounded`: by less than the base, too. `noise`: by the declared noise, too. `stars`: this is about cells "
-        "that became `*`. `total`: this is about how many records or cells are missing in all. `unknown`: "
-        "`delivered` is how many different texts the file has there that the entry does not list; they may be raw "
+        description="The difference allowed. `equal`: none. `left_out`: by records that the configuration leaves "
+        "out. `rounded`: also by less than the base. `noise`: also by the declared noise. `stars`: the counts "
+        "are of cells that became `*`. `total`: the counts are of all suppressed records or cells. `unknown`: "
+        "`delivered` is the number of distinct texts in the file that the entry does not list; they may be raw "
         "values, so they are only counted"
     )
 
 
 class DeliveryVerdict(Request):
-    """What a consumer has found out about the file that was delivered."""
+    """The outcome of a consumer's verification of the delivered file."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_VERDICT]})
 
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
-        default=None, description="SHA-256 of the file that was checked; null: there was none, so give a reason"
+        default=None, description="SHA-256 of the checked file; null: there is no file, so a reason is required"
     )
-    size: Count | None = Field(default=None, description="Bytes of this file; null likewise")
-    records: Count | None = Field(default=None, description="Number of its records; null: it could not be read")
-    privacy: Privacy = Field(default_factory=dict, description="What was measured in it, by criterion")
+    size: Count | None = Field(default=None, description="Size of the file in bytes; null likewise")
+    records: Count | None = Field(default=None, description="Number of records in the file; null: unreadable")
+    privacy: Privacy = Field(default_factory=dict, description="Privacy measured in the file, by criterion")
     cells_compared: Annotated[int, Field(ge=0, le=COUNT_MAX)] = Field(
-        default=0, description="How many counts were compared with published ones"
+        default=0, description="Number of counts compared with published ones"
     )
     cells_differing: Annotated[int, Field(ge=0, le=COUNT_MAX)] = Field(
-        default=0, description="How many of them are not as they may be"
+        default=0, description="Number of counts that contradict the published ones"
     )
     differences: Annotated[list[Difference], LONG_LIST] = Field(
         default_factory=list,
-        description=f"The first of these, at most {MOST_DIFFERENCES} with {LARGEST_DIFFERENCES} bytes as JSON",
+        description=f"The first differing cells, at most {MOST_DIFFERENCES} with {LARGEST_DIFFERENCES} bytes as JSON",
     )
     reason: Annotated[Text, Field(min_length=1, max_length=LONGEST_REASON)] | None = Field(
-        default=None, description="Why, for the other side and for the record"
+        default=None, description="Reason, for the other side and for the record"
     )
 
     @model_validator(mode="after")
@@ -108,13 +108,13 @@ class DeliveryVerdict(Request):
         if self.cells_differing > self.cells_compared:
             yield ("cells_differing",), "More cells differ than were compared"
         if len(self.differences) > self.cells_differing or bool(self.differences) != bool(self.cells_differing):
-            yield ("differences",), "Does not fit `cells_differing`: give the first of the cells that differ"
+            yield ("differences",), "Does not fit `cells_differing`: list the first differing cells"
 
     def _file_faults(self) -> Iterator[Fault]:
         if (self.sha256 is None) != (self.size is None):
-            yield ("size",), "Give it if and only if you give `sha256`"
+            yield ("size",), "Required with `sha256`, and only then"
         if self.sha256 is None and (self.records is not None or self.privacy or self.cells_compared):
-            yield ("sha256",), "Give that of the file in which you have counted"
+            yield ("sha256",), "Required with any result: give the digest of the checked file"
 
 
 def _length_faults(differences: list[Difference]) -> Iterator[Fault]:
@@ -126,17 +126,17 @@ def _length_faults(differences: list[Difference]) -> Iterator[Fault]:
 
 
 class Verification(Answer):
-    """What the consumer has found out about the delivered file; the request's state says how that ended."""
+    """The outcome of the consumer's verification; the request's state shows whether it was received or disputed."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE | {"verified_at": "2026-03-01T13:00:00Z"}]})
 
-    sha256: str | None = Field(default=None, description="SHA-256 of the file that was checked; null: there was none")
-    size: int | None = Field(default=None, description="Bytes of this file; null likewise")
-    records: int | None = Field(default=None, description="Number of its records; null: it could not be read")
-    privacy: dict[str, float] = Field(default_factory=dict, description="What the consumer measured in it")
-    cells_compared: int = Field(description="How many counts were compared with published ones")
-    cells_differing: int = Field(description="How many of them are not as they may be")
+    sha256: str | None = Field(default=None, description="SHA-256 of the checked file; null: there was no file")
+    size: int | None = Field(default=None, description="Size of the file in bytes; null likewise")
+    records: int | None = Field(default=None, description="Number of records in the file; null: unreadable")
+    privacy: dict[str, float] = Field(default_factory=dict, description="Privacy measured by the consumer")
+    cells_compared: int = Field(description="Number of counts compared with published ones")
+    cells_differing: int = Field(description="Number of counts that contradict the published ones")
     differences: list[dict[str, Any]] | None = Field(
-        default=None, description="The first of these, as they were posted; null: you may not read counts of the entry"
+        default=None, description="The first differing cells, as posted; null: you may not read counts of the entry"
     )
-    verified_at: UtcTime = Field(description="When the consumer said so (RFC 3339, UTC)")
+    verified_at: UtcTime = Field(description="Time of the verification (RFC 3339, UTC)")

@@ -17,7 +17,7 @@ class VisibleTo(Request):
 
 
 def _visibility(value: object) -> object:
-    """Validate a visibility. Pydantic's own check of a union would put its alternatives into the pointers."""
+    """Validate a visibility. Pydantic's own check of a union would add its alternatives to the pointers."""
     if isinstance(value, VisibleTo) or value in ("private", "all"):
         return value
     if isinstance(value, dict):
@@ -30,7 +30,7 @@ Visibility = Annotated[Literal["private", "all"] | VisibleTo, instead_of_pydanti
 
 
 class VisibilityPatch(Request):
-    """A change of who sees an entry. It makes no new version."""
+    """A change of an entry's visibility, without a new version."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"visibility": {"tenants": ["partner"]}}]})
 

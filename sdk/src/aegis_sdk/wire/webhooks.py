@@ -1,4 +1,4 @@
-"""Webhooks: where a tenant is told of events."""
+"""Webhooks, which receive a tenant's events."""
 
 from typing import Annotated, Any, Final
 
@@ -8,7 +8,7 @@ from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.values import Identifier, UtcTime, Uuid
 
 LONGEST_URL: Final = 2_000
-"""Characters that the URL of a webhook can have at most."""
+"""The longest URL of a webhook, in characters."""
 
 _SECRET: Final = "whsec_GmQxXK0uVpZ3cB1nT7yWfR5eL9aHsD2kJ4oU6iP8qEw="  # noqa: S105 -- an example
 
@@ -50,13 +50,13 @@ class WebhookRequest(Request):
     )
 
     url: Annotated[str, Field(min_length=1, max_length=LONGEST_URL)] = Field(
-        description="Where events are posted: HTTPS, on the public internet"
+        description="URL that events are posted to: HTTPS, on the public internet"
     )
     events: Annotated[list[Identifier], Field(min_length=1, max_length=100)] = Field(
         description="Types of the events that it gets"
     )
     tenant: Identifier | None = Field(
-        default=None, description="Tenant that it is of; only operators name another than their own"
+        default=None, description="Tenant of the webhook; only operators can name another tenant than their own"
     )
 
 
@@ -65,7 +65,7 @@ class WebhookPatch(Request):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"enabled": True}]})
 
-    enabled: bool = Field(description="Whether events are sent; true also forgets that it has failed")
+    enabled: bool = Field(description="Whether events are sent; true also clears earlier failures")
 
 
 class SecretRotation(Request):
@@ -74,7 +74,7 @@ class SecretRotation(Request):
     model_config = ConfigDict(json_schema_extra={"examples": [{"overlap_hours": 24}]})
 
     overlap_hours: Annotated[int, Field(ge=0, le=24 * 30)] = Field(
-        default=24, description="Hours for which the old secret still signs, too; 0 ends it at once"
+        default=24, description="Hours for which the old secret also signs; 0 ends it at once"
     )
 
 
@@ -84,28 +84,28 @@ class Webhook(Answer):
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_WEBHOOK]})
 
     id: Uuid = Field(description="Id of the webhook")
-    tenant: str = Field(description="Tenant that it is of")
-    url: str = Field(description="Where events are posted")
+    tenant: str = Field(description="Tenant of the webhook")
+    url: str = Field(description="URL that events are posted to")
     events: list[str] = Field(description="Types of the events that it gets")
     created_at: UtcTime = Field(description="When it was created (RFC 3339, UTC)")
-    created_by: str | None = Field(default=None, description="Prefix of the key, or subject of the token, that did")
+    created_by: str | None = Field(default=None, description="Creator: prefix of a key, or subject of a token")
     enabled: bool = Field(description="Whether events are sent")
     disabled_reason: str | None = Field(
         default=None,
         description="`administrator`, `gone` (it answered 410) or `failing` (for a week); null: it is enabled",
     )
     failing_since: UtcTime | None = Field(
-        default=None, description="When the first attempt since the last success failed; null: the last one succeeded"
+        default=None, description="Time of the first failure since the last success; null: the last attempt succeeded"
     )
-    last_attempt_at: UtcTime | None = Field(default=None, description="When it was last sent something; null: never")
-    last_status: int | None = Field(default=None, description="HTTP status of its last answer; null: there was none")
+    last_attempt_at: UtcTime | None = Field(default=None, description="Time of the last attempt; null: never")
+    last_status: int | None = Field(default=None, description="HTTP status of the last response; null: none")
     last_error: str | None = Field(
-        default=None, description="Why there was none: `address_refused`, `timeout` or `unreachable`"
+        default=None, description="Why there was no response: `address_refused`, `timeout` or `unreachable`"
     )
 
 
 class NewWebhook(Webhook):
-    """A webhook with a secret that was just drawn. It is shown only this once."""
+    """A webhook with a new secret, which is shown only once."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_WEBHOOK | {"secret": _SECRET}]})
 
@@ -117,11 +117,11 @@ class WebhookList(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE_WEBHOOK]}]})
 
-    items: list[Webhook] = Field(description="The webhooks, also disabled ones")
+    items: list[Webhook] = Field(description="The webhooks, including disabled ones")
 
 
 class WebhookDelivery(Answer):
-    """What became of an event on its way to a webhook."""
+    """An event for a webhook, and the attempts to post it."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_DELIVERY]})
 
@@ -129,20 +129,20 @@ class WebhookDelivery(Answer):
     event: str = Field(description="Type of the event")
     status: str = Field(description="`pending`, `delivered` or `failed` (given up)")
     attempts: int = Field(description="Number of attempts")
-    created_at: UtcTime = Field(description="When it happened (RFC 3339, UTC)")
+    created_at: UtcTime = Field(description="Time of the event (RFC 3339, UTC)")
     next_attempt_at: UtcTime | None = Field(
-        default=None, description="When it is tried next, at the earliest; null unless it is pending"
+        default=None, description="Earliest time of the next attempt; null unless pending"
     )
-    last_attempt_at: UtcTime | None = Field(default=None, description="When it was last tried; null: never")
-    last_status: int | None = Field(default=None, description="HTTP status of the last answer; null: there was none")
+    last_attempt_at: UtcTime | None = Field(default=None, description="Time of the last attempt; null: none")
+    last_status: int | None = Field(default=None, description="HTTP status of the last response; null: none")
     last_error: str | None = Field(
-        default=None, description="Why there was none: `address_refused`, `timeout` or `unreachable`"
+        default=None, description="Why there was no response: `address_refused`, `timeout` or `unreachable`"
     )
 
 
 class WebhookDeliveryList(Answer):
-    """What was last sent to a webhook, or waits for that, newest first."""
+    """Recent and pending events of a webhook, newest first."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_EXAMPLE_DELIVERY]}]})
 
-    items: list[WebhookDelivery] = Field(description="The deliveries of the last 30 days, as many as asked for")
+    items: list[WebhookDelivery] = Field(description="The events of the last 30 days, up to the requested number")
