@@ -1,4 +1,4 @@
-"""The SDK of Aegis: publish summaries, ask which masking configuration to use.
+"""The SDK of Aegis: publish summaries of tables, and ask which masking configuration to use.
 
     from aegis_sdk import Client
 

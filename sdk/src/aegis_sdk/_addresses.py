@@ -1,11 +1,11 @@
-"""Which network addresses lead out to the public internet."""
+"""Checks whether a network address is on the public internet."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-# Where addresses of single machines on the public internet are (RFC 4291, section 2.4).
+# Global unicast addresses (RFC 4291, section 2.4).
 _UNICAST = IPv6Network("2000::/3")
 
-# Of protocols, of relays of tunnels, and of documents (RFC 6890, 7526, 9637): not every release of Python knows them.
+# Addresses of protocols, tunnel relays and documentation (RFC 6890, 7526, 9637), which older versions of Python lack.
 _SPECIAL = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"), IPv6Network("3fff::/20"))
 
 # The prefix of translated IPv4 addresses (NAT64, RFC 6052).
@@ -13,9 +13,9 @@ _TRANSLATED = IPv6Network("64:ff9b::/96")
 
 
 def is_public(text: str) -> bool:
-    """Whether an address is one of the public internet, and of a single machine.
+    """Whether an address belongs to a single machine on the public internet.
 
-    An IPv6 address that stands for an IPv4 address is judged by that.
+    For an IPv6 address with an embedded IPv4 address, the latter decides.
     """
     try:
         address = ip_address(text)
@@ -32,7 +32,7 @@ def is_public(text: str) -> bool:
 
 
 def _embedded(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that is mapped, translated or carried through a tunnel (6to4)."""
+    """The embedded IPv4 address: mapped, translated or tunnelled (6to4)."""
     if address in _TRANSLATED:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour

@@ -1,4 +1,4 @@
-"""Reading the service's answers: a document, an id, or the error of a refused request."""
+"""Reading HTTP responses of the service: a document, an id, or the error of a refused call."""
 
 import inspect
 import warnings
@@ -45,7 +45,7 @@ _BY_STATUS: dict[int, type[ProblemError]] = {
 
 _BY_CODE: dict[str, type[ProblemError]] = {"budget_spent": BudgetSpentError, "in_flight": UnavailableError}
 
-#: What passes by itself: the service is busy or begins anew, or what is before it finds it so.
+#: Statuses that pass by themselves: the service, or a proxy before it, is busy or restarting.
 _PASSING = (
     httpx.codes.TOO_MANY_REQUESTS,
     httpx.codes.BAD_GATEWAY,
@@ -53,7 +53,7 @@ _PASSING = (
     httpx.codes.GATEWAY_TIMEOUT,
 )
 
-#: The one refusal with 429 that is soon over: the others last for hours, or until somebody mends what is wrong.
+#: The only 429 that is soon over: others last for hours, or until the cause is fixed.
 _TOO_FAST = "rate_exceeded"
 
 _PROBLEM_TYPE = "application/problem+json"
@@ -61,24 +61,24 @@ _LONGEST_SHOWN = 200
 
 
 def is_passing(response: httpx.Response) -> bool:
-    """Whether the same request may be answered a little later."""
+    """Whether the same call may succeed a little later."""
     if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
         return _code(response) in ("", _TOO_FAST)
     return response.status_code in _PASSING
 
 
 def is_too_fast(response: httpx.Response) -> bool:
-    """Whether the service has done nothing, since the tenant sends more requests than it may."""
+    """Whether the service did nothing, because the tenant exceeds its rate limit."""
     return response.status_code == httpx.codes.TOO_MANY_REQUESTS and _code(response) == _TOO_FAST
 
 
 def is_in_flight(response: httpx.Response) -> bool:
-    """Whether the service still carries out the same request, which was sent before."""
+    """Whether the service is still processing an earlier copy of the same call."""
     return response.status_code == httpx.codes.CONFLICT and _code(response) == "in_flight"
 
 
 def _code(response: httpx.Response) -> str:
-    """The code of a refusal, empty if it is no problem document."""
+    """The code of a refusal; empty without a problem document."""
     problem = _problem(response)
     return "" if problem is None else problem.code
 
@@ -92,7 +92,7 @@ def warn_of_expiry(response: httpx.Response) -> None:
 
 
 def _levels_to_caller() -> int:
-    """How far above its caller the first frame outside of the SDK is: some methods go through more frames."""
+    """The distance to the first stack frame outside of the SDK, which differs between methods."""
     frame, levels = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").startswith("aegis_sdk._"):
         frame, levels = frame.f_back, levels + 1
@@ -100,10 +100,10 @@ def _levels_to_caller() -> int:
 
 
 def refusal(response: httpx.Response) -> ProblemError | UnexpectedAnswerError:
-    """The error for an answer that is no success.
+    """The error for an unsuccessful response.
 
-    The service sends a problem document with each of its refusals. Whatever comes without one is from somebody else:
-    "not found" of a wrong address says nothing about an entry.
+    The service sends a problem document with each of its refusals. A response without one is from another server: "not
+    found" at a wrong address says nothing about an entry.
     """
     problem = _problem(response)
     if problem is None:
@@ -122,12 +122,14 @@ def _problem(response: httpx.Response) -> Problem | None:
 
 
 def foreign_answer(response: httpx.Response) -> UnexpectedAnswerError:
-    """The error for an answer of something else than the service."""
+    """The error for a response from another server."""
     status, kind, to = response.status_code, _media_type(response), response.headers.get("Location")
     said = f"{status} {response.reason_phrase}".strip() + (f" and {kind}" if kind else "")
     elsewhere = f" It points to {to[:_LONGEST_SHOWN]}." if response.is_redirect and to else ""
-    message = f"{response.request.url} answers {said}, which is no answer of Aegis.{elsewhere}"
-    return UnexpectedAnswerError(f"{message} Is AEGIS_URL its address, and does no proxy answer instead?", status)
+    message = f"{response.request.url} answers {said}, which is not a response of Aegis.{elsewhere}"
+    return UnexpectedAnswerError(
+        f"{message} Check that AEGIS_URL is its address and that no proxy answers instead.", status
+    )
 
 
 def _media_type(response: httpx.Response) -> str:
@@ -135,37 +137,37 @@ def _media_type(response: httpx.Response) -> str:
 
 
 def read_nothing(response: httpx.Response) -> None:
-    """Read the answer to a request that deletes: there is nothing in it.
+    """Read the empty response to a deletion.
 
     Raises:
-        UnexpectedAnswerError: There is, so it is somebody else who says that all is well.
+        UnexpectedAnswerError: The response is not empty, so another server has sent it.
     """
     if response.status_code != httpx.codes.NO_CONTENT:
         raise foreign_answer(response)
 
 
 def located_id(response: httpx.Response) -> str:
-    """The id at the end of `Location`. Nothing else of it is used, so that the key is never sent to another host.
+    """The id at the end of `Location`. The rest is ignored, so that the key is never sent to another host.
 
     Raises:
-        UnexpectedAnswerError: The answer has no such id.
+        UnexpectedAnswerError: The response has no such id.
     """
     advice_id = unquote(str(response.headers.get("Location", "")).partition("?")[0].rpartition("/")[2])
     if not advice_id:
-        raise UnexpectedAnswerError("The service accepted the question but sent no Location of its advice")
+        raise UnexpectedAnswerError("The service accepted the question but sent no Location for the advice")
     return advice_id
 
 
 def read_answer(model: type[AnswerT], response: httpx.Response) -> AnswerT:
-    """Read the answer as a model.
+    """Read the response as a model.
 
     Raises:
-        UnexpectedAnswerError: The answer does not fit the model.
+        UnexpectedAnswerError: The response does not fit the model.
     """
     try:
         return model.model_validate_json(response.content)
     except ValidationError as error:
         place = faults_of(error)[0].pointer or "the body"
         raise UnexpectedAnswerError(
-            f"The answer of {response.request.url} is not one of Aegis, at {place}", response.status_code
+            f"The response of {response.request.url} is not one of Aegis, at {place}", response.status_code
         ) from None

@@ -1,4 +1,4 @@
-"""The audit log, and the keys by which receipts are checked."""
+"""The audit log, and the public keys that verify receipts."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -14,9 +14,9 @@ KEYS_PATH = "/.well-known/aegis-keys.json"
 
 
 class AuditFlows:
-    """Who has done what, when and with which digests, for operators.
+    """The audit log, for operators.
 
-    All but `keys` raise `ForbiddenError` if the caller is no operator.
+    All methods but `keys` raise `ForbiddenError` unless the caller is an operator.
     """
 
     _send: Callable[..., Flow[httpx.Response]]
@@ -43,12 +43,12 @@ class AuditFlows:
 
     @listing
     def heads(self) -> Pages[SignedHead]:
-        """What the log ended with on each day, signed, newest first."""
+        """Signed heads of the log, one for each day, newest first."""
         return pages(self._send, SignedHeadPage, "/v1/audit/heads", {})
 
     @method
     def keys(self) -> Flow[PublicKeySet]:
-        """The public keys by which heads and receipts are checked, for everybody."""
+        """The public keys that verify heads and receipts, for everybody."""
         return read_answer(PublicKeySet, (yield from self._send("GET", KEYS_PATH)))
 
 

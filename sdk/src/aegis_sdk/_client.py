@@ -53,18 +53,18 @@ class _Published(RootModel[dict[str, Any]]):
 
 
 class ClientFlows:
-    """What both clients have; `aegis_sdk._flows` says how."""
+    """Methods of both clients (see `aegis_sdk._flows`)."""
 
     _send: Callable[..., Flow[httpx.Response]]
 
     @method
     def measures(self) -> Flow[list[Measure]]:
-        """The measures that advice can be asked for."""
+        """The measures available for advice."""
         return read_answer(MeasureList, (yield from self._send("GET", "/v1/measures"))).items
 
     @method
     def publishing(self, name: str | None = None) -> Flow[PublishingTerms]:
-        """What the service asks of entries that this caller publishes, and its entry of this name if there is one.
+        """The requirements for entries that this caller publishes, and its entry of this name, if any.
 
         `ForbiddenError` if the caller may not publish.
         """
@@ -81,11 +81,11 @@ class ClientFlows:
     ) -> Flow[PublishedHead]:
         """Publish a new entry; bytes are sent unchanged. `ConflictError` if the name is taken.
 
-        With `accept_small_counts`, exact counts of 1 to 4 are published as they are: whoever may read the entry's
-        counts may know them. Without it, most services refuse them (`InvalidError` with the code `small_counts`).
+        With `accept_small_counts`, exact counts of 1 to 4 are published unchanged, for everyone who may read the
+        entry's counts. Without it, most services refuse them (`InvalidError` with the code `small_counts`).
 
-        If the entry declares a configuration with more than 1 % of its records alone on all shared columns, nothing is
-        sent without `accept_unique` (`UniqueRecordsError`).
+        An entry that declares a configuration with more than 1 % of its records alone on all shared columns is sent
+        only with `accept_unique`; otherwise `UniqueRecordsError`.
         """
         params, body = acceptance_params(accept_small_counts), json_bytes(entry)
         refuse_unique(body, accept_unique)
@@ -103,9 +103,8 @@ class ClientFlows:
     ) -> Flow[PublishedHead]:
         """Publish a new version of an entry, unless its content is the same.
 
-        `if_match` is the `etag` of the version to replace; by default, the one that is latest now.
-        `accept_small_counts` and `accept_unique` are as in `publish`.
-        `PreconditionFailedError` if the entry has a newer version.
+        `if_match` is the `etag` of the version to replace, by default the current latest one. `accept_small_counts` and
+        `accept_unique` are as in `publish`. `PreconditionFailedError` if the entry has a newer version.
         """
         body = json_bytes(entry)
         refuse_unique(body, accept_unique)
@@ -129,7 +128,7 @@ class ClientFlows:
         """All entries that the caller may see, newest first.
 
         Each word of `query` is a part of the name, the title or a keyword; `keyword`, `label`, `attribute` and
-        `license` are whole texts. `require` has one guarantee, which at least one configuration vouches for.
+        `license` are whole texts. `require` has one privacy criterion, promised by at least one configuration.
         """
         wanted = {"query": query, "keyword": keyword, "label": label, "attribute": attribute, "license": license}
         wanted["require"] = required_text(require) if require else None
@@ -145,13 +144,13 @@ class ClientFlows:
     def etag(self, entry_id: str, version: int | None = None) -> Flow[str]:
         """The `if_match` that allows `update` to replace, or `sign_off` to show others, only this version.
 
-        By default, it is the one that is latest now.
+        By default, the current latest version.
         """
         return (yield from self._tag(entry_id, version))
 
     def _tag(self, entry_id: str, version: int | None) -> Flow[str]:
         response = yield from self._send("GET", entry_path(entry_id), params=version_params(version))
-        read_answer(Head, response)  # files that others serve have an ETag, too
+        read_answer(Head, response)  # other servers' files may have an ETag, too
         tag = response.headers.get("ETag")
         if tag is None:
             raise UnexpectedAnswerError("The service's answer has no ETag for the entry")
@@ -159,7 +158,7 @@ class ClientFlows:
 
     @method
     def summaries(self, entry_id: str, version: int | None = None) -> Flow[dict[str, Any]]:
-        """The entry as published, with its counts. For its tenant's providers and reviewers, and for operators."""
+        """The entry as published, with its counts. For providers and reviewers of its tenant, and for operators."""
         path = entry_path(entry_id, "summaries")
         return read_answer(_Published, (yield from self._send("GET", path, params=version_params(version)))).root
 
@@ -171,17 +170,17 @@ class ClientFlows:
 
     @method
     def sign_off(self, entry_id: str, if_match: str, version: int | None = None) -> Flow[Head]:
-        """Let others see a version that awaits its sign-off; `if_match` is the `etag` of the version that was read.
+        """Release a version that awaits its sign-off to others; `if_match` is the `etag` of the version that was read.
 
-        For reviewers of its tenant who have not published it, and operators.
-        `PreconditionFailedError` if that is not the version that they have read.
+        For operators, and for reviewers of its tenant who did not publish it. `PreconditionFailedError` if the version
+        has changed since it was read.
         """
         path, params = entry_path(entry_id, "sign-off"), version_params(version)
         return read_answer(Head, (yield from self._send("PUT", path, headers={"If-Match": if_match}, params=params)))
 
     @method
     def delete(self, entry_id: str) -> Flow[None]:
-        """Delete an entry with all its versions and advice, which frees its name."""
+        """Delete an entry with all its versions and advice, and free its name."""
         read_nothing((yield from self._send("DELETE", entry_path(entry_id))))
 
     @method
@@ -204,13 +203,13 @@ class ClientFlows:
     ) -> Flow[Advice | CoarseAdvice]:
         """Ask which configuration of an entry loses the least predictive utility, and wait for the answer.
 
-        `AdviceRequest` explains its parts. Providers and reviewers of the entry's tenant, and operators, get the full
-        answer (`Advice`), all others the coarse one (`CoarseAdvice`).
+        `AdviceRequest` documents the parameters. Providers and reviewers of the entry's tenant, and operators, get the
+        full answer (`Advice`), all others the coarse one (`CoarseAdvice`).
 
         Args:
             kinds: The kinds of configurations to rank, `masked` (the default) and `generated`.
             wait: The total number of seconds to wait.
-            on_progress: Called with the unfinished advice after each look.
+            on_progress: Called with the unfinished advice after each poll.
 
         Raises:
             AdviceFailedError: The advice could not be computed.
@@ -242,7 +241,7 @@ class ClientFlows:
         )
 
     def _ask(self, entry_id: str, question: dict[str, Any], version: int | None, hold: float) -> Flow[httpx.Response]:
-        """Ask, and let the service wait for the result for up to `hold` seconds (rounded down) before it answers."""
+        """Ask. The service waits for the result for up to `hold` seconds (rounded down) before it responds."""
         seconds = int(hold)
         return self._send(
             "POST",
@@ -263,16 +262,16 @@ class ClientFlows:
 
 
 def _settings(url: str | None, api_key: str | None, timeout: float, retries: int) -> tuple[str, dict[str, Any]]:
-    """The address of the service, and what an HTTP client is made with.
+    """The address of the service, and the settings of the HTTP client.
 
     Raises:
-        SettingsError: One of the settings cannot be used.
+        SettingsError: A setting is invalid.
     """
     address = checked_url(url or os.environ.get("AEGIS_URL") or DEFAULT_URL)
     key = checked_key(api_key or os.environ.get("AEGIS_API_KEY") or "")
     if retries < 0:
-        raise SettingsError(f"A request cannot be sent again {retries} times: retries is 0 or more")
-    # A proxy from the environment would look for a loopback address on its own machine.
+        raise SettingsError(f"retries must be 0 or more, not {retries}")
+    # For a proxy from the environment, a loopback address would be its own machine.
     proxied = httpx.URL(address).host not in _LOOPBACK
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return address, {"headers": headers, "timeout": timeout, "trust_env": proxied}
@@ -285,10 +284,10 @@ class Client(ClientFlows, Blocking):
     each step of a request (connecting, sending, each read). `transport` replaces the network, as in
     `aegis_sdk.testing`.
 
-    What reads (GET), and what is sent by POST, which the service carries out once however often it comes, is sent again
-    up to `retries` times: if no answer comes, and after 429, 502, 503 and 504. The pause is that of `Retry-After`, at
-    most 30 s, or else a random one that doubles, from 0.2 s on. All pauses of a request together take at most `timeout`
-    seconds. Other changes are sent again only if the service refused them since the tenant sends too much.
+    GET and POST calls, which the service carries out only once, are repeated up to `retries` times: if no response
+    comes, and after 429, 502, 503 and 504. The pause is that of `Retry-After`, at most 30 s, or else a random one that
+    doubles, from 0.2 s on. All pauses of a call together take at most `timeout` seconds. Other changes are repeated
+    only after a refusal by the tenant's rate limit.
 
         with Client() as client:
             head = client.publish(Path("entry.json").read_bytes())

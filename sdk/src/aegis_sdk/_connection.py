@@ -1,4 +1,4 @@
-"""Checks of the address and the key, before either is used."""
+"""Checks of the address and the key before use."""
 
 import re
 
@@ -10,7 +10,7 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 
 
 def checked_url(url: str) -> str:
-    """The validated address, without a slash at its end."""
+    """The validated address, without a trailing slash."""
     try:
         parsed = httpx.URL(url.strip())
     except httpx.InvalidURL as error:
@@ -21,7 +21,7 @@ def checked_url(url: str) -> str:
 
 
 def checked_key(key: str) -> str:
-    """The key, if a header can carry it; otherwise the errors of lower layers would show it."""
+    """The key, if it is a valid header value: errors of lower layers would show an invalid one."""
     key = key.strip()
     if key and not re.fullmatch(r"[!-~]+", key):
         raise SettingsError("The API key (AEGIS_API_KEY) contains invalid characters")

@@ -1,4 +1,4 @@
-"""Data requests: a consumer asks for a masked table, its provider decides."""
+"""Data requests: a consumer asks for a masked table, and its provider decides."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -31,9 +31,9 @@ _WAITS = "requested"
 
 
 class DataRequestsFlows:
-    """Data requests of the caller's tenant and for its entries; an operator has all.
+    """Data requests of the caller's tenant and for its entries; for operators, all requests.
 
-    A step that is not possible in the present state raises `ConflictError`, and says what is.
+    An action that the current state does not allow raises `ConflictError`, which lists the possible ones.
     """
 
     _send: Callable[..., Flow[httpx.Response]]
@@ -54,15 +54,14 @@ class DataRequestsFlows:
         kinds: Sequence[str] | None = None,
         wait: float = 0.0,
     ) -> Flow[DataRequest]:
-        """Request the masked table of the configuration that loses the least of what is needed.
+        """Request the masked table of the configuration that loses the least utility.
 
         Args:
             entry_id: The entry.
-            measure: By what utility is measured; `attributes`, `weights`, `require` and `kinds` are as in
-                `Client.advise`.
-            purpose: What the data is for.
-            contact: Whom the provider can ask.
-            terms: Accepts the entry's terms: the digest that its head has as `terms`.
+            measure: The measure of utility; `attributes`, `weights`, `require` and `kinds` are as in `Client.advise`.
+            purpose: Purpose of the data.
+            contact: Contact for the provider.
+            terms: Acceptance of the entry's terms: their digest, `terms` of the entry's head.
             wait: Seconds to wait for the advice. Without it, or if it takes longer, the state is `requested`.
         """
         asked: dict[str, Any] = {
@@ -80,7 +79,7 @@ class DataRequestsFlows:
         return (yield from self._advised(read_answer(DataRequest, answer), Deadline(wait)))
 
     def _advised(self, request: DataRequest, deadline: Deadline) -> Flow[DataRequest]:
-        """The request once it is advised, or as it was last seen: it is made, whatever becomes of looking at it."""
+        """The request once it is advised, or as last seen: the request exists even if polling fails."""
         pause = _SHORTEST_PAUSE
         while request.state == _WAITS and deadline.left():
             yield Pause(min(pause, deadline.left()))
@@ -100,7 +99,7 @@ class DataRequestsFlows:
         Args:
             state: Only those in this state.
             entry_id: Only those for this entry.
-            side: Only those that the caller's tenant has made (`consumer`) or was made (`provider`).
+            side: Only requests that the caller's tenant has made (`consumer`) or received (`provider`).
         """
         wanted = {"state": state, "entry": entry_id, "side": side}
         return pages(self._send, DataRequestPage, "/v1/requests", wanted)
@@ -115,22 +114,22 @@ class DataRequestsFlows:
 
     @method
     def receipt(self, request_id: str) -> Flow[Receipt]:
-        """What has become of a request, signed; `aegis_sdk.receipts` checks it. For both sides, in any state."""
+        """The signed history of a request, which `aegis_sdk.receipts` verifies. For both sides, in any state."""
         return read_answer(Receipt, (yield from self._send("GET", _path(request_id, "receipt"))))
 
     @method
     def approve(self, request_id: str, reason: str | None = None, limit: GrantLimit | None = None) -> Flow[DataRequest]:
-        """Agree to hand over what the advice has picked, unless the limit is reached. For the provider.
+        """Grant the recommended configuration, unless the limit is reached. For the provider.
 
         Raises:
-            ConflictError: The consumer was granted enough (`enough_granted`), or the request is in another state.
+            ConflictError: The consumer's limit is reached (`enough_granted`), or the request is in another state.
         """
         granted = None if limit is None else limit.model_dump(exclude_unset=True)
         return (yield from self._act(request_id, "approve", {"reason": reason, "limit": granted}))
 
     @method
     def decline(self, request_id: str, reason: str) -> Flow[DataRequest]:
-        """Do not agree. For the provider."""
+        """Decline the request. For the provider."""
         return (yield from self._act(request_id, "decline", {"reason": reason}))
 
     @method
@@ -140,26 +139,26 @@ class DataRequestsFlows:
 
     @method
     def accept(self, request_id: str, reason: str | None = None) -> Flow[DataRequest]:
-        """Take what the provider has offered instead. For the consumer."""
+        """Accept the provider's counter-offer. For the consumer."""
         return (yield from self._act(request_id, "accept", {"reason": reason}))
 
     @method
     def deliver(self, request_id: str, descriptor: DeliveryDescriptor) -> Flow[DataRequest]:
-        """Say where the approved table is, and what it is. For the provider."""
+        """Give the link and the description of the approved table. For the provider."""
         return (yield from self._act(request_id, "deliver", descriptor.model_dump(mode="json", exclude_unset=True)))
 
     @method
     def relink(self, request_id: str, url: str, expires_at: datetime | None = None) -> Flow[DataRequest]:
-        """Say where the delivered file is now. For the provider."""
+        """Replace the link to the delivered file. For the provider."""
         ends = None if expires_at is None else expires_at.isoformat()
         return (yield from self._act(request_id, "relink", {"url": url, "expires_at": ends}))
 
     @method
     def lease(self, request_id: str, seconds: int, lease: str | None = None) -> Flow[Lease]:
-        """Keep other programs from fulfilling an approved request, or renew the lease of this id. For the provider.
+        """Lease an approved request, so that no other program fulfils it, or renew a lease. For the provider.
 
         Raises:
-            ConflictError: Another program has it (`leased`), or the request is not approved.
+            ConflictError: Another program has the lease (`leased`), or the request is not approved.
         """
         asked = LeaseRequest(lease=lease, seconds=seconds)
         return read_answer(
@@ -168,27 +167,27 @@ class DataRequestsFlows:
 
     @method
     def release(self, request_id: str, lease: str) -> Flow[None]:
-        """Let other programs fulfil a request. For the provider."""
+        """Give a lease back. For the provider."""
         read_nothing((yield from self._send("DELETE", _path(request_id, "lease", quote(lease, safe="")))))
 
     @method
     def evidence(self, request_id: str) -> Flow[Evidence]:
-        """The published counts of what was delivered, to compare the file with. For the consumer, once there is one."""
+        """The published counts to compare a delivered file with. For the consumer, after delivery."""
         return read_answer(Evidence, (yield from self._send("GET", _path(request_id, "evidence"))))
 
     @method
     def receive(self, request_id: str, verdict: DeliveryVerdict) -> Flow[DataRequest]:
-        """Say that the delivered file is what was agreed upon. For the consumer."""
+        """Confirm that the delivered file is the agreed one. For the consumer."""
         return (yield from self._act(request_id, "receive", verdict.model_dump(mode="json", exclude_unset=True)))
 
     @method
     def dispute(self, request_id: str, verdict: DeliveryVerdict) -> Flow[DataRequest]:
-        """Say that it is not, with the evidence. For the consumer."""
+        """Dispute the delivered file, with proof. For the consumer."""
         return (yield from self._act(request_id, "dispute", verdict.model_dump(mode="json", exclude_unset=True)))
 
     @method
     def withdraw(self, request_id: str, reason: str | None = None) -> Flow[DataRequest]:
-        """Take the request back before anything is delivered. For the consumer."""
+        """Withdraw the request before anything is delivered. For the consumer."""
         return (yield from self._act(request_id, "withdraw", {"reason": reason}))
 
     @method
@@ -198,7 +197,7 @@ class DataRequestsFlows:
 
     @method
     def erase_contact(self, request_id: str) -> Flow[DataRequest]:
-        """Forget whom to ask about a request. For the consumer and operators."""
+        """Erase the contact of a request. For the consumer and operators."""
         return read_answer(DataRequest, (yield from self._send("DELETE", _path(request_id, "contact"))))
 
     def _act(self, request_id: str, action: str, asked: Mapping[str, Any]) -> Flow[DataRequest]:

@@ -1,4 +1,4 @@
-"""Deadlines of connections, which hold however little at a time the other side sends."""
+"""Deadlines of connections, which apply even if the other side keeps sending a little at a time."""
 
 import socket
 import threading
@@ -8,10 +8,10 @@ from typing import Self
 
 
 class Deadline:
-    """Cuts connections from another thread when its time has passed.
+    """Closes connections from another thread when the time is up.
 
-    The time-out of a socket begins anew with each byte, so a server that drips headers, early hints or the framing of
-    chunks could hold a client for ever.
+    The time-out of a socket restarts with each byte, so a server that drips headers, early hints or chunk framing could
+    block a client without end.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -21,7 +21,7 @@ class Deadline:
         self._timer = self._started(seconds)
 
     def __enter__(self) -> Self:
-        """Return the deadline, which runs already."""
+        """Return the running deadline."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -33,14 +33,14 @@ class Deadline:
             self._lines.clear()
 
     def holds_for(self, line: socket.socket) -> None:
-        """Cut this connection, too. A copy of it is kept, since TLS takes the socket itself over."""
+        """Close this connection, too. TLS takes over the socket itself, so the deadline has a duplicate of it."""
         with self._lock:
             self._lines.append(line.dup())
         if self.has_passed:
             self._cut()
 
     def move(self, seconds: float) -> None:
-        """Let it pass so many seconds from now, unless it has passed."""
+        """Move the deadline to this number of seconds from now, unless it has passed."""
         self._timer.cancel()
         self._timer = self._started(seconds)
 
@@ -54,5 +54,5 @@ class Deadline:
         with self._lock:
             self.has_passed = True
             for line in self._lines:
-                with suppress(OSError):  # it has ended by itself
+                with suppress(OSError):  # already closed
                     line.shutdown(socket.SHUT_RDWR)

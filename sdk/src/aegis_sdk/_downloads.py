@@ -1,4 +1,4 @@
-"""Downloads of delivered files: resumed where they stopped, and never more than was promised."""
+"""Downloads of delivered files: resumed where they stopped, and never longer than the declared size."""
 
 import hashlib
 import os
@@ -33,11 +33,11 @@ _FAILED: Final = (httpcore.NetworkError, httpcore.TimeoutException, httpcore.Pro
 
 
 class DownloadError(AegisError):
-    """A delivered file could not be downloaded."""
+    """The download of a delivered file failed."""
 
 
 class OtherFileError(DownloadError):
-    """The link gives another file than was delivered: of the same size, twice, with this SHA-256."""
+    """The link gives another file of the same size, with this SHA-256, twice in a row."""
 
     def __init__(self, sha256: str) -> None:
         super().__init__(f"the link gives another file: its SHA-256 is {sha256}")
@@ -45,7 +45,7 @@ class OtherFileError(DownloadError):
 
 
 class _PassingError(Exception):
-    """This attempt has failed; another one may not. `wait` is how long the server asks to wait, in seconds."""
+    """This attempt failed, but another may succeed. `wait`: the seconds that the server asks to wait."""
 
     def __init__(self, detail: str, wait: float = 0.0) -> None:
         super().__init__(detail)
@@ -54,15 +54,15 @@ class _PassingError(Exception):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a download is tried.
+    """The limits on retries and on slow links.
 
     Attributes:
-        attempts: So often in a row without any real progress.
+        attempts: Attempts in a row without progress.
         pause: Seconds before the second attempt; each further pause is twice as long.
         longest: The longest pause, in seconds.
-        window: Seconds in which `least` bytes have to arrive, so that a link which drips is given up. If no part of the
-            file arrives at all, the connection is cut after half as long again.
-        least: These bytes.
+        window: Seconds in which `least` bytes have to arrive, so that a dripping link is given up. If nothing of the
+            file arrives, the connection is closed after half as long again.
+        least: Minimum number of bytes per window.
     """
 
     attempts: int = 6
@@ -74,7 +74,7 @@ class Patience:
 
 @dataclass
 class Download:
-    """The download of a delivered file to a part, which is complete when it has the size and the SHA-256 promised."""
+    """The download of a delivered file to a partial file, which is complete with the declared size and SHA-256."""
 
     delivery: Delivery
     part: Path
@@ -88,11 +88,11 @@ class Download:
     _hashed: int = 0
 
     def run(self) -> None:
-        """Download the file, or the rest of it if a part is there already.
+        """Download the file, or the rest of it if a partial file exists.
 
         Raises:
-            OtherFileError: The whole file was read twice, and both times had another SHA-256, the same.
-            DownloadError: The link gives a file of another size, or another one each time, or cannot be read.
+            OtherFileError: The whole file was read twice, with the same wrong SHA-256.
+            DownloadError: The link gives a file of another size, a different one each time, or cannot be read.
         """
         read: list[str] = []
         with _alone(self.part):
@@ -102,16 +102,16 @@ class Download:
                 sha256 = self._sha256_of_first(self.delivery.size).hexdigest()
                 if sha256 == self.delivery.sha256:
                     return
-                if not begun:  # what was there before may be the beginning of another file
+                if not begun:  # the partial file may be the beginning of another file
                     read.append(sha256)
                 if len(read) < 2:  # noqa: PLR2004 - twice
                     self._discard()
         if len(set(read)) > 1:
-            raise DownloadError("the link gives another file each time; ask its provider for another link")
+            raise DownloadError("the link gives a different file each time; ask its provider for another link")
         raise OtherFileError(read[0])
 
     def _fill(self) -> None:
-        """Read until the part has its size."""
+        """Read until the partial file has the declared size."""
         failures = furthest = 0
         while (before := self._size()) < self.delivery.size:
             try:
@@ -119,10 +119,10 @@ class Download:
             except LinkError as error:
                 raise DownloadError(str(error)) from None
             except (_PassingError, *_FAILED) as error:
-                # What is read again is no progress, or a link that makes us begin anew could go on for ever.
+                # Rereading is not progress: otherwise a link that forces restarts would never be given up.
                 there = self._size()
                 gained = there - max(before, furthest)
-                if there != before:  # else this was begun by an earlier run
+                if there != before:  # else an earlier run has begun it
                     furthest = max(furthest, there)
                 failures = 0 if gained >= self.patience.least else failures + 1
                 if failures >= self.patience.attempts:
@@ -138,27 +138,29 @@ class Download:
         return min(max(asked, backed_off), self.patience.longest)
 
     def _read(self, begun: int) -> None:
-        """Read the file from a place on, once."""
+        """Read the file once, from an offset on."""
         headers = {}
         if begun:
             headers = {"range": f"bytes={begun}-"} | ({"if-range": self._etag} if self._etag else {})
         with self.links.read(self.delivery.url, headers) as answer:
             begins = self._begins(answer, begun)
             tag = answer.headers.get("etag", "")
-            self._etag = tag if tag.startswith('"') and tag.isascii() else None  # a weak one proves nothing
+            self._etag = (
+                tag if tag.startswith('"') and tag.isascii() else None
+            )  # a weak one does not identify the bytes
             self._sha256_of_first(begins)
             with _opened(self.part, "r+b" if begins else "wb") as file:
                 file.seek(begins)
                 file.truncate()
                 self._keep(answer, file, begins)
         if (there := self._size()) < self.delivery.size:
-            raise _PassingError(f"it ended after {there} bytes")
+            raise _PassingError(f"the response ended after {there} bytes")
 
     def _begins(self, answer: Answered, begun: int) -> int:
-        """Where an answer begins in the file; refuse it if it is not the file's."""
+        """The offset of a response in the file; refuse a response that is not of the file."""
         if answer.status == _UNSATISFIABLE:
             self._discard()
-            raise _PassingError("it has fewer bytes than are there already")
+            raise _PassingError("it has fewer bytes than the part that is already here")
         if answer.status in _AGAIN or answer.status >= _SERVER:
             raise _PassingError(f"it answers {answer.status}", _seconds(answer.headers.get("retry-after")))
         if answer.status not in (_OK, _PARTIAL):
@@ -175,7 +177,7 @@ class Download:
         told = _CONTENT_RANGE.fullmatch(answer.headers.get("content-range", "").strip())
         if told is None or int(told[1]) != begun:
             self._discard()
-            raise _PassingError("it answers with another part than was asked for")
+            raise _PassingError("it answers with a part that was not asked for")
         self._refuse_size(told[2])
         return begun
 
@@ -185,7 +187,7 @@ class Download:
             raise DownloadError(f"the link gives {int(told)} bytes, but {self.delivery.size} were delivered")
 
     def _keep(self, answer: Answered, file: IO[bytes], there: int) -> None:
-        """Write what comes, and stop at the first byte too many, or if hardly anything comes."""
+        """Write the response, and stop at the first excess byte or if the link drips."""
         since, then = self.clock(), there
         answer.deadline.move(self.patience.window * _LONGER)
         for part in answer.parts:
@@ -204,7 +206,7 @@ class Download:
                 answer.deadline.move(self.patience.window * _LONGER)
 
     def _sha256_of_first(self, size: int) -> Any:  # noqa: ANN401 -- the type of hashes has no public name
-        """The hash of so many bytes of the part, which is read only if they are not what has just been written."""
+        """The hash of the first bytes of the partial file, which is read only if they were not just written."""
         if self._hashed != size:
             with _opened(self.part, "rb") as file:
                 self._hash, self._hashed = hash_of(file, size), size
@@ -223,12 +225,12 @@ class Download:
     def _discard(self) -> None:
         self._etag = None
         with suppress(FileNotFoundError), _opened(self.part, "r+b") as file:
-            file.truncate()  # kept, since it is locked
+            file.truncate()  # stays open, since it is locked
 
 
 @contextmanager
 def _alone(part: Path) -> Iterator[None]:
-    """Keep other processes from writing to the same part."""
+    """Lock the partial file against other processes."""
     with _opened(part, "ab") as file:
         if fcntl is not None:
             try:
@@ -239,10 +241,10 @@ def _alone(part: Path) -> Iterator[None]:
 
 
 def _opened(part: Path, mode: str) -> IO[bytes]:
-    """Open the part, but not what a link in its place leads to, which others may have put there.
+    """Open the partial file, but do not follow a symbolic link in its place, which others may have put there.
 
     Raises:
-        DownloadError: There is such a link.
+        DownloadError: It is a symbolic link.
     """
     if part.is_symlink():
         raise DownloadError(f"{part}: is a symbolic link; remove it, or choose another --output")
@@ -250,7 +252,7 @@ def _opened(part: Path, mode: str) -> IO[bytes]:
 
 
 def _open_no_link(path: str, flags: int) -> int:
-    # A link that appears meanwhile is an error of the system.
+    # A link that appears meanwhile makes the system call fail.
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
@@ -259,7 +261,7 @@ def _seconds(text: str | None) -> float:
 
 
 def _words(error: Exception) -> str:
-    """What has failed, in words: errors of time-outs often have none of their own."""
+    """The message of an error; those of time-outs are often empty."""
     if isinstance(error, httpcore.TimeoutException):
         return "it does not answer in time"
     return str(error) or type(error).__name__

@@ -2,8 +2,8 @@
 
 * AegisError
     * SettingsError               the address or the key is invalid (also a ValueError)
-    * ServiceUnreachableError     no answer came
-    * UnexpectedAnswerError       the answer is not one of this service: also any refusal without a problem document
+    * ServiceUnreachableError     no response came
+    * UnexpectedAnswerError       the response is not from this service: also any refusal without a problem document
     * ProblemError                the service refused the request and said why
         * BadRequestError         400  not JSON, or a malformed header
         * UnauthorizedError       401  the key is missing, unknown, expired or revoked
@@ -15,10 +15,10 @@
         * InvalidError            422  the request breaks a rule: `errors` says which and where
         * LimitedError            429  the tenant sends or asks too much, or too many wrong keys were sent
             * BudgetSpentError         the tenant has asked enough distinct questions about this version
-        * UnavailableError        503  the service cannot answer now, for example without its database, or because it
-                                       still carries out the same request (409)
+        * UnavailableError        503  the service cannot answer now, for example without its database, or because it is
+        still processing the same request (409)
     * AdviceFailedError           the computation of an advice failed
-    * UniqueRecordsError          too many records are alone on all shared columns, and nobody has accepted that
+    * UniqueRecordsError          too many records are alone on all shared columns, which was not accepted
     * AdviceTimeoutError          an advice was not ready in time; `advice_id` fetches it later
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # the errors must be importable without httpx and the contrac
 
 
 class AegisError(Exception):
-    """Base class of all errors that the SDK raises on purpose."""
+    """Base class of the SDK's errors."""
 
 
 class KeyExpiresWarning(UserWarning):
@@ -41,13 +41,13 @@ class SettingsError(AegisError, ValueError):
 
 
 class ServiceUnreachableError(AegisError):
-    """No answer came: there was no connection, it was lost, or the answer took too long."""
+    """No response came: there was no connection, it was lost, or the response took too long."""
 
 
 class UnexpectedAnswerError(AegisError):
-    """The answer is not one of this service, for example because a proxy answered, or the address is wrong.
+    """The response is not from this service, for example because a proxy answered, or the address is wrong.
 
-    `status` is its HTTP status, None if there is none that would say anything.
+    `status` is its HTTP status, None if there is no meaningful one.
     """
 
     def __init__(self, message: str, status: int | None = None) -> None:
@@ -56,11 +56,11 @@ class UnexpectedAnswerError(AegisError):
 
 
 class UniqueRecordsError(AegisError):
-    """Too many records are alone on all columns that a configuration shares, and nobody has accepted that."""
+    """Too many records are alone on all columns that a configuration shares, which was not accepted."""
 
 
 class ProblemError(AegisError):
-    """The service refused the request. `problem` is its answer; the properties give its parts."""
+    """The service refused the call. `problem` is its response; the properties give its parts."""
 
     def __init__(self, status: int, problem: "Problem") -> None:
         super().__init__(f"{status} {problem.code or problem.title}: {problem.detail}".strip(": "))
@@ -74,7 +74,7 @@ class ProblemError(AegisError):
 
     @property
     def detail(self) -> str:
-        """What is wrong with this request."""
+        """Details of this problem."""
         return self.problem.detail
 
     @property
@@ -122,7 +122,7 @@ class TooLargeError(ProblemError):
 
 
 class InvalidError(ProblemError):
-    """422: the request is well-formed but breaks a rule."""
+    """422: the body is well-formed but breaks a rule."""
 
 
 class LimitedError(ProblemError):
@@ -130,7 +130,7 @@ class LimitedError(ProblemError):
 
 
 class BudgetSpentError(LimitedError):
-    """429: the tenant has asked as many distinct questions about this version of an entry as it may."""
+    """429: the tenant has no distinct questions left about this version of an entry."""
 
 
 class UnavailableError(ProblemError):

@@ -1,8 +1,8 @@
-"""Methods that are written once: one client waits for their answers, the other awaits them.
+"""Methods written once for two clients: one blocks, the other awaits.
 
-A method is written as a flow, a generator that yields what has to be done, a call or a pause, and is sent the answer.
-It does nothing itself, so it does not matter who runs it: `Blocking` does what it asks for, `Awaiting` awaits that.
-Both turn the methods of the classes that they are mixed into accordingly; a type checker sees what `__get__` says here.
+A method is written as a flow: a generator that yields calls and pauses, and is sent the responses. It does no I/O
+itself, so either `Blocking` or `Awaiting` can run it. Both mixins convert the flows of their subclasses; type checkers
+see the types of `__get__`.
 """
 
 # ruff: noqa: SLF001 -- what decorates a flow is a part of the class that runs it
@@ -23,7 +23,7 @@ ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request; the flow is sent its answer, or an error of httpx is raised in it. `timeout` is in seconds."""
+    """An HTTP call; the flow is sent the response, or an error of httpx is raised in it. `timeout` is in seconds."""
 
     method: str
     url: str
@@ -33,7 +33,7 @@ class Call:
     timeout: float
 
     def request(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
-        """The request, with what this client adds to all."""
+        """The HTTP request, with the client's own headers."""
         return http.build_request(
             self.method,
             self.url,
@@ -46,7 +46,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Seconds to be waited."""
+    """Seconds to wait."""
 
     seconds: float
 
@@ -60,19 +60,19 @@ class Page(Protocol[ItemT_co]):
 
     @property
     def items(self) -> Sequence[ItemT_co]:
-        """What is on it."""
+        """The items of the page."""
 
     @property
     def next_page_token(self) -> str | None:
-        """What the next one is asked for by; None: it is the last one."""
+        """The token of the next page; None on the last one."""
 
 
 Pages = Callable[[str | None], Flow[Page[ItemT]]]
-"""A listing: what asks for the page of a token, or for the first one."""
+"""A listing: the flow that fetches the page of a token, or the first page."""
 
 
 class Blocking:
-    """Runs flows, and waits for them."""
+    """Runs flows, blocking."""
 
     def __init_subclass__(cls) -> None:
         """Turn its flows into methods that return the result."""
@@ -104,7 +104,7 @@ class Blocking:
 
 
 class Awaiting:
-    """Runs flows, and lets others go on meanwhile."""
+    """Runs flows asynchronously."""
 
     def __init_subclass__(cls) -> None:
         """Turn its flows into methods whose result is awaited."""
@@ -138,7 +138,7 @@ class Awaiting:
 
 
 class method(Generic[P, ResultT]):  # noqa: N801 -- a decorator
-    """Decorates a flow of which both clients have the method."""
+    """Decorates a flow that becomes a method of both clients."""
 
     def __init__(self, flow: Callable[Concatenate[Any, P], Flow[ResultT]]) -> None:
         self.flow = flow
@@ -152,7 +152,7 @@ class method(Generic[P, ResultT]):  # noqa: N801 -- a decorator
         def __get__(self, instance: object, owner: type) -> object: ...
 
     def blocking(self, owner: str) -> Callable[..., ResultT]:
-        """The method of a class that waits."""
+        """The method of a blocking class."""
 
         @wraps(self.flow)
         def run(face: Blocking, *args: P.args, **kwargs: P.kwargs) -> ResultT:
@@ -161,7 +161,7 @@ class method(Generic[P, ResultT]):  # noqa: N801 -- a decorator
         return _named(run, owner, get_args(inspect.signature(self.flow).return_annotation)[-1])
 
     def awaiting(self, owner: str) -> Callable[..., Coroutine[Any, Any, ResultT]]:
-        """The method of a class that is awaited."""
+        """The method of an asynchronous class."""
 
         @wraps(self.flow)
         async def run(face: Awaiting, *args: P.args, **kwargs: P.kwargs) -> ResultT:
@@ -171,7 +171,7 @@ class method(Generic[P, ResultT]):  # noqa: N801 -- a decorator
 
 
 class listing(Generic[P, ItemT]):  # noqa: N801 -- a decorator
-    """Decorates what returns the pages of a listing, which both clients go through, item by item."""
+    """Decorates a function that returns the pages of a listing; both clients iterate over the items."""
 
     def __init__(self, pages: Callable[Concatenate[Any, P], Pages[ItemT]]) -> None:
         self.pages = pages
@@ -185,7 +185,7 @@ class listing(Generic[P, ItemT]):  # noqa: N801 -- a decorator
         def __get__(self, instance: object, owner: type) -> object: ...
 
     def blocking(self, owner: str) -> Callable[..., Iterator[ItemT]]:
-        """The method of a class that waits."""
+        """The method of a blocking class."""
 
         @wraps(self.pages)
         def run(face: Blocking, *args: P.args, **kwargs: P.kwargs) -> Iterator[ItemT]:
@@ -199,7 +199,7 @@ class listing(Generic[P, ItemT]):  # noqa: N801 -- a decorator
         return _named(run, owner, Iterator[self._item()])  # type: ignore[misc]  # known as it runs
 
     def awaiting(self, owner: str) -> Callable[..., AsyncIterator[ItemT]]:
-        """The method of a class that is awaited."""
+        """The method of an asynchronous class."""
 
         @wraps(self.pages)
         async def run(face: Awaiting, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[ItemT]:
@@ -222,7 +222,7 @@ _CallableT = TypeVar("_CallableT", bound=Callable[..., Any])
 
 
 def _named(run: _CallableT, owner: str, result: Any) -> _CallableT:  # noqa: ANN401 -- a type
-    """What `help` and editors show: the method's own name, and what it returns."""
+    """Set the name and the return type that `help` and editors show."""
     run.__qualname__ = f"{owner}.{run.__name__}"
     signature = inspect.signature(run).replace(return_annotation=result)
     run.__signature__ = signature  # type: ignore[attr-defined]

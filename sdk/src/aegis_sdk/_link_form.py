@@ -1,4 +1,4 @@
-"""Which form a link to a delivered table, and the URL of a webhook, may have."""
+"""The allowed form of links to delivered tables and of URLs of webhooks."""
 
 import re
 from collections.abc import Iterator
@@ -9,24 +9,23 @@ import httpx
 
 from aegis_sdk._addresses import is_public
 
-# What RFC 3986 lets a URL have.
+# The characters of URLs (RFC 3986).
 _PLAIN: Final = re.compile(r"([A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+")
 _NAME: Final = re.compile(
     r"(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII
 )
 
-# Names that are never on the public internet (RFC 6761, 6762, 7686 and 8375, and what ICANN keeps for private use).
+# Domains that are never on the public internet (RFC 6761, 6762, 7686 and 8375, and ICANN's domain for private use).
 _PRIVATE_NAMES: Final = ("localhost", "local", "internal", "home.arpa", "onion", "invalid", "test", "localdomain")
 
-# Lower ports are those of other services than the web's.
+# Lower ports belong to services other than the web.
 _FREE_PORTS, _HTTPS = range(1024, 65536), 443
 
 
 def link_faults(text: str, *, allow_private: bool) -> Iterator[str]:
-    """What is wrong about a link, each in one sentence. Names are not looked up.
+    """The faults of a link, one sentence each. Names are not resolved.
 
     Args:
-        text: The link.
         allow_private: Whether HTTP and addresses of private networks are allowed, as in development.
     """
     url = _parsed(text)
@@ -58,7 +57,7 @@ def _host_problem(host: str, *, allow_private: bool) -> str | None:
     try:
         ip_address(host)
     except ValueError:
-        # Resolvers read 127.1, 0x7f.1 and 2130706433 as addresses, too.
+        # Resolvers also accept 127.1, 0x7f.1 and 2130706433 as addresses.
         is_number = re.fullmatch(r"(0x[0-9a-f]*|\d+)", host.rpartition(".")[2])
         if is_number or not _NAME.fullmatch(host):
             return "The host must be a name, or an address in its usual form."

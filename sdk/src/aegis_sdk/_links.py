@@ -1,4 +1,4 @@
-"""Reading from links that others name: never from a private network, and never for long without progress."""
+"""Reading from other people's links: never from a private network, and never for long without progress."""
 
 import re
 import socket
@@ -25,17 +25,17 @@ _LABEL: Final = re.compile(r"[A-Za-z0-9_-]{1,63}", re.ASCII)
 
 
 class LinkError(AegisError):
-    """A link cannot be used as it is: trying again does not help."""
+    """A link is unusable, also on a second try."""
 
 
 class RefusedAddressError(LinkError):
-    """A name stands for an address that is not on the public internet."""
+    """A name resolves to an address that is not on the public internet."""
 
 
 class CheckedNetwork(httpcore.NetworkBackend):
-    """Connects to names, and checks every address of a name right before it connects to one of these.
+    """Resolves names, checks all their addresses, and connects to one of these.
 
-    The address that was checked is the one that is connected to, so a name that changes in between gains nothing.
+    It connects to the checked address itself, so changing the name's address in between has no effect.
     """
 
     def __init__(self, resolve: Resolve, *, allow_private: bool, deadline: Deadline | None = None) -> None:
@@ -50,11 +50,11 @@ class CheckedNetwork(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to the first address of a name that answers.
+        """Connect to the first reachable address of a name.
 
         Raises:
-            RefusedAddressError: One of its addresses is not public.
-            httpcore.ConnectError: It has no address, or none answers.
+            RefusedAddressError: One of its addresses is not public. httpcore.ConnectError: The name has no address, or
+            none is reachable.
         """
         addresses = _within(timeout, lambda: self._resolve(host, port))
         if not self._allow_private and not all(map(is_public, addresses)):
@@ -84,14 +84,14 @@ def addresses_of(host: str, port: int) -> Sequence[str]:
 
 
 def _within(seconds: float | None, look_up: Callable[[], Sequence[str]]) -> Sequence[str]:
-    """Look a name up, and give up after some seconds: the system's own limit can be minutes."""
+    """Resolve a name within some seconds: the system's own limit can be minutes."""
     looked_up: list[Sequence[str]] = []
     failures: list[Exception] = []
 
     def run() -> None:
         try:
             looked_up.append(look_up())
-        except (OSError, ValueError) as error:  # a resolver refuses some names with a UnicodeError
+        except (OSError, ValueError) as error:  # resolvers refuse some names with a UnicodeError
             failures.append(error)
 
     looking = threading.Thread(target=run, daemon=True)
@@ -104,9 +104,9 @@ def _within(seconds: float | None, look_up: Callable[[], Sequence[str]]) -> Sequ
 
 @dataclass(frozen=True)
 class Answered:
-    """An answer of a link: its status, its headers by their names in small letters, and its body, part by part.
+    """The response of a link: status, headers by lower-case name, and body in parts.
 
-    The connection is cut when its deadline passes, which can be moved.
+    The connection is closed at the deadline, which can be moved.
     """
 
     status: int
@@ -116,15 +116,15 @@ class Answered:
 
 
 class Links:
-    """Reads from links, by HTTPS. Uses no proxy, and follows redirects only to addresses that are checked likewise.
+    """Reads from links by HTTPS, without a proxy. Follows redirects after the same checks.
 
     Args:
         allow_private: Whether addresses of private networks and HTTP are allowed, as in development.
-        connect: Seconds to look a name up, and to connect.
-        read: Seconds to wait for each part of an answer.
-        begin: Seconds until the headers of an answer are there, with all redirects on the way.
-        resolve: Finds the addresses of a name; by default, this machine's resolver.
-        tls: How certificates are checked; by default, as httpx does.
+        connect: Seconds to resolve a name and to connect.
+        read: Seconds to wait for each part of a response.
+        begin: Seconds until the headers of the final response, with all redirects.
+        resolve: Resolves a name; by default, this machine's resolver.
+        tls: Settings for certificates; by default, those of httpx.
     """
 
     def __init__(
@@ -144,11 +144,11 @@ class Links:
 
     @contextmanager
     def read(self, url: str, headers: Mapping[str, str]) -> Iterator[Answered]:
-        """Ask for what is at a link, or where it leads.
+        """Open a link, following redirects.
 
         Raises:
-            LinkError: The link, or one that it leads to, may not be read.
-            httpcore.NetworkError: Nothing could be read; so do the other errors of httpcore.
+            LinkError: The link, or one that it redirects to, may not be read. httpcore.NetworkError: Nothing could be
+                read; likewise the other errors of httpcore.
         """
         with Deadline(self._begin) as deadline:
             try:
@@ -178,28 +178,28 @@ class Links:
                         yield Answered(answer.status, told, answer.iter_stream(), deadline)
                         return
                     url = _joined(target, told.get("location"))
-        raise LinkError("the link leads from one place to the next, without an end")
+        raise LinkError("too many redirects")
 
     def _checked(self, url: str) -> httpx.URL:
-        """The link, if its form allows it to be read; its address is checked when it is connected to."""
+        """The link if its form is allowed; its address is checked on connecting."""
         try:
             target = httpx.URL(url)
-            host = target.host  # raises what the name has that no name can have
+            host = target.host  # raises an error for an invalid name
         except (httpx.InvalidURL, ValueError):
-            raise LinkError("the link is no URL") from None
+            raise LinkError("the link is not a URL") from None
         if target.scheme != "https" and not (self._allow_private and target.scheme == "http"):
             raise LinkError(
                 "the link must begin with https:// (AEGIS_LINKS_ALLOW_PRIVATE=true allows HTTP, for development)"
             )
         if not host or target.userinfo:
-            raise LinkError("the link must name a host, and no user")
+            raise LinkError("the link must have a host and no user")
         if not _is_host(target.raw_host.decode("ascii")):
-            raise LinkError("the host of the link is no name that a host can have")
+            raise LinkError("the host of the link is not a valid name")
         return target
 
 
 def _is_host(host: str) -> bool:
-    """Whether a host is an address of IPv6, or a name of labels that are not too long."""
+    """Whether a host is an IPv6 address, or a name with labels of valid length."""
     if ":" in host:
         return True
     name = host.removesuffix(".")
@@ -210,4 +210,4 @@ def _joined(url: httpx.URL, location: str | None) -> str:
     try:
         return str(url.join(location or ""))
     except (httpx.InvalidURL, ValueError):
-        raise LinkError("the link leads to what is no URL") from None
+        raise LinkError("the link redirects to something that is not a URL") from None

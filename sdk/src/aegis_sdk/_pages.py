@@ -20,7 +20,7 @@ def pages(
     path: str,
     wanted: Mapping[str, str | None],
 ) -> Pages[ItemT]:
-    """A listing, with pages as large as the service makes them; `wanted` narrows it where it is not None."""
+    """A listing in pages of the service's default size; `wanted` has the filters, None for no filter."""
     document: Any = model  # of pydantic, which a protocol cannot say
 
     def page_of(token: str | None) -> Flow[Page[ItemT]]:

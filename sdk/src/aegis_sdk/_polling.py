@@ -1,4 +1,4 @@
-"""Polling: how long to pause between two looks at an advice, and when to stop."""
+"""Polling an advice: the pauses, and when to stop."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -24,26 +24,26 @@ _PAUSE_WITHOUT_HINT = 0.5
 
 
 def pause_before_retry(response: httpx.Response) -> float | None:
-    """Seconds that the service asks the client to wait (`Retry-After`), at most 5; None if it does not ask."""
+    """Seconds that the service asks to wait (`Retry-After`), at most 5; None without that header."""
     asked = retry_after(response)
     return None if asked is None else min(asked, _LONGEST_PAUSE)
 
 
 def retry_after(response: httpx.Response) -> float | None:
-    """Seconds for which `Retry-After` asks (RFC 9110, section 10.2.3), however many; None if it does not say."""
+    """Seconds in `Retry-After` (RFC 9110, section 10.2.3), unlimited; None without that header."""
     said = response.headers.get("Retry-After", "")
     if said.isascii() and said.isdigit():
         return float(said)
     until = _moment(said)
     if until is None:
         return None
-    # By the clock that the date was made with, where the answer says what that showed: clocks differ.
+    # Relative to the server's own clock if the response has its time, since clocks differ.
     now = _moment(response.headers.get("Date", "")) or datetime.now(UTC)
     return max(0.0, (until - now).total_seconds())
 
 
 def _moment(text: str) -> datetime | None:
-    """The moment that a date of HTTP names, None if it is none."""
+    """The time of an HTTP date; None if it is not one."""
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
@@ -52,7 +52,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def growing(pause: float) -> Iterator[float]:
-    """Pauses in seconds, without end: each is 1.5 times the previous one, at most 5 s."""
+    """Endless pauses in seconds: each is 1.5 times the previous one, at most 5 s."""
     pause = max(pause, _SHORTEST_PAUSE)
     while True:
         yield pause
@@ -61,13 +61,13 @@ def growing(pause: float) -> Iterator[float]:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """The moment `seconds` after the instance was created."""
+    """The time `seconds` after the creation of the instance."""
 
     seconds: float
     _start: float = field(default_factory=time.monotonic)
 
     def left(self) -> float:
-        """Seconds until the moment, 0 after it."""
+        """Seconds left, 0 after the deadline."""
         return max(0.0, self._start + self.seconds - time.monotonic())
 
 
@@ -79,7 +79,7 @@ def follow(
     deadline: Deadline,
     on_progress: Callable[[AdviceT], None] | None,
 ) -> Flow[AdviceT]:
-    """Look again until the advice has succeeded. Each pause is 1.5 times the previous one, at most 5 s.
+    """Poll until the advice has succeeded. Each pause is 1.5 times the previous one, at most 5 s.
 
     Raises:
         AdviceFailedError: The advice failed.

@@ -1,4 +1,4 @@
-"""Parts of requests: paths, parameters and bodies."""
+"""Parts of HTTP requests: paths, parameters and bodies."""
 
 import json
 from collections.abc import Mapping
@@ -28,10 +28,10 @@ def acceptance_params(accept_small_counts: bool) -> dict[str, str] | None:  # no
 
 
 def refuse_unique(body: bytes, accepted: bool) -> None:  # noqa: FBT001 - an option of the client
-    """Refuse an entry with a configuration that leaves too many records alone, as it declares itself.
+    """Refuse an entry that declares a configuration with too many records alone.
 
     Raises:
-        UniqueRecordsError: It has one, and nobody has accepted that.
+        UniqueRecordsError: It has one, which was not accepted.
     """
     if accepted or b'"alone"' not in body:
         return
@@ -39,23 +39,23 @@ def refuse_unique(body: bytes, accepted: bool) -> None:  # noqa: FBT001 - an opt
         alone = Alone.of(json.loads(body))
         is_much, line = alone.is_much(offered=True), alone.line(offered=True)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        return  # it is not an entry, and the service says why
+        return  # not an entry: the service reports the fault
     if is_much:
-        raise UniqueRecordsError(f"{line}. It is not published; mask more, or accept that: accept_unique=True")
+        raise UniqueRecordsError(f"{line}. Not published: mask more, or accept it with accept_unique=True")
 
 
 def required_text(require: Mapping[str, float]) -> str:
-    """Required numbers as a parameter has them: `k=10`, with all digits and no exponent."""
+    """Required numbers as a query parameter: `k=10`, with all digits and no exponent."""
     return ",".join(f"{name}={Decimal(repr(float(limit))).normalize():f}" for name, limit in require.items())
 
 
 def without_none(values: Mapping[str, str | None]) -> dict[str, str]:
-    """The parameters that have a value."""
+    """The parameters that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def json_bytes(document: BaseModel | Mapping[str, Any] | bytes) -> bytes:
-    """The body of a request. A model is sent with only the fields that were set, so it is published as written."""
+    """A body as JSON. Of a model only the fields that were set are sent, so it is published as written."""
     if isinstance(document, bytes):
         return document
     if isinstance(document, BaseModel):

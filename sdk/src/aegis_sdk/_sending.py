@@ -1,4 +1,4 @@
-"""Sending requests to the service, again where that cannot make a change twice."""
+"""Sending HTTP requests to the service, repeated only where that cannot make a change twice."""
 
 import random
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ from aegis_sdk._polling import Deadline, growing, pause_before_retry, retry_afte
 
 _IDEMPOTENCY_KEY = "Idempotency-Key"
 
-#: Seconds before a request is sent again the first time, at most; each further pause is up to twice as long.
+#: The longest pause in seconds before the first retry; each further pause is up to twice as long.
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 10.0
 
-#: Seconds that are waited at most where `Retry-After` asks for more.
+#: The longest pause in seconds, whatever `Retry-After` says.
 _LONGEST_ASKED = 30.0
 
-#: Seconds for which a request that the service is carrying out already is asked for again, at least. An upload can be
-#: checked for 120 s. If the process that carried it out died, the service begins anew after 15 s.
+#: Seconds of retries, at least, while the service is processing the same request. An upload can take 120 s to check. If
+#: the process that did so died, the service starts again after 15 s.
 IN_FLIGHT_SECONDS = 120.0
 
 
@@ -30,8 +30,8 @@ class Sender:
 
     Args:
         url: of the service.
-        timeout: seconds for each step of a request, and for all pauses before it is sent again together.
-        retries: how often a request is sent again, at most.
+        timeout: seconds for each step of a request, and for all pauses before retries together.
+        retries: the largest number of retries.
     """
 
     def __init__(self, url: str, timeout: float, retries: int) -> None:
@@ -47,9 +47,9 @@ class Sender:
         headers: dict[str, str] | None = None,
         longer: float = 0.0,
     ) -> Flow[httpx.Response]:
-        """Send a request and return the answer; raise an error if it is a refusal.
+        """Send a request and return the response; raise an error if it is a refusal.
 
-        Each step of it may take `longer` seconds more than the timeout.
+        Each step may take `longer` seconds more than the timeout.
         """
         own = {"Content-Type": "application/json"} if content is not None else {}
         own |= {_IDEMPOTENCY_KEY: str(uuid4())} if method == "POST" else {}
@@ -62,7 +62,7 @@ class Sender:
         return response
 
     def _exchange(self, call: Call, retries: "_Retries") -> Flow[httpx.Response]:
-        """The answer to a request, which is sent again only if that cannot make a change twice."""
+        """The response to a request, which is repeated only if that cannot make a change twice."""
         while True:
             response = yield from self._answer(call, retries)
             pause = retries.pause_after(response)
@@ -75,22 +75,22 @@ class Sender:
             try:
                 return (yield call)  # type: ignore[no-any-return]  # as `Call` says
             except httpx.DecodingError as error:
-                raise UnexpectedAnswerError(f"The answer of {call.url} cannot be read: {error}") from None
+                raise UnexpectedAnswerError(f"The response of {call.url} cannot be read: {error}") from None
             except httpx.HTTPError as error:
                 pause = retries.pause_after_silence()
                 if pause is None:
-                    message = f"No answer from {self._url} (AEGIS_URL): {error}. Is it running?"
+                    message = f"No response from {self._url} (AEGIS_URL): {error}. Is it running?"
                     raise ServiceUnreachableError(message) from None
             yield Pause(pause)
 
 
 class _Retries:
-    """How often a request is sent again, and when.
+    """The retries of a request.
 
     Args:
-        call: the request. Its timeout is how long all pauses together are, at most. What the service says that it
-            carries out already is asked for as long again, or for `IN_FLIGHT_SECONDS` if these are more.
-        number: how often, at most.
+        call: the request. Its timeout limits the sum of all pauses. While the service is processing the same request,
+            retries go on for the same time again, or for `IN_FLIGHT_SECONDS` if that is longer.
+        number: the largest number of retries.
     """
 
     def __init__(self, call: Call, number: int) -> None:
@@ -101,11 +101,11 @@ class _Retries:
         self._in_flight: tuple[Deadline, Iterator[float]] | None = None
 
     def pause_after_silence(self) -> float | None:
-        """Seconds after which to send the request again, now that there was no answer; None if that ends it."""
+        """Seconds before the next retry after no response; None to give up."""
         return self._next_pause(None) if self._is_repeatable else None
 
     def pause_after(self, response: httpx.Response) -> float | None:
-        """Seconds after which to send the request again; None if this is its answer."""
+        """Seconds before the next retry after this response; None if it is final."""
         if is_in_flight(response):
             return self._pause_in_flight(pause_before_retry(response))
         if is_too_fast(response) or (self._is_repeatable and is_passing(response)):
@@ -116,7 +116,7 @@ class _Retries:
         if self._left < 1 or self._seconds_left <= 0:
             return None
         self._left -= 1
-        # A random share is left out, so that many that failed at once do not come back at once.
+        # The pause is shortened at random, so that many clients that failed at once do not return at once.
         own = self._upper * random.uniform(0.5, 1.0)  # noqa: S311 -- no secret
         self._upper = min(2 * self._upper, _LONGEST_PAUSE)
         pause = min(own if asked is None else asked, _LONGEST_ASKED, self._seconds_left)
@@ -124,7 +124,7 @@ class _Retries:
         return pause
 
     def _pause_in_flight(self, asked: float | None) -> float | None:
-        # Time before the first such answer does not count: the first request may have used up its own.
+        # Counted from the first such response: the first attempt may have used up its own time.
         if self._in_flight is None:
             self._in_flight = Deadline(self._in_flight_seconds), growing(asked or 0.0)
         deadline, pauses = self._in_flight

@@ -1,4 +1,4 @@
-"""Webhooks: where a tenant is told of events."""
+"""Webhooks, which receive a tenant's events."""
 
 from collections.abc import Callable, Sequence
 from urllib.parse import quote
@@ -14,7 +14,7 @@ _WEBHOOKS = "/v1/webhooks"
 
 
 class WebhooksFlows:
-    """Webhooks: an administrator has those of its own tenant, an operator those of all.
+    """Webhooks: administrators manage those of their own tenant, operators those of all tenants.
 
     `ForbiddenError` if the caller is neither, `NotFoundError` for a webhook of another tenant.
     """
@@ -23,16 +23,16 @@ class WebhooksFlows:
 
     @method
     def create(self, url: str, events: Sequence[str], tenant: str | None = None) -> Flow[NewWebhook]:
-        """Post the named events to a URL from now on; the webhook's `secret` is shown only now.
+        """Post the named events to a URL from now on; only this response has the webhook's `secret`.
 
-        Only operators name another tenant than their own. `InvalidError` if the URL is no HTTPS on the internet.
+        Only operators can name another tenant than their own. `InvalidError` unless the URL is HTTPS on the internet.
         """
         asked = {"url": url, "events": list(events), "tenant": tenant}
         return read_answer(NewWebhook, (yield from self._send("POST", _WEBHOOKS, content=json_bytes(asked))))
 
     @method
     def list(self, tenant: str | None = None) -> Flow[Sequence[Webhook]]:
-        """The webhooks of a tenant, oldest first; of the caller's own by default."""
+        """The webhooks of a tenant, by default the caller's own, oldest first."""
         answer = yield from self._send("GET", _WEBHOOKS, params=without_none({"tenant": tenant}))
         return read_answer(WebhookList, answer).items
 
@@ -43,12 +43,12 @@ class WebhooksFlows:
 
     @method
     def enable(self, webhook_id: str) -> Flow[Webhook]:
-        """Send events again, and forget that the webhook has failed."""
+        """Enable a webhook, and clear earlier failures."""
         return (yield from self._set(webhook_id, enabled=True))
 
     @method
     def disable(self, webhook_id: str) -> Flow[Webhook]:
-        """Send no events any more, and give up what waits to be sent."""
+        """Disable a webhook, and drop its pending events."""
         return (yield from self._set(webhook_id, enabled=False))
 
     def _set(self, webhook_id: str, *, enabled: bool) -> Flow[Webhook]:
@@ -57,23 +57,25 @@ class WebhooksFlows:
 
     @method
     def delete(self, webhook_id: str) -> Flow[None]:
-        """Delete a webhook with what waits to be sent."""
+        """Delete a webhook and its pending events."""
         read_nothing((yield from self._send("DELETE", _path(webhook_id))))
 
     @method
     def replace_secret(self, webhook_id: str, overlap_hours: int = 24) -> Flow[NewWebhook]:
-        """Draw a new secret. For the overlap, events are signed by both."""
+        """Replace the secret. During the overlap, events are signed with both."""
         asked = json_bytes({"overlap_hours": overlap_hours})
         return read_answer(NewWebhook, (yield from self._send("POST", _path(webhook_id, "secret"), content=asked)))
 
     @method
     def test(self, webhook_id: str) -> Flow[WebhookDelivery]:
-        """Send the event `ping`, whatever the webhook asks for. A worker does it: `deliveries` says what came of it."""
+        """Send the event `ping`, even if the webhook is not for it. A worker sends it; `deliveries` shows the
+        result.
+        """
         return read_answer(WebhookDelivery, (yield from self._send("POST", _path(webhook_id, "test"))))
 
     @method
     def deliveries(self, webhook_id: str, limit: int = 50) -> Flow[Sequence[WebhookDelivery]]:
-        """What was last sent to a webhook, or waits for that, newest first; `limit` is at most 200."""
+        """Recent and pending events of a webhook, newest first; `limit` is at most 200."""
         answer = yield from self._send("GET", _path(webhook_id, "deliveries"), params={"limit": str(limit)})
         return read_answer(WebhookDeliveryList, answer).items
 

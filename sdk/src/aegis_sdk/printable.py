@@ -8,9 +8,9 @@ _LEFT_OUT = " ... "
 
 
 def shown(text: str, longest: int = _LONGEST) -> str:
-    """The text with escapes for unprintable characters, cut to `longest` characters; `""` for the empty text.
+    """The text with unprintable characters escaped, cut to `longest` characters; `""` for the empty text.
 
-    A text with a blank at an end is in quotes.
+    A text with leading or trailing blanks is quoted.
     """
     printable = with_blanks(text if text.isprintable() else "".join(map(_escaped, text)))
     if len(printable) > longest:
@@ -19,12 +19,12 @@ def shown(text: str, longest: int = _LONGEST) -> str:
 
 
 def with_blanks(text: str) -> str:
-    """The text, in quotes if it has a blank at an end, which nobody would see: `"Vienna "` is not Vienna."""
+    """The text, quoted if it has leading or trailing blanks, to make them visible: `"Vienna "` is not Vienna."""
     return text if text == text.strip() else f'"{text}"'
 
 
 def one_line(text: str) -> str:
-    """A message on one line, with escapes for unprintable characters; a long one keeps its beginning and its end."""
+    """A message on one line, with unprintable characters escaped; a long one is cut in the middle."""
     line = "".join(map(_escaped, " ".join(text.split())))
     if len(line) <= _LONGEST_LINE:
         return line
@@ -33,7 +33,7 @@ def one_line(text: str) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """A line as a sentence: with a capital letter and a full stop."""
+    """A line as a sentence, with a capital letter and a full stop."""
     return f"{text[:1].upper()}{text[1:]}."
 
 

@@ -1,4 +1,4 @@
-"""An in-memory service for testing programs that use the SDK: give it typed answers, and inspect the requests.
+"""An in-memory service for tests of programs that use the SDK: typed responses in, recorded requests out.
 
 service = MockService().with_entry(head).with_advice(advice)
 client = Client(transport=service)
@@ -54,11 +54,11 @@ class RecordedRequest:
 
 
 class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """An httpx transport that answers like the service, with given entries, advice, data requests and so on.
+    """An httpx transport that responds like the service, with given entries, advice, data requests and so on.
 
-    It knows only what its `with_` methods gave it, and answers 404 for everything else. It checks nothing: an advice
-    answers every question on its entry by its measure, and publishing an entry returns the head of that name.
-    `with_problem` makes it refuse a request. It serves an `AsyncClient` likewise.
+    It serves only what its `with_` methods add; everything else is 404. Nothing is checked: an advice answers every
+    question on its entry by its measure, and publishing an entry returns the head of that name. `with_problem` makes it
+    refuse a request. It also serves an `AsyncClient`.
     """
 
     def __init__(self) -> None:
@@ -87,12 +87,12 @@ class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return self
 
     def with_request(self, request: DataRequest) -> Self:
-        """Add a data request; a later one with the same id replaces it. Every step with it returns it as it is."""
+        """Add a data request; a later one with the same id replaces it. Actions return it unchanged."""
         self._requests[request.id] = request
         return self
 
     def with_evidence(self, evidence: Evidence) -> Self:
-        """Add the counts of what was delivered for a data request."""
+        """Add the published counts for the delivery of a data request."""
         self._evidence[evidence.request] = evidence
         return self
 
@@ -102,13 +102,13 @@ class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return self
 
     def with_audit(self, *records: AuditRecord, heads: Sequence[SignedHead] = ()) -> Self:
-        """Set the records of the audit log and its signed heads, newest first; a listing has all of them."""
+        """Set the records of the audit log and its signed heads, newest first; listings are not filtered."""
         self._told["audit"] = AuditPage(items=list(records))
         self._told["heads"] = SignedHeadPage(items=list(heads))
         return self
 
     def with_keys(self, keys: PublicKeySet) -> Self:
-        """Set the keys by which receipts and signed heads are checked."""
+        """Set the public keys that verify receipts and signed heads."""
         self._told["keys"] = keys
         return self
 
@@ -119,7 +119,7 @@ class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return self
 
     def with_terms(self, terms: PublishingTerms) -> Self:
-        """Set what it asks of entries, whatever their name."""
+        """Set the requirements for entries of any name."""
         self._told["publishing"] = terms
         return self
 
@@ -129,7 +129,7 @@ class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return self
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Record the request and answer it."""
+        """Record the request and respond."""
         content = request.read()
         seen = RecordedRequest(
             method=request.method,
@@ -190,7 +190,7 @@ class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return reversed(self._requests.values())
 
     def _requested(self, path: str) -> httpx.Response | None:
-        """The last data request for an entry, the one with an id whatever is done with it, or all."""
+        """The last data request for an entry, the one with an id (for any action), or all."""
         match path.strip("/").split("/"):
             case ("v1", "entries", entry_id, "requests"):
                 return _json(201, next((one for one in self._newest() if one.entry.id == entry_id), None))
@@ -218,7 +218,7 @@ class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 
 def _json(status: int, answer: BaseModel | None) -> httpx.Response | None:
-    """The answer as the service would send it, with an ETag for an entry."""
+    """The response of the service, with an ETag for an entry."""
     if answer is None:
         return None
     headers = {"ETag": f'"{answer.version}"'} if isinstance(answer, Head) else {}
@@ -226,7 +226,7 @@ def _json(status: int, answer: BaseModel | None) -> httpx.Response | None:
 
 
 def _published(status: int, head: EntryHead | None) -> httpx.Response | None:
-    """The answer to an upload, which has no schema."""
+    """The response to an upload, without the schema."""
     return None if head is None else _json(status, PublishedHead(**head.model_dump(exclude={"entry_schema"})))
 
 

@@ -72,7 +72,7 @@ def test_it_is_written_again_for_another_folder(write, tmp_path):
         ("high: 0.52", "high: 0.49", "generated.g1: attacks.membership"),
         ("membership: {value", "guessing: {value", "generated.g1: attacks.guessing: Unknown attack"),
         ("membership: 0.55", "membership: 0.51", "generated.g1: privacy.membership: Is 0.51, below"),
-        ("membership: 0.55", "k: 5", "generated.g1: privacy.k: A generated table vouches for"),
+        ("membership: 0.55", "k: 5", "generated.g1: privacy.k: A generated table promises"),
         ("privacy: 5, value", "privacy: five, value", "generated.g1.weights.privacy"),
         ("importance: 0.5}", "importance: 1.5}", "generated.g1: weights.attributes.a.importance"),
         ("  g1:\n    file", "  c1:\n    file", "generated: 'c1' is a configuration, too"),

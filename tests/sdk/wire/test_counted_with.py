@@ -60,13 +60,13 @@ def cell(row, column):
 
 
 AT = "/pairs/0/counted_with"
-NOT_THERE = "A masked value is counted with one that is not counted at its own place"
+NOT_THERE = "A masked value is counted with one that is itself counted elsewhere"
 REFUSED = {
     "one list": (counted(TOGETHER[:1]), [(AT, "Has 1 lists; give exactly two")]),
     "three lists": (counted([*TOGETHER, [0]]), [(AT, "Has 3 lists; give exactly two")]),
-    "too short": (counted([[1, 1, 3], TOGETHER[1]]), [(f"{AT}/0", "Has 3 places, but there are 4 masked values")]),
-    "too long": (counted([TOGETHER[0], [0, 2, 2, 3]]), [(f"{AT}/1", "Has 4 places, but there are 3 masked values")]),
-    "empty": (counted([TOGETHER[0], []]), [(f"{AT}/1", "Has 0 places, but there are 3 masked values")]),
+    "too short": (counted([[1, 1, 3], TOGETHER[1]]), [(f"{AT}/0", "Has 3 indices, but there are 4 masked values")]),
+    "too long": (counted([TOGETHER[0], [0, 2, 2, 3]]), [(f"{AT}/1", "Has 4 indices, but there are 3 masked values")]),
+    "empty": (counted([TOGETHER[0], []]), [(f"{AT}/1", "Has 0 indices, but there are 3 masked values")]),
     "beyond the last": (counted([[1, 1, 3, 4], TOGETHER[1]]), [(f"{AT}/0", NOT_THERE)]),
     "far beyond": (counted([TOGETHER[0], [0, 2, 2**53 - 1]]), [(f"{AT}/1", NOT_THERE)]),
     "with one that is counted elsewhere": (counted([[1, 2, 3, 3], TOGETHER[1]]), [(f"{AT}/0", NOT_THERE)]),
@@ -107,17 +107,17 @@ REFUSED = {
     ),
     "a row with counts": (
         cell(2, 0),
-        [("/pairs/0/joint/2", "Must be 0, since its masked value is counted at place 3")],
+        [("/pairs/0/joint/2", "Must be 0, since its masked value is counted at index 3")],
     ),
     "a column with counts": (
         cell(3, 1),
-        [("/pairs/0/joint", "Column 1 must be 0, since its masked value is counted at place 2")],
+        [("/pairs/0/joint", "Column 1 must be 0, since its masked value is counted at index 2")],
     ),
     "both with counts": (
         cell(0, 1),
         [
-            ("/pairs/0/joint/0", "Must be 0, since its masked value is counted at place 1"),
-            ("/pairs/0/joint", "Column 1 must be 0, since its masked value is counted at place 2"),
+            ("/pairs/0/joint/0", "Must be 0, since its masked value is counted at index 1"),
+            ("/pairs/0/joint", "Column 1 must be 0, since its masked value is counted at index 2"),
         ],
     ),
 }

@@ -95,7 +95,7 @@ def test_a_masking_is_deterministic_by_its_mapping_or_by_declaration():
 
 
 def test_a_masking_made_in_python_is_checked_too():
-    with pytest.raises(ValidationError, match="Nothing is known of this masking"):
+    with pytest.raises(ValidationError, match="This masking has neither a mapping nor joint counts"):
         Masking(id="m", domain=["x"])
 
 

@@ -42,7 +42,7 @@ _EXAMPLE: Final[dict[str, Any]] = {
     "differences": [_EXAMPLE_DIFFERENCE],
 }
 
-EXAMPLE_VERDICT: Final[dict[str, Any]] = _EXAMPLE | {"reason": "One record changed after the counts were published"}
+EXAMPLE_VERDICT: Final[dict[str, Any]] = _EXAMPLE | {"reason": "One record was changed after it was counted"}
 """The outcome of a verification that disputes a delivery."""
 
 _Names = Annotated[list[Text], Field(max_length=2)]

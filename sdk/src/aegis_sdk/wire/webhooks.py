@@ -53,7 +53,7 @@ class WebhookRequest(Request):
         description="URL that events are posted to: HTTPS, on the public internet"
     )
     events: Annotated[list[Identifier], Field(min_length=1, max_length=100)] = Field(
-        description="Types of the events that it gets"
+        description="Types of the events to receive"
     )
     tenant: Identifier | None = Field(
         default=None, description="Tenant of the webhook; only operators can name another tenant than their own"
@@ -86,7 +86,7 @@ class Webhook(Answer):
     id: Uuid = Field(description="Id of the webhook")
     tenant: str = Field(description="Tenant of the webhook")
     url: str = Field(description="URL that events are posted to")
-    events: list[str] = Field(description="Types of the events that it gets")
+    events: list[str] = Field(description="Types of the events to receive")
     created_at: UtcTime = Field(description="When it was created (RFC 3339, UTC)")
     created_by: str | None = Field(default=None, description="Creator: prefix of a key, or subject of a token")
     enabled: bool = Field(description="Whether events are sent")
