@@ -46,13 +46,13 @@ def test_a_receipt_is_stored_and_checked_later_without_the_service(aegis, client
     code, out, err = aegis("audit", request_id, "--output", tmp_path / "receipt.jws", "--file", tmp_path / "table.csv")
     assert (code, err) == (0, "")
     assert "delivered" in out
-    assert "this is the file that you have" in out
+    assert "it matches your file" in out
     command = [sys.executable, "-m", "aegis_sdk.cli", "audit", "--check", tmp_path / "receipt.jws"]
     offline = environment() | {"AEGIS_URL": "http://127.0.0.1:9"}
     checked = subprocess.run(
         [*command, "--keys", tmp_path / "keys.json"], env=offline, capture_output=True, text=True, check=True
     )
-    assert checked.stdout.splitlines()[0].startswith("the receipt is the service's, signed 2")
+    assert checked.stdout.splitlines()[0].startswith("the receipt is valid, signed by the service on 2")
     claims = check_receipt((tmp_path / "receipt.jws").read_text(), client.audit.keys(), sha256(TABLE).hexdigest())
     record = next(client.audit.records(request_id=request_id))
     assert (claims.audit.sequence, claims.audit.hash) == (record.sequence, record.hash)

@@ -142,7 +142,7 @@ NO_WEIGHTS = [
     (("age=-1",), "--weights must be NAME=NUMBER, for example age=2, not 'age=-1'"),
     (("age=1,",), "--weights must be NAME=NUMBER, for example age=2, not ''"),
     (("",), "--weights must be NAME=NUMBER, for example age=2, not ''"),
-    (("age=1\nage=2",), "--weights must be one line, with commas between its parts, not 'age=1\\nage=2'"),
+    (("age=1\nage=2",), "--weights must be one line of parts separated by commas, not 'age=1\\nage=2'"),
     (("age=" + "9" * 400,), "--weights: the number of age is too large"),
     (("age=1", "age=2"), "--weights: age has two values, 1 and 2; give one"),
     (("agee=1",), "agee"),

@@ -103,7 +103,7 @@ def test_a_service_that_is_down_costs_no_work(people, tmp_path, monkeypatch, cap
         main(["release", str(people), "--label", "ill", "--publish", "--output", str(tmp_path / "r")])
     printed = capsys.readouterr()
     assert (ended.value.code, printed.out, printed.err.count("\n")) == (1, "", 1)
-    assert printed.err.startswith("aegis: No answer from http://127.0.0.1:9 (AEGIS_URL): ")
+    assert printed.err.startswith("aegis: No response from http://127.0.0.1:9 (AEGIS_URL): ")
     assert "Is it running?; nothing was done" in printed.err
     assert not (tmp_path / "r").exists()
 

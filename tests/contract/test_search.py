@@ -50,7 +50,7 @@ NOT_OFFERED = [
 
 
 def test_what_is_not_offered_is_not_shown(aegis, named):
-    said = "no entries; words are looked for in name, title and keywords, other things by --label and --attribute\n"
+    said = "no entries; words are searched in name, title and keywords; for other things use --label and --attribute\n"
     shown = [wanted for wanted in NOT_OFFERED if aegis("search", named[0], *wanted) != (0, said, "")]
     assert shown == []
 
@@ -58,4 +58,4 @@ def test_what_is_not_offered_is_not_shown(aegis, named):
 def test_an_unknown_criterion_is_said(aegis):
     code, out, err = aegis("search", "--require", "kk=5")
     assert (code, out) == (2, "")
-    assert "'kk' is no privacy criterion; use one of k, l" in err
+    assert "'kk' is not a privacy criterion; use one of k, l" in err

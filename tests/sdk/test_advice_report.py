@@ -49,7 +49,7 @@ def test_promises_are_read_from_a_list_and_from_columns(schema, more):
 
 
 def test_advice_on_an_older_version_says_so():
-    said = "stale: this is about version 1, and the entry has a newer one; ask again"
+    said = "stale: this is about version 1, but the entry has a newer one; ask again"
     assert said not in list(report(advice_of("c1"), LISTED))
     assert said in list(report(advice_of("c1").model_copy(update={"stale": True}), LISTED))
 

@@ -38,7 +38,7 @@ def test_a_receipt_is_fetched_checked_and_stored(aegis, service, tmp_path):
     code, out, err = aegis("audit", REQUEST_ID, "--output", tmp_path / "receipt.jws")
     assert (code, err) == (0, "")
     assert out.splitlines()[:2] == [
-        "the receipt is the service's, signed 2026-03-01T12:00:01Z",
+        "the receipt is valid, signed by the service on 2026-03-01T12:00:01Z",
         f"request {REQUEST_ID} of insurer: approved",
     ]
     assert "provider hospital  approve" in out
@@ -51,7 +51,7 @@ def test_a_receipt_is_checked_offline_with_the_delivered_file(aegis, monkeypatch
     given = ("audit", "--check", files / "receipt.jws", "--keys", files / "keys.json")
     code, out, err = aegis(*given, "--file", files / "table.csv")
     assert (code, err) == (0, "")
-    assert f"sha256:{sha256(TABLE).hexdigest()}; this is the file that you have" in out
+    assert f"sha256:{sha256(TABLE).hexdigest()}; it matches your file" in out
     code, out, err = aegis(*given, "--file", files / "other.csv")
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert "this is not the delivered file" in err
@@ -90,7 +90,7 @@ def test_a_changed_receipt_is_a_failure_in_one_line(aegis, files):
     (files / "receipt.jws").write_text(f"{header}.{SERVICE.signed().split('.')[1]}.{signature}")
     code, out, err = aegis("audit", "--check", files / "receipt.jws", "--keys", files / "keys.json")
     assert (code, out) == (1, "")
-    assert err == "aegis: the signature is wrong: it was changed, or signed by somebody else\n"
+    assert err == "aegis: the signature is invalid: the content was changed, or signed with another key\n"
 
 
 @pytest.mark.parametrize(

@@ -239,8 +239,8 @@ class TestPublish:
     @pytest.mark.parametrize(
         ("changed", "says"),
         [
-            ({"alone": 0.91}, "not private against who knows all shared columns; "),
-            ({"alone": 0.011}, "not private against who knows all shared columns; "),
+            ({"alone": 0.91}, "not private against anyone who knows all shared columns; "),
+            ({"alone": 0.011}, "not private against anyone who knows all shared columns; "),
             ({"alone": 0.01}, ""),
             ({"alone": None}, ""),
         ],
@@ -272,7 +272,7 @@ class TestPublish:
         path = tmp_path / "entry.json"
         path.write_text(json.dumps(document), encoding="utf-8")
         service.with_entry(head())
-        only = "private only against who knows no more than: age; 50 % of the records are alone on all shared columns"
+        only = "private only against attackers who know no more than: age; 50 % of the records are alone on all shared columns"
         assert_one_line(aegis("publish", path, ACCEPTED), 1, only, ", the worst configuration offered")
         code, out, _ = aegis("entries", "show", path)
         assert (code, out.splitlines()[1].strip().startswith(only)) == (0, True)

@@ -172,4 +172,4 @@ def test_what_an_encoding_lacks_is_printed_as_a_question_mark(encoding, tmp_path
 def test_a_name_that_is_no_text_is_refused_in_one_line(aegis):
     code, out, error = aegis("entries", "show", "gr\udcf6.json")
     assert (code, out) == (2, "")
-    assert error == "aegis: 'gr\\udcf6.json' cannot be read as text; say it in UTF-8, and set PYTHONUTF8=1\n"
+    assert error == "aegis: 'gr\\udcf6.json' cannot be read as text; use UTF-8, and set PYTHONUTF8=1\n"

@@ -38,5 +38,5 @@ def test_kinds_are_named_between_commas():
 
 @for_each("text", ["", "drawn", "masked,,generated", "masked,masked", "Masked"])
 def test_what_is_no_kind_is_refused(text):
-    with pytest.raises(InputError, match="--kinds must be masked or generated, or both with a comma between, not "):
+    with pytest.raises(InputError, match="--kinds must be masked or generated, or both separated by a comma, not "):
         kinds_of(text)

@@ -170,7 +170,7 @@ class ClientFlows:
 
     @method
     def sign_off(self, entry_id: str, if_match: str, version: int | None = None) -> Flow[Head]:
-        """Release a version that awaits its sign-off to others; `if_match` is the `etag` of the version that was read.
+        """Show others a version that awaits its sign-off; `if_match` is the `etag` of the version that was read.
 
         For operators, and for reviewers of its tenant who did not publish it. `PreconditionFailedError` if the version
         has changed since it was read.
@@ -339,7 +339,7 @@ class Client(ClientFlows, Blocking):
 
     @property
     def audit(self) -> Audit:
-        """The audit log, for operators, and the keys by which receipts are checked."""
+        """The audit log, for operators, and the public keys that verify receipts."""
         return Audit(self._send, self._http)
 
 
@@ -396,5 +396,5 @@ class AsyncClient(ClientFlows, Awaiting):
 
     @property
     def audit(self) -> AsyncAudit:
-        """The audit log, for operators, and the keys by which receipts are checked."""
+        """The audit log, for operators, and the public keys that verify receipts."""
         return AsyncAudit(self._send, self._http)

@@ -81,7 +81,7 @@ def checked_claims(signed: str | bytes, keys: PublicKeySet | Iterable[PublicKey]
         raise ReceiptError("not a JSON Web Signature in the compact form")
     header, claims = (_object(part) for part in parts[:2])
     if header.get("alg") != "EdDSA" or header.get("typ") != kind or not header.keys() <= {"alg", "kid", "typ"}:
-        raise ReceiptError(f"not a {kind} signed by EdDSA")
+        raise ReceiptError(f"not of type {kind}, signed by EdDSA")
     listed = keys.keys if isinstance(keys, PublicKeySet) else keys
     key = next((one for one in listed if one.kid == header.get("kid")), None)
     if key is None:

@@ -247,8 +247,8 @@ async def test_the_report_shows_both_kinds_with_their_intervals(api, worker):
     assert lines[0] == "g1 keeps 70 % of what the table is known to tell about health"
     assert "it is the best of 3 by mutual_information, in bits (higher utility is better)" in lines
     source = "what a rule learned from each tells about 1,000 held-out real records"
-    assert f"utilities are what its provider declares: {source}" in lines
-    assert "2 configurations are left out, since no such utility is declared" in lines
+    assert f"utilities are declared by the provider: {source}" in lines
+    assert "2 configurations are left out, since they declare no such utility" in lines
     rows = [line.split() for line in lines]
     assert ["g1", "generated", "0.175000", "0.125", "to", "0.225", "-", "-", "0.52"] in rows
     assert ["m1", "masked", "0.150000", "0.1", "to", "0.2", "5", "-", "0.55"] in rows

@@ -175,7 +175,7 @@ def test_what_is_required_of_a_table_without_plan_can_be_checked(aegis, people):
     assert aegis(*arguments, "--require", "l=1")[::2] == (1, "aegis: the table: l not measured\n")
     code, out, said = aegis(*arguments, "--require", "k=3")
     assert (code, said) == (1, f"aegis: {out.splitlines()[0]}\n")
-    assert said.startswith("aegis: private only against who knows no more than: age")
+    assert said.startswith("aegis: private only against attackers who know no more than: age")
     people.write_text("age\n1\n1\n1\n1\n2\n2\n2\n")
     assert aegis(*arguments, "--require", "k=3")[::2] == (0, "")
 

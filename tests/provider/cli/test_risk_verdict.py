@@ -9,7 +9,7 @@ import pytest
 from tests.for_each import for_each
 
 #: By age alone, classes of 4 (one yes) and of 3 (all no); with the town, classes of 2, 2, 2 and 1.
-ALONE = "not private against who knows all shared columns"
+ALONE = "not private against anyone who knows all shared columns"
 TABLE = "age,town,sick\n1,a,yes\n1,a,no\n1,b,no\n1,b,no\n2,a,no\n2,a,no\n2,c,no\n"
 PLAN = """
 label: sick

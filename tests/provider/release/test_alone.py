@@ -200,7 +200,7 @@ def test_an_entry_states_it_and_whom_promises_hold_against(table, plan):
         assert entry.quasi_identifiers == ["gender", "tenure"]
 
 
-ONLY = "private only against who knows no more than: gender"
+ONLY = "private only against attackers who know no more than: gender"
 WITHOUT = (
     "label: churn\nattributes:\n  gender: {}\n  plan: {}\n  charge: {type: number}\nconfigurations: {as-it-is: {}}\n"
 )
@@ -234,7 +234,7 @@ def test_a_masked_table_without_a_plan_is_judged_on_all_of_its_columns(aegis, ta
     code, out, _ = aegis("risk", table, *columns)
     assert code == 0
     assert out.startswith(
-        "private only against who knows no more than: gender: the table as it is holds k = 5. To mend it"
+        "private only against attackers who know no more than: gender: the table as it is holds k = 5. To mend it"
     )
     said = "100 % of the records are alone on all shared columns in telephone.csv; telephone.csv shares 5 columns"
     assert out.splitlines()[1].startswith(said)

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-ONLY = "private only against who knows no more than: gender"
+ONLY = "private only against attackers who know no more than: gender"
 
 
 @pytest.fixture(scope="module")

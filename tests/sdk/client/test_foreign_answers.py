@@ -28,7 +28,7 @@ def test_no_refusal_without_a_problem_document_is_the_services(server, client, s
     error = caught.value
     assert (error.status, isinstance(error, ProblemError)) == (status, False)
     assert f"{server.url}/v1/entries/x answers {status} " in str(error)
-    assert "and text/html, which is no answer of Aegis." in str(error)
+    assert "and text/html, which is not a response of Aegis." in str(error)
     assert ("https://elsewhere.example/login" in str(error)) is (status < 400)
 
 

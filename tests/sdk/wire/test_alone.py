@@ -55,5 +55,5 @@ def test_a_share_in_words(share, words):
         else "no record is alone on all shared columns, in c or any other configuration offered"
     )
     said = f"{said}; c shares 19 columns besides churn, 1 as it is"
-    only = "private only against who knows no more than: gender; "
+    only = "private only against attackers who know no more than: gender; "
     assert about.line() == (f"{only}{said}" if share > 0.01 else said)

@@ -1,4 +1,4 @@
-"""Charts: typed descriptions, drawn as SVG by one renderer, each with its table. Data in, markup out.
+"""Charts: typed descriptions with a table each, drawn as SVG by one renderer.
 
 `rendered` gives HTML for a page that has `style`; `document` gives an SVG file.
 """

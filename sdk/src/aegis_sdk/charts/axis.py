@@ -1,4 +1,4 @@
-"""What an axis shows, where numbers stand on it, and which round numbers are written beside it."""
+"""Axes: their titles, scales and ticks."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,18 +17,18 @@ _WRITTEN: Final[Mapping[Unit, Callable[[float], str]]] = MappingProxyType(
 )
 _VAST: Final = 1e100
 _DECADES: Final = 30
-"""A span of so many times is shown by powers of ten."""
+"""The ratio of greatest to least number from which ticks are powers of ten."""
 _ALIKE: Final = 1e-9
 _TINY: Final = 1e-100
 _STEPS: Final = (1, 2, 5)
 _CHARACTER: Final = 6.8
 _BETWEEN: Final = 12.0
 NARROWEST: Final = 264.0
-"""The width in pixels of a plot on a phone that is 360 pixels wide. What fits there fits everywhere."""
+"""The width in pixels of a plot on a phone 360 pixels wide. What fits there fits everywhere."""
 
 
 def drawable(number: float) -> bool:
-    """Whether the number has a place on an axis: it is finite, and not vast."""
+    """Whether the number fits on an axis: it is finite and not vast."""
     return -_VAST <= number <= _VAST
 
 
@@ -41,7 +41,7 @@ class Interval:
 
     @property
     def is_drawable(self) -> bool:
-        """Whether both limits have a place on an axis."""
+        """Whether both limits fit on an axis."""
         return drawable(self.low) and drawable(self.high)
 
 
@@ -50,11 +50,11 @@ class Axis:
     """An axis.
 
     Attributes:
-        name: A word or two for the head of a column, such as `k`.
-        title: What it shows, with the unit.
-        unit: `share` for shares of 1, which are written in percent; `rank` for places in an order.
-        higher_is_better: Which end is better. The better one is at the right or at the top.
-        levels: Numbers that a line across the plot marks, by what they are.
+        name: One or two words for a column header, such as `k`.
+        title: The quantity, with its unit.
+        unit: `share` for shares of 1, written in percent; `rank` for ranks.
+        higher_is_better: Whether higher is better. The better end is at the right or at the top.
+        levels: Numbers marked by a line across the plot, by name.
     """
 
     name: str
@@ -72,20 +72,18 @@ class Axis:
         return DASH if interval is None else f"{self.written(interval.low)} to {self.written(interval.high)}"
 
     def gain(self, value: float) -> float:
-        """The number, or its opposite if less is better: more of it is better."""
+        """The number, negated if less is better, so that more is better."""
         return value if self.higher_is_better else -value
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Where numbers stand on an axis, as shares of its length.
+    """The positions of numbers on an axis, as shares of its length.
 
     Attributes:
-        low: The least number.
-        high: The greatest number.
-        logarithmic: Whether equal distances are equal ratios; if `low` is 0, nearly so from 1 on.
+        logarithmic: Whether equal distances are equal ratios; with a `low` of 0, approximately and from 1 on.
         turned: Whether numbers fall along the axis.
-        inset: The share of the axis that is left free at either end.
+        inset: The share of the axis left free at either end.
     """
 
     low: float
@@ -103,11 +101,11 @@ class Scale:
 
     @cached_property
     def is_point(self) -> bool:
-        """Whether the ends are alike, but for rounding."""
+        """Whether the ends are equal up to rounding."""
         return self.high - self.low <= max(_ALIKE * max(abs(self.low), abs(self.high)), _TINY)
 
     def place(self, number: float) -> float:
-        """Where the number stands, from 0 to 1; half-way if the scale has one number only."""
+        """The position of the number, from 0 to 1; 0.5 if the scale has only one number."""
         if self.is_point:
             return 0.5
         if self.logarithmic and self.low <= 0:
@@ -120,7 +118,7 @@ class Scale:
         return self.inset + (1 - 2 * self.inset) * (1 - along if self.turned else along)
 
     def ticks(self, most: int = 5) -> tuple[float, ...]:
-        """About so many round numbers between the ends at most, ascending."""
+        """Round numbers between the ends, ascending, about `most` at most."""
         if self.is_point:
             return (self.low,)
         if self.logarithmic and self.low <= 0:
@@ -152,7 +150,7 @@ def _multiple(number: int, exponent: int) -> float:
 
 
 def _powers(low: float, high: float, most: int) -> tuple[float, ...]:
-    """Powers of ten between the limits, with 2 and 5 times these if there is room, every second if there is not."""
+    """Powers of ten between the limits, with 2 and 5 times these if there is room, else every second power."""
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in (_STEPS, (1,)):
         numbers = [_multiple(step, exponent) for exponent in exponents for step in steps]
@@ -163,13 +161,7 @@ def _powers(low: float, high: float, most: int) -> tuple[float, ...]:
 
 
 def chosen_ticks(scale: Scale, numbers: Sequence[float], written: Callable[[float], str]) -> tuple[float, ...]:
-    """The numbers to write beside an axis: those that occur, if they are few, or else round ones.
-
-    Args:
-        scale: The axis.
-        numbers: The numbers that occur.
-        written: How a number is written.
-    """
+    """The ticks of an axis: the numbers that occur, if they are few, else round ones."""
     few = sorted(set(numbers))
     occurring = len(few) <= len(_STEPS) * 2 and not scale.is_point
     ticks = few if occurring else scale.ticks()
@@ -177,7 +169,7 @@ def chosen_ticks(scale: Scale, numbers: Sequence[float], written: Callable[[floa
 
 
 def _that_fit(scale: Scale, ticks: Sequence[float], written: Callable[[float], str]) -> Iterator[float]:
-    """Those whose texts do not touch on a phone; the ends come first."""
+    """The ticks whose texts do not touch on a phone; the ends take precedence."""
     taken: list[tuple[float, float]] = []
     for tick in dict.fromkeys([*ticks[:1], *ticks[-1:], *ticks]):
         middle, half = scale.place(tick) * NARROWEST, (len(written(tick)) * _CHARACTER + _BETWEEN) / 2

@@ -1,4 +1,4 @@
-"""Lengths beside each other: what maskings cost, how many records have each label, two configurations side by side."""
+"""Bar charts: costs of maskings, records by label, two configurations side by side."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from aegis_sdk.charts.markup import Markup, cut, isolated, joined, pixels, place
 from aegis_sdk.reading.numbers import DASH, number, percent
 
 Tone = Literal["plain", "best", "second"]
-"""How a bar is filled: plainly, as that of the best configuration, or hatched as the second of a pair."""
+"""The fill of a bar: plain, that of the best configuration, or hatched for the second of a pair."""
 
 _HEADING: Final = 28
 _ROW: Final = 32
 _TEXT: Final = 13
-"""The base line of a text, below the top of its row."""
+"""The baseline of a text, below the top of its row."""
 _BAR: Final = 18
 _THICK: Final = 8
 _AXIS: Final = 26
@@ -25,7 +25,7 @@ _AFTER: Final = 10
 _CHARACTER: Final = 6.7
 _GAP: Final = 24.0
 _WIDTH: Final = NARROWEST + 56
-"""The width of a bar chart on a phone, which has no numbers at its left."""
+"""The width of a bar chart on a phone, without numbers at its left."""
 _LEAST: Final = 12
 _MOST_ROWS: Final = 200
 _MOST_CATEGORIES: Final = 20
@@ -36,16 +36,12 @@ class Bar:
     """A bar.
 
     Attributes:
-        name: What it is about.
-        end: Where it ends.
-        text: Its number in words.
-        start: Where it starts, above 0 if only a range is known.
+        text: Its number as text.
+        start: Its start, above 0 if only a range is known.
         interval: The limits of `end`.
-        whole: The most that it can be, drawn as an outline.
-        is_whole_certain: Whether that is known; otherwise the outline is broken.
-        tone: How it is filled.
-        mark: A character that tells who it belongs to, such as ★ for the best configuration.
-        href: Where it leads.
+        whole: Its maximum, drawn as an outline.
+        is_whole_certain: Whether the maximum is known; otherwise the outline is dashed.
+        mark: A character for its owner, such as ★ for the best configuration.
     """
 
     name: str
@@ -61,19 +57,19 @@ class Bar:
 
     @property
     def reach(self) -> float:
-        """The farthest that is drawn of it."""
+        """Its farthest drawn point."""
         return max(self.end, self.whole or 0.0, self.interval.high if self.interval else 0.0)
 
     @property
     def is_drawable(self) -> bool:
-        """Whether it has a place on an axis."""
+        """Whether it fits on an axis."""
         numbers = (self.start, self.end, self.whole or 0.0)
         return all(map(drawable, numbers)) and (self.interval is None or self.interval.is_drawable)
 
 
 @dataclass(frozen=True)
 class Group:
-    """Bars under a heading; without one if `name` is empty."""
+    """Bars under a heading; no heading if `name` is empty."""
 
     name: str
     bars: Sequence[Bar]
@@ -82,7 +78,7 @@ class Group:
 
 @dataclass(frozen=True)
 class DrawnText:
-    """A text at its place, in pixels from the top."""
+    """A text and its distance from the top, in pixels."""
 
     text: str
     y: str
@@ -91,7 +87,7 @@ class DrawnText:
 
 @dataclass(frozen=True)
 class DrawnBar:
-    """A bar with its places: shares of the width across, and pixels from the top."""
+    """A bar with its position: shares of the width across, pixels from the top."""
 
     bar: Bar
     name: str
@@ -112,16 +108,16 @@ class Bars:
     """Bars in groups.
 
     Attributes:
-        id: Of the element; letters, digits and hyphens.
+        id: Of the element: letters, digits and hyphens.
         title: The heading.
-        axis: What lengths show.
+        axis: The axis of the lengths.
         groups: The bars that are drawn.
-        ticks: The numbers below; by default round ones.
-        legend: What each tone means, as (tone, words); `whole` and `unsure` name outlines.
-        notes: What else readers should know, as sentences.
-        rest: Groups that only the table has.
-        heads: What headings and names of bars are, for the table.
-        empty: What to say if there is nothing to draw.
+        ticks: The numbers below; round ones by default.
+        legend: The meaning of each tone, as (tone, words); `whole` and `unsure` stand for outlines.
+        notes: Notes for readers, as sentences.
+        rest: Groups that are only in the table.
+        heads: Column headers of the table for headings and names of bars.
+        empty: The text if there is nothing to draw.
     """
 
     id: str
@@ -137,7 +133,7 @@ class Bars:
 
     @cached_property
     def drawable(self) -> list[Group]:
-        """The groups without bars that have no place on an axis."""
+        """The groups without the bars that do not fit on an axis."""
         kept = (Group(one.name, [bar for bar in one.bars if bar.is_drawable], one.note) for one in self.groups)
         return [each for each in kept if each.bars]
 
@@ -149,7 +145,7 @@ class Bars:
 
     @cached_property
     def _layout(self) -> tuple[list[DrawnText], list[DrawnBar], int]:
-        """Headings, bars, and where the axis is."""
+        """Headings, bars, and the position of the axis."""
         headings, bars, top = [], [], 0
         for group in self.drawable:
             if group.name:
@@ -163,12 +159,12 @@ class Bars:
 
     @property
     def drawn(self) -> list[DrawnBar]:
-        """The bars with their places."""
+        """The bars with their positions."""
         return self._layout[1]
 
     @property
     def bottom(self) -> int:
-        """Where the axis is, in pixels from the top."""
+        """The position of the axis, in pixels from the top."""
         return self._layout[2]
 
     @cached_property
@@ -214,7 +210,7 @@ class Bars:
         )
 
     def _shown(self, each: DrawnBar) -> Markup:
-        """A bar with its name, its number, the outline of all that it can be, and its interval."""
+        """A bar with its name, its number, the outline of its maximum, and its interval."""
         bar, best = each.bar, " chart-name-best" if each.bar.tone == "best" else ""
         mark = f"{bar.mark} " if bar.mark else None
         parts = [
@@ -265,7 +261,7 @@ class Bars:
 
     @property
     def all_notes(self) -> list[str]:
-        """The notes, with one on what is not drawn."""
+        """The notes, including one on what is not drawn."""
         missing = sum(len(group.bars) for group in self.groups) - len(self.drawn)
         more = [f"{missing:,} are not drawn, since a number is missing or too large."] if missing else []
         return [*self.notes, *more]
@@ -279,7 +275,7 @@ class Bars:
 
     @cached_property
     def table(self) -> Table:
-        """The same numbers, and those of the groups that are not drawn."""
+        """The numbers, including those of groups that are not drawn."""
         rows = list(self._rows())
         heading, name = self.heads
         columns = [
@@ -325,7 +321,7 @@ def _whole(bar: Bar, axis: Axis) -> Cell:
 
 
 def _room(beside: str) -> int:
-    """How many characters of a name have room beside its number on a phone."""
+    """The number of characters of a name that fit beside its number on a phone."""
     return max(_LEAST, int((_WIDTH - _GAP) / _CHARACTER) - len(beside))
 
 
@@ -335,7 +331,7 @@ def _anchor(at: float) -> str:
 
 
 def ticks_below(scale: Scale, axis: Axis, ticks: Sequence[float] | None, bottom: int) -> Iterator[Markup]:
-    """The numbers below bars, each with a line upwards; they are anchored so that none leaves the drawing."""
+    """The numbers below bars, each with a line upwards, anchored so that none leaves the drawing."""
     for tick in scale.ticks() if ticks is None else ticks:
         along = scale.place(tick)
         at = place(along)
@@ -344,7 +340,7 @@ def ticks_below(scale: Scale, axis: Axis, ticks: Sequence[float] | None, bottom:
 
 
 def hatch(id: str) -> Markup:  # noqa: A002 - the name that HTML has for it
-    """The pattern of the second of a pair."""
+    """The hatching of the second of a pair."""
     line = tag("rect", class_="chart-hatch", width=3, height=6)
     turned = {"patternUnits": "userSpaceOnUse", "patternTransform": "rotate(45)"}
     return tag("pattern", line, id=f"{id}-hatch", width=6, height=6, **turned)
@@ -358,14 +354,14 @@ def category_bars(
     what: str = "records",
     notes: Sequence[str] = (),
 ) -> Bars:
-    """A bar for each category in the order that they have; beyond 20, the others share one.
+    """A bar for each category, in their order; beyond 20, the others share one.
 
     Args:
         id: Of the element.
         title: The heading.
-        counts: The categories, and how often each occurs.
+        counts: The categories and their frequencies.
         what: What is counted.
-        notes: Sentences below, such as how the counts are rounded.
+        notes: Sentences below, for example about rounding.
     """
     total = sum(count for _, count in counts)
     bars = [_category(name, count, total) for name, count in counts]

@@ -1,4 +1,4 @@
-"""What each masking costs or, in the coarse view, keeps."""
+"""The cost of each masking or, in a coarse answer, how much it keeps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from aegis_sdk.wire import (
     TransferAdvice,
 )
 
-#: What the words of the coarse view mean, as shares of what an attribute tells.
+#: The words of coarse answers, as ranges of shares of an attribute's utility.
 BANDS: Final[Mapping[str, Interval]] = MappingProxyType(
     {
         "none": Interval(0.0, 0.05),
@@ -45,15 +45,15 @@ def costs_chart(
     *,
     id: str = "costs",  # noqa: A002 - the name that HTML has for it
 ) -> Bars:
-    """What each masking costs, by attribute, the attribute with most to lose first; those of the best are marked.
+    """The cost of each masking by attribute, the largest utility first; the maskings of the best configuration are
+    marked.
 
-    In the coarse view, the range of what each masking keeps. The eight attributes that come first are drawn, with six
+    For a coarse answer, the range of the share that each masking keeps. The first eight attributes are drawn, with six
     maskings each; the table has all.
 
     Args:
-        advice: The answer, which has succeeded.
-        schema: The schema of its entry.
-        attributes: The names of those to draw, all with all their maskings; by default all attributes.
+        advice: A succeeded answer.
+        attributes: The names of the attributes to draw with all their maskings; all attributes by default.
         id: Of the element.
     """
     best = maskings_of(schema, advice.configuration)
@@ -91,7 +91,7 @@ def _bars(
 
 
 def axis_of(advice: Answer) -> Axis:
-    """What lengths show: deviations, or what is kept in the coarse view."""
+    """The axis: deviations or, for a coarse answer, shares kept."""
     if isinstance(advice, CoarseAdvice):
         return Axis("kept", "kept of what the attribute tells", "share")
     measure = shown(str(advice.request.get("measure", "measure")).replace("_", " "))
@@ -111,7 +111,7 @@ def _legend(advice: Answer, bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
 
 
 def whole_legend(bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
-    """What the outlines mean that these bars have."""
+    """The legend of the outlines of these bars."""
     if any(bar.whole is not None and bar.is_whole_certain for bar in bars):
         yield "whole", "all that the attribute tells"
     if any(bar.whole is not None and not bar.is_whole_certain for bar in bars):
@@ -134,10 +134,10 @@ def _full_group(advice: Advice, attribute: AttributeAdvice, best: str | None) ->
 
 
 def cost_bar(advice: Answer, attribute: AttributeAdvice, masking: str, *, is_best: bool = False) -> Bar:
-    """What a masking loses, within all that its attribute tells."""
+    """The loss of a masking, as part of its attribute's utility."""
     score, known = attribute.maskings[masking], reference_known(attribute)
     whole = attribute.reference_utility if advice.better != "lower" and attribute.reference_utility > 0 else None
-    # A share of what is known would be mistaken for a share of the whole.
+    # A share of the known utility would be mistaken for a share of the whole.
     share = f" ({percent(score.deviation / whole)})" if whole and known else ""
     return Bar(
         masking,
@@ -152,7 +152,7 @@ def cost_bar(advice: Answer, attribute: AttributeAdvice, masking: str, *, is_bes
 
 
 def _interval(score: MaskingScore) -> Interval | None:
-    """The 95 % interval of a deviation, as far as the utility varies by chance."""
+    """The 95 % interval of a deviation from the sampling error of the utility."""
     if not score.standard_error:
         return None
     half = _CONFIDENCE * score.standard_error
@@ -166,7 +166,7 @@ def _of_what_is_known(attribute: AttributeAdvice) -> str:
 
 
 def _about_wholes(advice: Advice) -> Iterator[str]:
-    """What is not certain about the costs, and how much that can be."""
+    """Uncertainty of the costs."""
     scored = [each for each in advice.attributes or [] if each.maskings]
     if any(not reference_known(each) for each in scored):
         yield "Where not all is known that an attribute tells, a masking may lose more; brackets have proven bounds."
@@ -175,7 +175,7 @@ def _about_wholes(advice: Advice) -> Iterator[str]:
 
 
 def _coarse_groups(advice: CoarseAdvice, best: Mapping[str, str]) -> list[Group]:
-    """The ranges of each attribute, those that keep most first."""
+    """The ranges by attribute, those that keep most first."""
     groups = (_coarse_group(each, best.get(each.name)) for each in advice.attributes or [])
     return [group for group in groups if group.bars]
 
@@ -186,7 +186,7 @@ def _coarse_group(attribute: CoarseAttribute, best: str | None) -> Group:
 
 
 def band_bar(masking: str, kept: str | None, *, is_best: bool = False) -> Bar | None:
-    """The range that a word of the coarse view stands for; `None` without a word that is known."""
+    """The range of a word of coarse answers; `None` without a known word."""
     if kept is None or kept not in BANDS:
         return None
     band = BANDS[kept]
@@ -196,7 +196,7 @@ def band_bar(masking: str, kept: str | None, *, is_best: bool = False) -> Bar | 
 
 
 def _declared_groups(transfer: TransferAdvice) -> list[Group]:
-    """What the best configuration loses of each attribute, by the utilities that its provider declares."""
+    """The loss of the best configuration by attribute, from declared utilities."""
     bars = [
         Bar(
             each.name,
@@ -217,7 +217,7 @@ def _declared_interval(each: AttributeTransferAdvice) -> Interval:
 
 
 def _shortened(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
-    """The groups and bars that are drawn, and those that only the table has; a marked bar is always drawn."""
+    """The drawn groups and bars, and those only in the table; marked bars are always drawn."""
     drawn, rest = [], list(groups[MOST_ATTRIBUTES:])
     for group in groups[:MOST_ATTRIBUTES]:
         wanted = sorted(range(len(group.bars)), key=lambda place: (not group.bars[place].mark, place))
@@ -235,7 +235,7 @@ def _left_out(groups: Sequence[Group]) -> str:
 
 
 def nothing_scored(advice: Answer) -> str:
-    """Why there is no bar, and what to do."""
+    """The reason why there is no bar, and the remedy."""
     if isinstance(advice, CoarseAdvice):
         return (
             "This view has the order alone. Shares are given by mutual_information without bias correction, of two "

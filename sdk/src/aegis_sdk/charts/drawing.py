@@ -1,4 +1,4 @@
-"""What every chart is made of: a drawing, the same numbers as a table, and the words around them."""
+"""The parts of every chart: a drawing, a table of its numbers, and text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Final, Literal, Protocol
 from aegis_sdk.charts.markup import NOTHING, Markup
 
 SHORT: Final = 8
-"""A table of more rows is folded."""
+"""Tables with more rows are folded."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """The head of a column: what it has, and whether its cells are numbers, which stand at the right."""
+    """The header of a column, and whether its cells are numbers, which are right-aligned."""
 
     name: str
     is_number: bool = False
@@ -23,9 +23,7 @@ class Cell:
     """A cell.
 
     Attributes:
-        text: What it shows.
-        value: The number that the text shows, if it shows one.
-        href: Where it leads.
+        value: The number in the text, if any.
     """
 
     text: str
@@ -35,13 +33,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """The twin of a chart: the same numbers in rows, whose first cells head them.
+    """The table of a chart: the same numbers in rows with a header cell each.
 
     Attributes:
-        caption: What it shows.
-        columns: The heads of the columns.
-        rows: A cell for each column.
-        note: What it leaves out; may be empty.
+        note: Omissions; may be empty.
     """
 
     caption: str
@@ -51,25 +46,25 @@ class Table:
 
     @property
     def is_folded(self) -> bool:
-        """Whether it is too long to stand open beside its chart."""
+        """Whether it is too long to be open beside its chart."""
         return len(self.rows) > SHORT
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawing as wide as there is room.
+    """A drawing that fills the available width.
 
     Attributes:
-        content: SVG; places across are shares of the width, those from the top are pixels.
+        content: SVG; horizontal positions are shares of the width, vertical ones pixels from the top.
         height: Pixels.
         description: The drawing in a sentence or two.
-        legend: What each sign means; a sign is SVG of 18 by 18 pixels.
-        definitions: SVG that content and signs refer to.
-        up: The title of the upward axis; empty if there is none.
-        across: That of the axis to the right.
-        frame: `plot` has numbers at its left, `bars` has none, `wide` has a `width` of its own.
-        width: Pixels, if the drawing has a width of its own.
-        is_image: Whether it is one image to those who do not see it; otherwise the keyboard reaches its parts.
+        legend: The meaning of each sign; a sign is SVG of 18 by 18 pixels.
+        definitions: SVG definitions for content and signs.
+        up: The title of the upward axis; may be empty.
+        across: The title of the axis to the right.
+        frame: `plot`: with numbers at its left; `bars`: without; `wide`: with its own `width`.
+        width: Pixels, if the frame is `wide`.
+        is_image: Whether it is one image for screen readers; otherwise the keyboard reaches its parts.
     """
 
     content: Markup
@@ -85,7 +80,7 @@ class Drawing:
 
 
 class Chart(Protocol):
-    """What can be rendered. `id` is that of its element: letters, digits and hyphens."""
+    """A chart that can be rendered. `id` is that of its element: letters, digits and hyphens."""
 
     @property
     def id(self) -> str: ...  # noqa: D102
@@ -93,13 +88,13 @@ class Chart(Protocol):
     def title(self) -> str: ...  # noqa: D102
     @property
     def empty(self) -> str:
-        """What to say if there is no drawing."""
+        """The text if there is no drawing."""
 
     @property
     def drawing(self) -> Drawing | None: ...  # noqa: D102
     @property
     def all_notes(self) -> Sequence[str]:
-        """What else readers should know, as sentences."""
+        """Notes for readers, as sentences."""
 
     @property
     def table(self) -> Table | None: ...  # noqa: D102

@@ -1,4 +1,4 @@
-"""What is kept against what is protected: every configuration a point, the frontier a line."""
+"""Utility against privacy: each configuration is a point, the frontier a line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from aegis_sdk.charts.points import Chosen, Mark, Point, chosen_of
 
 _INSET: Final = 0.04
 _NARROW: Final = 0.5
-"""Shares that are all above this have an axis that does not start at 0."""
+"""If all shares are above this, their axis does not start at 0."""
 _MOST_ROWS: Final = 100
 _MOST_WHISKERS: Final = 60
-"""If more marks are drawn, only those on the frontier show their intervals."""
+"""With more marks, only those on the frontier show their intervals."""
 _MOST_EDGE_WHISKERS: Final = 12
-"""If more are on the frontier, only those with names show them."""
+"""With more on the frontier, only those with names show them."""
 _Y_TICKS: Final = 6
 _EXPLAINED: Final = MappingProxyType(
     {
@@ -43,16 +43,15 @@ _SHAPES: Final = MappingProxyType(
 
 @dataclass(frozen=True)
 class Drawn:
-    """A mark with its place.
+    """A mark with its position.
 
     Attributes:
-        mark: The mark.
-        kind: `best`, `edge`, `alike`, `alike-edge` or `other`, which decides shape and colour.
-        x: Its place to the right, as a share of the width.
-        y: Its place from the top, in pixels.
-        high: The upper end of its interval, in pixels; `None` if there is none to draw.
+        kind: `best`, `edge`, `alike`, `alike-edge` or `other`; decides shape and colour.
+        x: Its horizontal position, as a share of the width.
+        y: Its distance from the top, in pixels.
+        high: The upper end of its interval, in pixels; `None` if not drawn.
         low: The lower end.
-        words: What it says to those who do not see it.
+        words: Its description for screen readers.
     """
 
     mark: Mark
@@ -65,22 +64,19 @@ class Drawn:
 
     @property
     def has_focus(self) -> bool:
-        """Whether the keyboard stops here: at the best and at the frontier, not at hundreds of others."""
+        """Whether it takes the keyboard focus: the best and the frontier do, not hundreds of others."""
         return self.mark.on_frontier or self.mark.first.is_best
 
 
 @dataclass(frozen=True)
 class Frontier:
-    """Configurations by two numbers.
+    """Configurations as points in a plane.
 
     Attributes:
-        id: Of the element; letters, digits and hyphens.
-        title: The heading.
-        x: The axis to the right.
-        y: The upward axis.
+        id: Of the element: letters, digits and hyphens.
         points: The configurations, the best ranked first.
-        notes: What else readers should know, as sentences.
-        empty: What to say if there is nothing to draw.
+        notes: Notes for readers, as sentences.
+        empty: The text if there is nothing to draw.
     """
 
     id: str
@@ -93,7 +89,7 @@ class Frontier:
 
     @cached_property
     def chosen(self) -> Chosen:
-        """The marks that are drawn."""
+        """The drawn marks."""
         return chosen_of(self.points, self.x, self.y)
 
     @cached_property
@@ -112,13 +108,13 @@ class Frontier:
         return Scale(low, high, turned=not self.y.higher_is_better)
 
     def _limits(self) -> tuple[float, float]:
-        """The least and the greatest number upward, with intervals and with what is certainly shown of levels."""
+        """The range of the upward axis, with intervals and with the levels that are always shown."""
         numbers = [number for mark in self.chosen.marks for number in _heights(mark.first)]
         levels = [max(self.y.levels.values())] if self.y.levels else []
         return min([*numbers, *levels], default=0.0), max([*numbers, *levels], default=1.0)
 
     def height(self, value: float) -> float:
-        """The place of a number from the top, in pixels."""
+        """The distance of a number from the top, in pixels."""
         return TOP + (HEIGHT - TOP) * (1 - self.up.place(value))
 
     @cached_property
@@ -136,19 +132,19 @@ class Frontier:
 
     @cached_property
     def levels(self) -> list[Level]:
-        """The lines across the plot that lie within it; the names of low ones are at the left, where no points are."""
+        """The levels within the plot; the names of low ones are at the left, where there are no points."""
         within = [(name, level) for name, level in self.y.levels.items() if self.up.low <= level <= self.up.high]
         return [Level(name, self.height(level), at_end=self.height(level) < HEIGHT / 2) for name, level in within]
 
     @cached_property
     def drawn(self) -> list[Drawn]:
-        """The marks with their places."""
+        """The marks with their positions."""
         whiskers = {id(mark) for mark in self._with_whiskers}
         return [self._drawn(mark, whiskers=id(mark) in whiskers) for mark in self.chosen.marks]
 
     @property
     def _with_whiskers(self) -> Sequence[Mark]:
-        """The marks whose intervals are drawn, so that these do not cover everything."""
+        """The marks whose intervals are drawn, few enough not to cover everything."""
         edge = [mark for mark in self.chosen.marks if mark.on_frontier or mark.first.is_best]
         if len(edge) > _MOST_EDGE_WHISKERS:
             return [self._important[label.number] for label in self.labels]
@@ -169,7 +165,7 @@ class Frontier:
         )
 
     def _words(self, mark: Mark) -> str:
-        """What a mark says: its name, both numbers, the interval and what it is."""
+        """The description of a mark: its name, both numbers, the interval and its roles."""
         first, more = mark.first, len(mark.points) - 1
         others = f" and {more:,} more" if more else ""
         limits = f" ({self.y.interval_written(first.interval)})" if first.interval else ""
@@ -180,8 +176,8 @@ class Frontier:
     def path(self) -> str:
         """The line of the frontier as SVG path data, in a drawing `STRETCHED` wide and `HEIGHT` high.
 
-        What a configuration keeps is available to everyone who asks for less protection, so the line rises at each
-        point and runs from there to the next one. Steps of less than a pixel are left out.
+        The utility of a configuration is also available at less protection, so the line is a step function that rises
+        at each point. Steps of less than a pixel are left out.
         """
         corners: dict[tuple[int, int], tuple[float, float]] = {}
         for x, y in self.chosen.steps:
@@ -194,12 +190,12 @@ class Frontier:
 
     @property
     def has_line(self) -> bool:
-        """Whether the frontier has more than one place."""
+        """Whether the frontier has more than one point."""
         return len(self.chosen.steps) > 1
 
     @cached_property
     def _important(self) -> list[Mark]:
-        """The marks that may have names: the best, the end of the frontier, and the rest of it."""
+        """The marks that may have names, by importance: the best, the end of the frontier, and the rest of it."""
         edge = [each for each in self.chosen.marks if each.on_frontier and not each.first.is_best]
         best = [each for each in self.chosen.marks if each.first.is_best]
         return [*best, *edge[-1:], *edge[:-1]]
@@ -218,7 +214,7 @@ class Frontier:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of marks that the legend explains."""
+        """The kinds of marks in the legend."""
         drawn = {each.kind for each in self.drawn}
         kinds = [kind for kind in ("best", "edge", "other") if kind in drawn or f"alike-{kind}" in drawn]
         return [*kinds, *sorted(kind for kind in drawn if kind.startswith("alike"))[:1]]
@@ -230,7 +226,7 @@ class Frontier:
 
     @property
     def all_notes(self) -> list[str]:
-        """The notes, with those on what is not drawn."""
+        """The notes, including those on what is not drawn."""
         return [*self.notes, *self._own_notes()]
 
     def _own_notes(self) -> Iterator[str]:
@@ -248,7 +244,7 @@ class Frontier:
 
     @property
     def description(self) -> str:
-        """The chart in a sentence or two, for those who do not see it."""
+        """The chart in one or two sentences, for screen readers."""
         edge = sum(1 for each in self.chosen.marks if each.on_frontier)
         best = [self._words(each) for each in self.chosen.marks if each.first.is_best]
         count = f"{len(self.drawn):,} places of configurations; {edge:,} on the frontier, from the least to the most"
@@ -302,7 +298,7 @@ class Frontier:
         )
 
     def _shown(self, each: Drawn) -> Markup:
-        """A mark that leads to its configuration and says what it is."""
+        """A mark with a link to its configuration and a description."""
         href, parts = each.mark.first.href, [tag("title", each.words)]
         attributes: dict[str, str] = {}
         if each.has_focus:
@@ -320,7 +316,7 @@ class Frontier:
 
     @cached_property
     def table(self) -> Table:
-        """The same numbers: the frontier first, then the others, the best ranked first."""
+        """The numbers: the frontier first, then the others by rank."""
         rank = {id(point): number for number, point in enumerate(self.points)}
         marks = sorted(self.chosen.marks, key=lambda each: (not each.on_frontier, rank[id(each.first)]))
         rows = [self._row(mark, point) for mark in marks for point in mark.points]
@@ -340,7 +336,7 @@ class Frontier:
 
 
 def roles(mark: Mark) -> list[str]:
-    """What a mark is, in words."""
+    """The roles of a mark, in words."""
     if mark.first.is_best:
         return ["the best", *(["on the frontier"] if mark.on_frontier else [])]
     named = {"on the frontier": mark.on_frontier, "cannot be told apart from the best": mark.is_alike}
@@ -361,7 +357,7 @@ def _heights(point: Point) -> Iterator[float]:
 
 
 def _floor(low: float) -> float:
-    """The greatest round share that is below all, so that the plot is not mostly empty."""
+    """The greatest round share below all others, so that the plot is not mostly empty."""
     if low >= 1:
         return 0.0
     step = round_numbers(low, 1.0, _Y_TICKS)

@@ -1,4 +1,4 @@
-"""The maskings of each attribute as a Hasse diagram: a masking is a function of those below it."""
+"""Hasse diagrams of the maskings of attributes: each masking is a function of those below it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,20 +36,19 @@ _MOST_MASKINGS: Final = 24
 _SWEEPS: Final = 6
 _MUCH_THE_SAME: Final = 0.25
 _DARKEST: Final = 0.55
-"""Of the colour of a full loss, so that texts on it stand out in light and dark."""
+"""Opacity of a full loss, so that texts on it are readable in light and dark mode."""
 _KEY: Final = ((0.0, "nothing lost"), (0.5, "half"))
 _RULE: Final = "A line joins a masking to one above it that is a function of it."
 
 
 @dataclass(frozen=True)
 class Box:
-    """A node as it is drawn.
+    """A drawn node.
 
     Attributes:
-        lines: Its lines of text.
-        loss: What its maskings lose, from 0 to 1; `None` if it is not known.
-        is_dashed: Whether its maskings have no mapping.
-        is_chosen: Whether the best configuration has one of its maskings.
+        loss: The loss of its maskings, from 0 to 1; `None` if not known.
+        is_dashed: Whether its maskings lack a mapping.
+        is_chosen: Whether the best configuration uses one of its maskings.
     """
 
     lines: tuple[str, ...]
@@ -73,9 +72,9 @@ class Layered:
     """Layers from the finest (below) to the coarsest.
 
     Attributes:
-        layers: Of each, keys from left to right; a key below the number of nodes is a node, any other a bend of an
-            edge that passes the layer.
-        chains: For each edge of the Hasse diagram its keys, from the finer node to the coarser.
+        layers: The keys of each layer from left to right; keys below the number of nodes are nodes, others bends of
+            edges that pass the layer.
+        chains: The keys of each edge, from the finer node to the coarser.
     """
 
     layers: tuple[tuple[int, ...], ...]
@@ -103,13 +102,13 @@ class Panel:
 
     @cached_property
     def width(self) -> float:
-        """The width with what stands aside and with the name."""
+        """The width including the maskings aside and the name."""
         aside = max((box.width + _BETWEEN_PANELS / 2 for box in self.aside), default=0.0)
         return max(self.inner_width + aside, 1.1 * text_width(self.name, _HEAD))
 
     @property
     def height(self) -> float:
-        """The height with the name."""
+        """The height including the name."""
         return _NAME + max(len(self.drawn.layers), len(self.aside)) * self.step
 
     def _width_of(self, key: int) -> float:
@@ -119,7 +118,7 @@ class Panel:
         return sum(map(self._width_of, layer)) + _BETWEEN_NODES * (len(layer) - 1)
 
     def places(self, left: float, top: float) -> Iterator[tuple[int, tuple[float, float]]]:
-        """The middle of every node and bend, with each layer centred; the finest layer is at the bottom."""
+        """The centre of every node and bend, with centred layers and the finest one at the bottom."""
         lowest = top + self.height - self.step / 2
         for rank, layer in enumerate(self.drawn.layers):
             x = left + (self.inner_width - self._layer_width(layer)) / 2
@@ -128,7 +127,7 @@ class Panel:
                 x += self._width_of(key) + _BETWEEN_NODES
 
     def beside(self, left: float, top: float) -> Iterator[tuple[Box, tuple[float, float]]]:
-        """What stands aside, with the middle of each."""
+        """The maskings aside, each with its centre."""
         for rank, box in enumerate(self.aside):
             x = left + self.inner_width + _BETWEEN_PANELS / 2 + box.width / 2
             yield box, (x, top + self.height - self.step / 2 - rank * self.step)
@@ -136,14 +135,13 @@ class Panel:
 
 @dataclass(frozen=True)
 class Hasse:
-    """The diagrams of some attributes, in rows.
+    """The diagrams of several attributes, in rows.
 
     Attributes:
-        panels: The diagrams.
-        best: The configuration whose maskings are framed; `None` without an advice.
-        of_largest: Whether losses are shares of the largest loss, since the whole is not known.
-        all_notes: What else readers should know, as sentences.
-        id: Of the element; letters, digits and hyphens.
+        best: The configuration with framed maskings; `None` without an advice.
+        of_largest: Whether losses are relative to the largest one, since the whole is not known.
+        all_notes: Notes for readers, as sentences.
+        id: Of the element: letters, digits and hyphens.
     """
 
     title: str
@@ -169,7 +167,7 @@ class Hasse:
 
     @cached_property
     def places(self) -> list[tuple[Panel, float, float]]:
-        """The panels with their left and upper ends, as many in a row as fit, in their order."""
+        """The panels in order with their left and upper ends, as many in a row as fit."""
         placed: list[tuple[Panel, float, float]] = []
         left = top = lowest = 0.0
         for panel in self.panels:
@@ -234,7 +232,7 @@ class Hasse:
         return tag("g", tag("title", words), *self._frame(box, left, top, box.width, box.height), *lines)
 
     def _frame(self, box: Box, x: float, y: float, width: float, height: float) -> Iterator[Markup]:
-        """The filled outline of a box: darker the more is lost, hatched if that is not known."""
+        """The filled outline of a box: darker for a larger loss, hatched if the loss is not known."""
         place = {"x": pixels(x), "y": pixels(y), "width": pixels(width), "height": pixels(height), "rx": "4"}
         yield tag("rect", class_="chart-box", stroke_dasharray="5 3" if box.is_dashed else None, **place)
         if box.loss is not None:
@@ -248,14 +246,13 @@ class Hasse:
 def lattice_chart(entry: EntryDocument, advice: Advice | None = None, attributes: Sequence[str] | None = None) -> Hasse:
     """The Hasse diagram of the maskings of each attribute, finer ones below coarser ones.
 
-    Maskings that group the values alike share a box. Those without a mapping stand aside, dashed. With an advice, a
-    box is darker the more of the attribute's reference utility its masking loses, and hatched if that is not known;
-    those of the best configuration have a thick frame.
+    Maskings that group the values alike share a box. Those without a mapping are set aside, dashed. With an advice, a
+    box is darker for a larger loss of the attribute's reference utility, and hatched if the loss is not known; the
+    maskings of the best configuration have a thick frame.
 
     Args:
-        entry: The entry as it is published.
-        advice: Advice about the entry.
-        attributes: The names of those to draw; by default all of the entry.
+        entry: The published entry.
+        attributes: The names of the attributes to draw; all by default.
     """
     wanted = [each for each in entry.attributes if not attributes or each.name in attributes]
     best = maskings_in(entry, advice.configuration) if advice else {}
@@ -304,18 +301,17 @@ def _box(maskings: Sequence[str], values: int, losses: Mapping[str, float], unit
 
 
 def _named(masking: str, unit: str | None) -> str:
-    """Return the masking's id, and its unit if it is a level of a hierarchy of dates."""
+    """Return the masking's id, with its unit for a level of a hierarchy of dates."""
     name = shown(masking, _LONGEST_NAME)
     return name if unit is None or unit in name else f"{name}: {shown(unit, _LONGEST_NAME)}"
 
 
 def losses_of(advice: Advice | None, attribute: str) -> Mapping[str, float]:
-    """Return for each masking the share that it loses of its attribute's reference utility: 0 is nothing, 1 is all.
+    """Return the share of the attribute's reference utility that each masking loses: 0 is nothing, 1 is all.
 
-    `identity` loses nothing and `drop` loses everything, whether they were asked about or not. A masking is left out if
-    it is not known how much the unmasked attribute tells, so that the masking may lose little or much of it. For
-    errors, where less is better, the whole that can be lost is not known. Then 1 is the largest loss of any of the
-    attribute's maskings.
+    `identity` loses nothing and `drop` everything, even if the answer does not contain them. A masking is left out if
+    the utility of the unmasked attribute is so uncertain that the share could be small or large. For errors, where less
+    is better, the whole is not known; then 1 is the largest loss of any masking of the attribute.
     """
     scored = next((each for each in (advice.attributes if advice else None) or () if each.name == attribute), None)
     if scored is None or advice is None:
@@ -336,7 +332,7 @@ def _share(deviation: float, whole: float) -> float:
 
 
 def _is_certain(attribute: AttributeAdvice, score: MaskingScore) -> bool:
-    """Return whether the share is nearly the same for every utility that the unmasked attribute may have."""
+    """Return whether the share is nearly the same for every possible utility of the unmasked attribute."""
     if reference_known(attribute):
         return True
     most = utility_bounds(attribute).most
@@ -347,7 +343,7 @@ def _is_certain(attribute: AttributeAdvice, score: MaskingScore) -> bool:
 def layered(lattice: Lattice) -> Layered:
     """Place every node one layer above the highest that it covers.
 
-    Sweeps sort the layers by barycentres, so that few edges cross.
+    Sweeps sort the layers by barycentres to avoid crossings.
     """
     ranks = _ranks(lattice)
     layers: list[list[int]] = [[] for _ in range(max(ranks) + 1)]
@@ -374,7 +370,7 @@ def _ranks(lattice: Lattice) -> list[int]:
 
 
 def _untangle(layers: list[list[int]], chains: Sequence[tuple[int, ...]]) -> None:
-    """Sort each layer by the mean place of its neighbours in the layer before, upwards and downwards in turn."""
+    """Sort each layer by the mean position of its neighbours in the layer before, upwards and downwards in turn."""
     links = [link for chain in chains for link in pairwise(chain)]
     below: dict[int, list[int]] = {}
     above: dict[int, list[int]] = {}
@@ -389,7 +385,7 @@ def _untangle(layers: list[list[int]], chains: Sequence[tuple[int, ...]]) -> Non
 
 
 def _sort(moved: list[int], fixed: Sequence[int], neighbours: Mapping[int, Sequence[int]]) -> None:
-    """Sort by barycentres. Places count from the middle of a layer, because layers are centred."""
+    """Sort by barycentres. Positions are relative to the middle of a layer, because layers are centred."""
     places = {key: place - (len(fixed) - 1) / 2 for place, key in enumerate(fixed)}
     middle = (len(moved) - 1) / 2
     own = {key: place - middle for place, key in enumerate(moved)}

@@ -1,4 +1,4 @@
-"""What the frontier shows of an advice: each ranked configuration by what it keeps and what it protects."""
+"""The frontier of an advice: each ranked configuration by utility and privacy."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, CoarseAdvice, RankedConfigu
 
 SUPPRESSED: Final = "suppressed"
 
-#: What the axis to the right can show, and what that is.
+#: The quantities of the axis to the right, in words.
 PROTECTION: Final[Mapping[str, str]] = MappingProxyType(
     {
         "k": "k: records in the smallest equivalence class",
@@ -32,7 +32,7 @@ PROTECTION: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-#: Those that people ask for first, in this order.
+#: The most frequent criteria, in this order.
 _FIRST: Final = ("k", "t", "l", SUPPRESSED, "epsilon")
 _SHARES: Final = frozenset({"alpha", "reidentification", "attribute_disclosure"})
 _CONFIDENCE: Final = 1.96
@@ -45,13 +45,13 @@ Link = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Upward:
-    """The upward axis and where a row of the ranking stands on it.
+    """The upward axis and the positions of rows of the ranking on it.
 
     Attributes:
         axis: The axis.
-        height: The number of a row; `None` if it has none.
-        interval: The limits of that number; `None` if they are not known.
-        note: What readers should know about it; may be empty.
+        height: Returns the number of a row, or `None`.
+        interval: Returns the limits of that number, or `None` if not known.
+        note: A note for readers; may be empty.
     """
 
     axis: Axis
@@ -61,10 +61,9 @@ class Upward:
 
 
 def protections_of(advice: Answer, schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the axis to the right can show: criteria that ranked configurations vouch for, and what is suppressed.
+    """The possible axes to the right: criteria that ranked configurations promise, and suppressed records.
 
-    Those by which they differ come first; among these `k`, `t`, `l`, `suppressed` and `epsilon`. `schema` is the
-    entry's.
+    Those that differ between configurations come first; among these `k`, `t`, `l`, `suppressed` and `epsilon`.
     """
     columns = _columns(advice, schema)
     order = [*_FIRST, *(name for name in PROTECTION if name not in _FIRST)]
@@ -79,16 +78,14 @@ def frontier_chart(
     link: Link | None = None,
     id: str = "frontier",  # noqa: A002 - the name that HTML has for it
 ) -> Frontier:
-    """The chart of what configurations keep against what they protect.
+    """The chart of utility against privacy.
 
-    The full view shows shares of what the table tells, with 95 % intervals where the answer has errors, or deviations
-    if the whole is not known. The coarse view shows its shares without intervals, or ranks if it has no shares.
+    For a full answer, shares of the table's utility, with 95 % intervals where the answer has errors, or deviations if
+    the whole is not known. For a coarse answer, shares without intervals, or ranks if there are no shares.
 
     Args:
-        advice: The answer, which has succeeded.
-        schema: The schema of its entry.
-        across: What the axis to the right shows, one of `protections_of`; by default the first.
-        link: Returns the address of a configuration.
+        advice: A succeeded answer.
+        across: The axis to the right, one of `protections_of`; by default the first.
         id: Of the element.
     """
     columns = _columns(advice, schema)
@@ -109,7 +106,7 @@ def frontier_chart(
 
 
 def _columns(advice: Answer, schema: Mapping[str, Any]) -> dict[str, list[float | None]]:
-    """The numbers of the ranked configurations by what they are; suppressed records as a share."""
+    """The numbers of the ranked configurations by criterion; suppressed records as a share."""
     columns = promises_of(schema, [row.configuration for row in advice.ranking or []])
     numbers, records = columns.get(SUPPRESSED), schema.get("records")
     shares = {SUPPRESSED: [None if each is None else each / records for each in numbers]} if numbers and records else {}
@@ -145,7 +142,7 @@ def _points(
 
 
 def upward_of(advice: Answer, schema: Mapping[str, Any]) -> Upward:
-    """The upward axis: what the answer honestly says about how much is kept. `schema` is the entry's."""
+    """The upward axis: the best quantity for utility that the answer supports."""
     label = shown(schema["label"]["name"], _LONGEST)
     return _full(advice, label) if isinstance(advice, Advice) else _coarse(advice, label)
 
@@ -168,7 +165,7 @@ def _full(advice: Advice, label: str) -> Upward:
 
 
 def _interval(row: RankedConfiguration, whole: float, kept: float) -> Interval | None:
-    """The 95 % interval of a share: as declared, or by the standard error."""
+    """The 95 % interval of a share: as declared, or from the standard error."""
     if row.low is not None and row.high is not None:
         below, above = (row.utility - row.low) / whole, (row.high - row.utility) / whole
     elif row.standard_error:
@@ -185,7 +182,7 @@ def _about_intervals(advice: Advice) -> str:
     if not any(row.standard_error for row in rows):
         return ""
     if advice.joint is not None:
-        return "Intervals (95 %) are where the values by exact counts would be."
+        return "Intervals (95 %) are those of the values computed from exact counts."
     return "Intervals (95 %) are those of samples like this table."
 
 
@@ -196,7 +193,7 @@ def _coarse(advice: CoarseAdvice, label: str) -> Upward:
         title = f"about how much is kept of what the unmasked attributes tell about {label}"
         note = "Shares are coarse, since exact numbers would reveal the counts; they have no intervals."
         if _out_of_order(rows):
-            note += " The order is by deviations that are rounded otherwise, so a lower rank can have a larger share."
+            note += " The order is by deviations with another rounding, so a lower rank can have a larger share."
         return Upward(Axis("kept, about", title, "share", levels=levels), lambda row: row.utility_share, note=note)
     note = "Order only: the distance between two ranks says nothing about how much is kept."
     axis = Axis("rank", "rank by what is kept (1 is the best)", "rank", higher_is_better=False)
@@ -204,13 +201,13 @@ def _coarse(advice: CoarseAdvice, label: str) -> Upward:
 
 
 def _out_of_order(rows: Sequence[Any]) -> bool:
-    """Whether a share rises on the way down the ranking."""
+    """Whether shares are not descending along the ranking."""
     shares = [row.utility_share for row in rows if row.utility_share is not None]
     return any(after > before for before, after in pairwise(shares))
 
 
 def _notes(advice: Answer, schema: Mapping[str, Any], name: str, upward: Upward, points: int) -> Iterator[str]:
-    """What readers should know: which configurations these are, and how certain their places."""
+    """Notes on the selection of configurations and the certainty of their positions."""
     ranked, considered = len(advice.ranking or []), advice.considered
     yield "Better is up and to the right."
     if considered is not None and ranked < considered:
@@ -226,7 +223,7 @@ def _notes(advice: Answer, schema: Mapping[str, Any], name: str, upward: Upward,
 
 
 def real_differences(advice: Answer) -> str | None:
-    """Which differences from the best are real, in a sentence; `None` if that is not known or there are no others."""
+    """The significant differences from the best, in a sentence; `None` if not known or without other configurations."""
     if advice.indistinguishable_count is None or advice.considered == 1:
         return None
     others = advice.indistinguishable_count - 1
@@ -244,7 +241,7 @@ def _in_unit(advice: Answer) -> str:
 
 
 def _nothing(advice: Answer) -> str:
-    """What to say if no configuration can be drawn, and what to do."""
+    """The text if no configuration can be drawn, with the remedy."""
     if not advice.ranking:
         return "The answer ranks no configuration. Ask again with a limit above 0."
-    return "No ranked configuration says what it protects, so there is nothing to draw against. The ranking has all."
+    return "No ranked configuration states its privacy, so there is nothing to draw against. The ranking has all."

@@ -1,4 +1,4 @@
-"""Names beside points, as far as they fit on a phone; and how wide texts are, more or less."""
+"""Names beside points, as far as they fit on a phone, and approximate widths of texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ _LINE: Final = 14.0
 _RISE: Final = 7.0
 _BESIDE: Final = 7.0
 _BEYOND: Final = 12.0
-"""How far a text may reach beyond the plot."""
+"""The distance that a text may extend beyond the plot."""
 
 
 def text_width(text: str, size: float = 12.0) -> float:
-    """About how many pixels a text of that size takes, rather too many than too few; there is no font to measure."""
+    """Approximate width of a text in pixels, rather too large than too small: there is no font to measure."""
     wide = sum(0 if combining(each) else 1.0 if east_asian_width(each) in "WFA" else 0.56 for each in text)
     return wide * size
 
@@ -42,12 +42,11 @@ class Named:
     """A point that may have its name beside it.
 
     Attributes:
-        name: Its name.
-        more: How many more are at the same place.
-        along: The share of the width.
+        more: The number of further points at the same position.
+        along: Its horizontal position, as a share of the width.
         height: Pixels from the top.
         top: Pixels from the top to the upper end of its interval.
-        is_first: Whether it has its name in any case.
+        is_first: Whether its name is always shown.
     """
 
     name: str
@@ -59,13 +58,15 @@ class Named:
 
     @property
     def text(self) -> str:
-        """What is written beside it."""
+        """The text beside it."""
         return cut(self.name, LONGEST) + (f" and {self.more:,} more" if self.more else "")
 
 
 @dataclass(frozen=True)
 class Level:
-    """A line across the plot: its name, its pixels from the top, and whether the name is at the right end."""
+    """A line across the plot: its name, its distance from the top in pixels, and whether the name is at the right
+    end.
+    """
 
     text: str
     height: float
@@ -77,7 +78,7 @@ class Level:
         return pixels(self.height)
 
     def box_in(self, room: float = NARROWEST) -> Box:
-        """Where its name is in a plot that is so many pixels wide."""
+        """The box of its name in a plot of this width in pixels."""
         width = text_width(self.text)
         left = room - width if self.at_end else 0.0
         return Box(left, left + width, self.height - _RISE - _LINE, self.height)
@@ -88,13 +89,12 @@ class Label:
     """A name beside a point.
 
     Attributes:
-        number: The place of the point among those given.
-        text: The name.
-        x: The place of the point.
-        dx: How many pixels beside that the text starts or ends.
-        y: Its base line.
+        number: The index of the point.
+        x: The horizontal position of the point.
+        dx: The horizontal distance from there to the text, in pixels.
+        y: Its baseline.
         anchor: `start` or `end`.
-        is_first: Whether it is that of the best.
+        is_first: Whether it belongs to the best configuration.
     """
 
     number: int
@@ -107,7 +107,7 @@ class Label:
 
 
 def labels_of(points: Sequence[Named], taken: Sequence[Box]) -> list[Label]:
-    """The labels that overlap neither each other nor what is taken. Points come in order of importance."""
+    """The labels that overlap neither each other nor the taken boxes. Points come in order of importance."""
     boxes, labels = list(taken), []
     for number, point in enumerate(points):
         label, box = _beside(number, point)

@@ -1,10 +1,10 @@
-"""Markup that is safe by construction: every text in it is escaped, and made fit for a chart."""
+"""Markup that is safe by construction: every text in it is escaped and cleaned."""
 
 import re
 from html import escape
 from typing import Final, Self
 
-# Characters that XML forbids, that break a line, or that change the direction of what follows them.
+# Characters that XML forbids, that break a line, or that change the text direction.
 _UNFIT: Final = re.compile(
     "[\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]", re.UNICODE
 )
@@ -14,12 +14,12 @@ _VOID: Final = frozenset({"meta"})
 
 
 class Markup(str):
-    """Finished markup, which templates take as it is."""
+    """Finished markup, which templates do not escape."""
 
     __slots__ = ()
 
     def __html__(self) -> Self:
-        """The markup itself, by the protocol of template engines."""
+        """The markup, by the protocol of template engines."""
         return self
 
 
@@ -27,9 +27,9 @@ NOTHING: Final = Markup()
 
 
 def tag(name: str, /, *inner: str | None, **attributes: str | float | None) -> Markup:
-    """An element with what is in it: markup as it is, any other string as text.
+    """An element with its content: markup unchanged, any other string as text.
 
-    Attributes that are `None` are left out; `text_anchor` and `class_` stand for `text-anchor` and `class`.
+    Attributes of value `None` are omitted; `text_anchor` and `class_` stand for `text-anchor` and `class`.
     """
     said = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(fit(str(value)))}"'
@@ -41,30 +41,30 @@ def tag(name: str, /, *inner: str | None, **attributes: str | float | None) -> M
 
 
 def joined(*parts: str | None) -> Markup:
-    """Markup and texts one after the other."""
+    """Concatenate markup and texts."""
     known = (part for part in parts if part is not None)
     return Markup("".join(part if isinstance(part, Markup) else escape(fit(part)) for part in known))
 
 
 def fit(text: str) -> str:
-    """The text without characters that an SVG cannot hold or that would disturb the text around it."""
+    """The text without characters that SVG forbids or that would disturb the surrounding text."""
     return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def cut(text: str, longest: int) -> str:
-    """The text, with an ellipsis in place of what is beyond `longest` characters."""
+    """The text, cut to `longest` characters with an ellipsis."""
     clean = fit(text)
     return clean if len(clean) <= longest else f"{clean[: longest - 1].rstrip(_JOINER)}…"
 
 
 def isolated(text: str) -> str:
-    """The text for a sentence of plain text: one that is written from right to left does not turn its surroundings."""
+    """The text isolated by direction: text from right to left does not affect its surroundings."""
     clean = fit(text)
     return clean if clean.isascii() else f"{_ISOLATE}{clean}{_END}"
 
 
 def place(share: float) -> str:
-    """A place on an axis as an SVG length, from `0%` to `100%`."""
+    """A position on an axis as an SVG length, from `0%` to `100%`."""
     return f"{round(100 * share, 2):g}%"
 
 

@@ -1,4 +1,4 @@
-"""Numbers against numbers or against named places: points with intervals, lines, or a map without axes."""
+"""Numbers against numbers or named positions: points with intervals, lines, or a map without axes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ from aegis_sdk.reading.numbers import percent
 
 _INSET: Final = 0.04
 _WIDE: Final = 664.0
-"""The width in pixels of a plot whose places do not fit on a phone."""
+"""The width in pixels of a plot whose positions do not fit on a phone."""
 _PLACE: Final = 92.0
 _APART: Final = 0.14
 _LINE: Final = 15
 _LONGEST: Final = 28
 _NUMBERED: Final = 2
-"""Of more series, numbers would lie over each other."""
+"""With more series, numbers would overlap."""
 _LOWEST, _HIGHEST = -0.3, 1.4
-"""An interval that is wider than these shares runs out of the plot."""
+"""An interval beyond these shares leaves the plot."""
 _FIFTHS: Final = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _SAID: Final = 12
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A point: its numbers, their intervals if they have any, and its name."""
+    """A point: its numbers, their intervals if any, and its name."""
 
     x: float
     y: float
@@ -41,7 +41,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Measured:
-    """A number, and its interval if there is one."""
+    """A number with an optional interval."""
 
     value: float
     interval: Interval | None = None
@@ -52,12 +52,11 @@ class Series:
     """Points of one kind.
 
     Attributes:
-        name: What the legend calls them; of several series with one name, it shows the first.
-        tone: Their colour.
+        name: The name in the legend, which shows only the first series of a name.
         spots: From left to right.
         is_joined: Whether a line joins them.
-        has_marks: Whether points are marked; otherwise there is only the line.
-        is_faint: Whether the line is a thin one of many.
+        has_marks: Whether points are marked; otherwise only the line is drawn.
+        is_faint: Whether the line is thin, as one of many.
     """
 
     name: str
@@ -69,7 +68,7 @@ class Series:
 
     @classmethod
     def at_places(cls, name: str, tone: Tone, numbers: Sequence[Measured | None], *, is_joined: bool = False) -> Self:
-        """A number at each place; `None` where there is none."""
+        """A number at each position; `None` where there is none."""
         spots = [Spot(at, one.value, up=one.interval) for at, one in enumerate(numbers) if one is not None]
         return cls(name, tone, spots, is_joined)
 
@@ -79,15 +78,15 @@ class Plane:
     """Series of points between two axes.
 
     Attributes:
-        x: The axis to the right; its levels are lines upward. Its title is empty on a map.
-        y: The upward axis; its levels are lines from side to side.
+        x: The axis to the right; its levels are vertical lines. Its title is empty on a map.
+        y: The upward axis; its levels are horizontal lines.
         series: The points; later ones are drawn over earlier ones.
-        places: The names of the numbers 0, 1, 2, ... to the right, if these are places; a line break ends a line.
-        marked: The place that was chosen, and what to call it.
-        notes: What else readers should know, as sentences.
+        places: The names of the positions 0, 1, 2, ... to the right, if these have names; may contain line breaks.
+        marked: The chosen position, and its caption.
+        notes: Notes for readers, as sentences.
         is_whole: Whether the upward axis shows all shares up to 100 %.
-        is_map: Whether there are no axes: only which points are near each other means something.
-        id: Of the element; letters, digits and hyphens.
+        is_map: Whether there are no axes: only distances between points have a meaning.
+        id: Of the element: letters, digits and hyphens.
     """
 
     x: Axis
@@ -103,7 +102,7 @@ class Plane:
 
     @property
     def title(self) -> str:
-        """What is drawn, against what."""
+        """The quantities of both axes."""
         if self.is_map:
             return self.y.title
         return f"{self.y.title[:1].upper()}{self.y.title[1:]}, by {self.x.title}"
@@ -115,7 +114,7 @@ class Plane:
 
     @property
     def table(self) -> Table | None:
-        """None: the numbers are in the description, and in a table beside the chart where it is used."""
+        """None: the numbers are in the description, and pages show a table beside the chart."""
         return None
 
     @cached_property
@@ -147,23 +146,23 @@ class Plane:
         return any(series.has_marks for series in self.series)
 
     def height(self, value: float) -> float:
-        """The place of a number from the top, in pixels."""
+        """The distance of a number from the top, in pixels."""
         return TOP + (HEIGHT - TOP) * (1 - self.up.place(value))
 
     @cached_property
     def width(self) -> float | None:
-        """The width in pixels if the places need more than a phone has."""
+        """The width in pixels if the positions do not fit on a phone."""
         needed = len(self.places) * _PLACE
         return max(needed, _WIDE) if needed > NARROWEST else None
 
     @property
     def _room(self) -> float:
-        """The pixels that texts must fit in."""
+        """The width for texts, in pixels."""
         return self.width or NARROWEST
 
     @cached_property
     def names(self) -> list[list[str]]:
-        """The lines of the names of places."""
+        """The names of positions, in lines."""
         room = self._room * (self.across.place(1) - self.across.place(0)) - 6 if self.places else 0.0
         names = [_lines(name, room) for name in self.places]
         if self.marked is not None:
@@ -172,7 +171,7 @@ class Plane:
 
     @cached_property
     def levels(self) -> list[Level]:
-        """The lines from side to side that lie within the plot."""
+        """The horizontal lines within the plot."""
         within = [(name, level) for name, level in self.y.levels.items() if self.up.low <= level <= self.up.high]
         return [Level(name, self.height(level)) for name, level in within]
 
@@ -260,7 +259,7 @@ class Plane:
                 yield tag("text", line, class_=f"chart-tick{strong}", x=x, y=y, text_anchor="middle")
 
     def along(self, spot: Spot, number: int) -> float:
-        """The share of the width at which a spot of the series of that number is: series stand beside each other."""
+        """The horizontal position of a spot, as a share of the width: series are placed side by side."""
         aside = (number - (len(self.series) - 1) / 2) * _APART if self.places else 0.0
         return self.across.place(spot.x + aside)
 
@@ -269,7 +268,7 @@ class Plane:
         return "M" + "L".join(f"{pixels(x)} {pixels(y)}" for x, y in corners)
 
     def _marks(self, series: Series, number: int) -> Iterator[Markup]:
-        """The marks with their intervals; those of a map are dots on one path, since there may be thousands."""
+        """The marks with their intervals; on a map, dots on one path, since there may be thousands."""
         if self.is_map:
             corners = ((self.along(spot, number) * STRETCHED, self.height(spot.y)) for spot in series.spots)
             path = "".join(f"M{pixels(x)} {pixels(y)}h0" for x, y in corners)
@@ -294,7 +293,7 @@ class Plane:
             yield {"x1": left, "x2": right, "y1": y, "y2": y}
 
     def _labels(self) -> Iterator[Markup]:
-        """Names beside spots, or numbers above and below them, as far as they overlap nothing."""
+        """Names beside spots, or numbers above and below them, where they overlap nothing."""
         taken = [level.box_in(self._room) for level in self.levels]
         taken += [self._around(spot, number) for number, series in enumerate(self.series) for spot in series.spots]
         if self.is_map or not self._has_marks or (self.places and len(self.series) > _NUMBERED):
@@ -305,18 +304,18 @@ class Plane:
                 box = next((box for box in self._boxes(spot, number, text) if self._is_free(box, taken)), None)
                 if text and box is not None:
                     taken.append(box)
-                    # The middle stays beside the spot however wide the plot is.
+                    # The middle stays beside the spot at any width of the plot.
                     aside = (box.left + box.right) / 2 - self.along(spot, number) * self._room
                     x, y = place(self.along(spot, number)), pixels(box.bottom - 3)
                     yield tag("text", text, class_="chart-label", x=x, dx=pixels(aside), y=y, text_anchor="middle")
 
     def _around(self, spot: Spot, number: int) -> Box:
-        """The mark of a spot and its upright interval."""
+        """The box of a spot and its vertical interval."""
         x, ends = self.along(spot, number) * self._room, [self.height(each) for each in _ends(spot.y, spot.up)]
         return Box(x - 5, x + 5, min(ends) - 5, max(ends) + 5)
 
     def _boxes(self, spot: Spot, number: int, text: str) -> Iterator[Box]:
-        """Where the text of a spot may be: above and below it, or to its right and left."""
+        """The possible boxes of a spot's text: above and below it, or to its right and left."""
         around, half = self._around(spot, number), text_width(text) / 2 + 1
         x, y = self.along(spot, number) * self._room, self.height(spot.y)
         above = Box(x - half, x + half, around.top - 16, around.top)
@@ -346,7 +345,7 @@ def _track(series: Series, number: int, path: str) -> Markup:
 
 
 def _lines(name: str, room: float) -> list[str]:
-    """The name in lines that fit beside those of other places, broken between words where it can be."""
+    """The name in lines that fit beside the other names, broken between words if possible."""
     lines: list[str] = []
     for part in name.split("\n"):
         words = cut(part, _LONGEST).split(" ")
@@ -362,7 +361,7 @@ def _lines(name: str, room: float) -> list[str]:
 
 
 def _fitted(line: str, room: float) -> str:
-    """The line, cut if it is one long word."""
+    """The line, cut if it is a long word."""
     while text_width(line) > room and len(line) > 2:  # noqa: PLR2004 - a letter and the ellipsis
         line = cut(line, len(line) - 1)
     return line

@@ -1,4 +1,4 @@
-"""What plots have in common: their height, the grid with its numbers, levels across them, and lines through them."""
+"""Common parts of plots: height, grid with numbers, levels and lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ HEIGHT: Final = 320
 """The height of the plot in pixels."""
 TOP: Final = 20
 STRETCHED: Final = 1_000
-"""The width of the drawing in which lines are stretched to the width of the plot."""
+"""The width of drawings that are stretched to the width of the plot."""
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A number beside an axis: its text, and where it stands."""
+    """A number beside an axis: its text and its position."""
 
     at: str
     text: str
 
 
 def grid(across: Sequence[Tick], up: Sequence[Tick]) -> Markup:
-    """The axes with their numbers, and a line across the plot for each number upward."""
+    """The axes with their numbers, and a horizontal line for each number upward."""
     rows = (
         joined(
             tag("line", class_="chart-grid", x1="0", x2="100%", y1=tick.at, y2=tick.at),
@@ -43,7 +43,7 @@ def grid(across: Sequence[Tick], up: Sequence[Tick]) -> Markup:
 
 
 def level_lines(levels: Sequence[Level]) -> Markup:
-    """Lines from side to side with their names."""
+    """Horizontal lines with their names."""
     return joined(*map(_level, levels))
 
 
@@ -56,6 +56,6 @@ def _level(level: Level) -> Markup:
 
 
 def stretched(path: Markup) -> Markup:
-    """A path in a drawing `STRETCHED` wide and `HEIGHT` high, as wide as the plot."""
+    """A path in a drawing `STRETCHED` wide and `HEIGHT` high, stretched to the width of the plot."""
     view = f"0 0 {STRETCHED} {HEIGHT}"
     return tag("svg", path, width="100%", height=HEIGHT, viewBox=view, preserveAspectRatio="none")

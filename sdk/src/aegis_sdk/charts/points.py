@@ -1,4 +1,4 @@
-"""Which points of many a chart draws, and which of them no other beats."""
+"""The selection of points to draw, and their frontier."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ MOST_MARKS: Final = 300
 MOST_ON_FRONTIER: Final = 120
 _MOST_ALIKE: Final = 60
 Place = tuple[float, float]
-"""The numbers of a point."""
+"""The coordinates of a point."""
 _COLUMNS: Final = 24
 _ROWS: Final = 16
-"""Of other points, one is drawn in each cell of a grid."""
+"""Grid for other points, of which one in each cell is drawn."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,11 @@ class Point:
     """A configuration.
 
     Attributes:
-        name: Its id.
-        x: Its number on the axis to the right.
-        y: Its number on the upward axis.
+        x: Its value on the axis to the right.
+        y: Its value on the upward axis.
         interval: The limits of `y`.
-        is_best: Whether it is the best of the ranking.
-        is_alike: Whether it cannot be told apart from the best.
-        href: Where it leads.
+        is_best: Whether it is the first of the ranking.
+        is_alike: Whether it is indistinguishable from the best.
     """
 
     name: str
@@ -40,17 +38,17 @@ class Point:
 
     @property
     def is_drawable(self) -> bool:
-        """Whether it has a place in a plot."""
+        """Whether it fits in a plot."""
         return drawable(self.x) and drawable(self.y) and (self.interval is None or self.interval.is_drawable)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """All points at one place.
+    """All points at one position.
 
     Attributes:
-        points: The points, the best ranked first; one at least.
-        on_frontier: Whether no point is better in one number and as good in the other.
+        points: At least one point, by rank.
+        on_frontier: Whether no point is better in one coordinate and as good in the other.
     """
 
     points: tuple[Point, ...]
@@ -58,24 +56,24 @@ class Mark:
 
     @property
     def first(self) -> Point:
-        """The best of them, or else the first."""
+        """The best point, or else the first."""
         return next((each for each in self.points if each.is_best), self.points[0])
 
     @property
     def is_alike(self) -> bool:
-        """Whether one of them cannot be told apart from the best."""
+        """Whether one of them is indistinguishable from the best."""
         return any(each.is_alike for each in self.points)
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The marks that are drawn.
+    """The marks to draw.
 
     Attributes:
         marks: The marks, those on the frontier last and the best one last of all.
-        steps: All places on the frontier, from the worse to the better end of the axis to the right.
-        left_out: How many points are not drawn, since there are too many.
-        unplaced: How many have no place in a plot.
+        steps: All positions on the frontier, from the worse to the better end of the axis to the right.
+        left_out: The number of points omitted because there are too many.
+        unplaced: The number of points that do not fit in a plot.
     """
 
     marks: tuple[Mark, ...]
@@ -85,7 +83,7 @@ class Chosen:
 
 
 def frontier_of(places: Iterable[Place], x: Axis, y: Axis) -> list[Place]:
-    """The places that no other beats, from the worse to the better end of the axis to the right."""
+    """The undominated positions, from the worse to the better end of the axis to the right."""
     right, up = (1 if axis.higher_is_better else -1 for axis in (x, y))
     edge: list[Place] = []
     for place in sorted(places, key=lambda each: (-right * each[0], -up * each[1])):
@@ -95,12 +93,10 @@ def frontier_of(places: Iterable[Place], x: Axis, y: Axis) -> list[Place]:
 
 
 def chosen_of(points: Sequence[Point], x: Axis, y: Axis) -> Chosen:
-    """The marks to draw: the frontier and the best, those alike as far as there is room, and others spread evenly.
+    """The marks to draw: the frontier, the best, indistinguishable ones if there is room, and others spread evenly.
 
     Args:
         points: The points, the best ranked first.
-        x: The axis to the right.
-        y: The upward axis.
     """
     by_place: dict[Place, list[Point]] = {}
     for point in points:
@@ -116,7 +112,7 @@ def chosen_of(points: Sequence[Point], x: Axis, y: Axis) -> Chosen:
 
 
 def _thinned(by_place: Mapping[Place, Sequence[Point]], steps: Sequence[Place]) -> Iterable[Place]:
-    """At most `MOST_MARKS` of the places."""
+    """At most `MOST_MARKS` of the positions."""
     if len(by_place) <= MOST_MARKS:
         return by_place
     best = [place for place, points in by_place.items() if any(each.is_best for each in points)][:1]
@@ -130,7 +126,7 @@ def _thinned(by_place: Mapping[Place, Sequence[Point]], steps: Sequence[Place]) 
 
 
 def _evenly(places: Sequence[Place], most: int) -> Sequence[Place]:
-    """So many of them at most, both ends included."""
+    """A selection of at most `most`, including both ends."""
     if len(places) <= most:
         return places
     last = len(places) - 1
@@ -138,7 +134,7 @@ def _evenly(places: Sequence[Place], most: int) -> Sequence[Place]:
 
 
 def _one_in_each_cell(places: Sequence[Place]) -> list[Place]:
-    """The first in each cell of a grid over the plot, so that its outline stays."""
+    """The first in each cell of a grid over the plot, which preserves its outline."""
     across, up = (Scale.over(each[axis] for each in places) for axis in (0, 1))
     cells: dict[tuple[int, int], Place] = {}
     for place in places:

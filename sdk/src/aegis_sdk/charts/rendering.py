@@ -1,4 +1,4 @@
-"""Charts as HTML with SVG in it, or as SVG alone: no script and no inline style, every text escaped."""
+"""Charts as HTML with SVG, or as SVG alone: no scripts, no inline styles, all text escaped."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,11 +12,11 @@ from aegis_sdk.charts.labels import text_width
 from aegis_sdk.charts.markup import Markup, fit, tag
 
 WIDTH: Final = 760
-"""The width in pixels of a chart that is a file."""
+"""The width in pixels of a chart as a file."""
 _SIGN: Final = 18
 _MARGIN: Final = 16.0
 _BESIDE: Final = MappingProxyType({"plot": (52.0, 12.0), "bars": (0.0, 0.0), "wide": (0.0, 0.0)})
-"""The pixels at the left and at the right of a drawing, as the style sheet has them, too."""
+"""The margins at the left and at the right of a drawing in pixels, as in the style sheet."""
 _SMALL: Final = 13.0
 _LARGE: Final = 17.0
 _LINE: Final = 1.4
@@ -30,7 +30,7 @@ def style() -> str:
 
 
 def rendered(chart: Chart) -> Markup:
-    """The chart with its legend, its notes and its table, as a `<figure>` for a page that has `style`."""
+    """The chart with legend, notes and table, as a `<figure>` for a page with `style`."""
     heading = tag("figcaption", tag("bdi", chart.title), class_="chart-title", id=f"{chart.id}-heading")
     drawing = chart.drawing
     parts = [tag("p", chart.empty, class_="chart-empty")] if drawing is None else _parts(chart, drawing)
@@ -60,7 +60,7 @@ def _parts(chart: Chart, drawing: Drawing) -> Iterator[Markup]:
         aria_labelledby=f"{chart.id}-title",
         aria_describedby=f"{chart.id}-desc",
     )
-    # What is wider than the window is scrolled, which the keyboard can, too.
+    # Charts wider than the window scroll, also by keyboard.
     is_scrolled = drawing.width is not None
     scrolled = {"tabindex": "0", "role": "group", "aria_labelledby": f"{chart.id}-heading"} if is_scrolled else {}
     yield tag("div", svg, class_=f"chart-{drawing.frame}{' chart-scrolled' if is_scrolled else ''}", **scrolled)
@@ -107,11 +107,10 @@ def _cells(row: Sequence[Cell], columns: Sequence[Column]) -> Iterator[Markup]:
 
 
 def document(chart: Chart, width: float = WIDTH) -> str:
-    """The chart as an SVG file of its own, with its title, legend, axes and notes; without its table.
+    """The chart as an SVG file, with title, legend, axes and notes, but without the table.
 
     Args:
-        chart: The chart.
-        width: Pixels; more if the drawing has a width of its own that is larger.
+        width: Pixels; more if the drawing's own width is larger.
 
     Raises:
         ValueError: There is nothing to draw.
@@ -143,7 +142,7 @@ def document(chart: Chart, width: float = WIDTH) -> str:
 
 
 class _Sheet:
-    """A file that is filled from the top down; `top` is where it ends so far, in pixels."""
+    """A file filled from the top down; `top` is its current end in pixels."""
 
     def __init__(self, width: float) -> None:
         self.width = width
@@ -186,7 +185,7 @@ class _Sheet:
 
 
 def _legend_rows(legend: Sequence[tuple[Markup, str]], room: float) -> list[list[tuple[float, Markup, str]]]:
-    """The signs with their places from the left, as many in a row as fit."""
+    """The signs with their positions from the left, as many in a row as fit."""
     rows: list[list[tuple[float, Markup, str]]] = []
     left = 0.0
     for sign, words in legend:
@@ -200,7 +199,7 @@ def _legend_rows(legend: Sequence[tuple[Markup, str]], room: float) -> list[list
 
 
 def wrapped(text: str, room: float, size: float) -> list[str]:
-    """The text in lines that are about so many pixels wide at most, broken between words."""
+    """The text in lines of at most this approximate width in pixels, broken between words."""
     lines: list[str] = []
     for word in fit(text).split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
@@ -213,7 +212,7 @@ def wrapped(text: str, room: float, size: float) -> list[str]:
 
 @cache
 def _resolved() -> str:
-    """The style sheet with its colours in place, since few viewers of SVG files know variables."""
+    """The style sheet with its variables replaced, since few SVG viewers support them."""
     sheet = style()
     variables, rules = sheet.split("/* rules */", 1)
     light, dark, *_ = re.findall(r"\{([^{}]*)\}", variables)

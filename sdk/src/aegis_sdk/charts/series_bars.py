@@ -1,4 +1,4 @@
-"""Bars of several series for each of some groups: beside each other, or stacked into one."""
+"""Bars of several series by group, side by side or stacked."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from aegis_sdk.charts.tones import Tone, bar, hatches
 
 _TEXT: Final = 13
 _FIRST: Final = 18
-"""The top of the first bar, below the top of its group."""
+"""The distance from the top of a group to its first bar."""
 _THICK: Final = 9
 _AFTER: Final = 12
 _AXIS: Final = 26
@@ -24,7 +24,7 @@ _GAP: Final = 24.0
 
 @dataclass(frozen=True)
 class Lengths:
-    """(groups,) the lengths of a series, what the legend calls it, and its colour."""
+    """(groups,) the lengths of a series, with its name in the legend and its colour."""
 
     name: str
     tone: Tone
@@ -36,14 +36,11 @@ class SeriesBars:
     """Groups of bars, from the top down.
 
     Attributes:
-        title: The heading.
-        axis: What the lengths are.
-        groups: Their names.
-        series: The lengths of each series.
-        is_stacked: Whether the bars of a group are stacked into one that is as long as the axis.
-        is_logarithmic: Whether equal distances are nearly equal ratios, since counts differ by orders of magnitude.
-        notes: What else readers should know, as sentences.
-        id: Of the element; letters, digits and hyphens.
+        axis: The axis of the lengths.
+        is_stacked: Whether the bars of a group are stacked into one of full length.
+        is_logarithmic: Whether the axis is nearly logarithmic, for counts that differ by orders of magnitude.
+        notes: Notes for readers, as sentences.
+        id: Of the element: letters, digits and hyphens.
     """
 
     title: str
@@ -63,7 +60,7 @@ class SeriesBars:
 
     @property
     def table(self) -> Table | None:
-        """None: the numbers stand beside the bars, and in a table beside the chart where it is used."""
+        """None: the numbers are beside the bars, and pages show a table beside the chart."""
         return None
 
     @cached_property
@@ -114,7 +111,7 @@ class SeriesBars:
         return ", ".join(f"{isolated(one.name)} {self.axis.written(one.lengths[number])}" for one in self.series)
 
     def _group(self, number: int, name: str) -> Markup:
-        """The name of a group with its numbers, if there are few, and its bars below."""
+        """The name of a group with its bars below, and its numbers if there are few."""
         top = number * self._step
         numbers = "" if self.is_stacked else " · ".join(self.axis.written(one.lengths[number]) for one in self.series)
         longest = max(12, int((NARROWEST + 56 - _GAP - text_width(numbers)) / text_width("x")))

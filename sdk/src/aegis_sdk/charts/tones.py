@@ -1,4 +1,4 @@
-"""Colours of series, and how they differ without colour: marks by shape, lines by dashes, bars by hatches."""
+"""Colours of series, which also differ by the shapes of marks, dashes of lines and hatches of bars."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,7 +11,7 @@ Colour = Literal["blue", "red", "sky", "grey", "green", "pink"]
 
 @dataclass(frozen=True)
 class Tone:
-    """A colour of the style sheet, and how strong it is: 1 is all of it, 0 nothing."""
+    """A colour of the style sheet and its opacity, from 0 to 1."""
 
     colour: Colour
     strength: float = 1.0
@@ -22,7 +22,7 @@ GOOD: Final = Tone("blue")
 OTHER: Final = Tone("sky")
 NEUTRAL: Final = Tone("grey")
 TONES: Final = (GOOD, BAD, OTHER, Tone("green"), Tone("pink"), NEUTRAL)
-"""Those of series that are alike."""
+"""The colours of similar series."""
 
 DASHES: Final = (None, "7 3", "2 3", "9 3 2 3", "4 2", "1 4")
 _SHAPES: Final = (
@@ -37,18 +37,18 @@ _HATCHES: Final = ("rotate(45)", "rotate(-45)", "rotate(0)", "rotate(90)", "rota
 
 
 def marks(id: str) -> Markup:  # noqa: A002 - the name that HTML has for it
-    """The shapes of marks, to be used by `mark`."""
+    """The shapes of marks, for `mark`."""
     return joined(*(tag(name, id=f"{id}-mark-{place}", **shape) for place, (name, shape) in enumerate(_SHAPES)))
 
 
 def mark(id: str, place: int, tone: Tone, x: str | float, y: str | float) -> Markup:  # noqa: A002 - as above
-    """A mark of the series of that place."""
+    """A mark of the series with this index."""
     href = f"#{id}-mark-{place % len(_SHAPES)}"
     return tag("use", href=href, class_=f"chart-mark chart-fill-{tone.colour}", x=x, y=y)
 
 
 def hatches(id: str, tones: tuple[Tone, ...]) -> Markup:  # noqa: A002 - as above
-    """Patterns for the bars of all series but the first, which is plain."""
+    """The hatches of all series but the first, which is plain."""
     return joined(
         *(
             tag(
@@ -67,7 +67,7 @@ def hatches(id: str, tones: tuple[Tone, ...]) -> Markup:  # noqa: A002 - as abov
 
 
 def bar(id: str, place: int, tone: Tone, **places: str | float) -> Markup:  # noqa: A002 - as above
-    """A bar of the series of that place."""
+    """A bar of the series with this index."""
     if place == 0:
         return tag("rect", class_=f"chart-fill-{tone.colour} chart-outline", fill_opacity=_opacity(tone), **places)
     return tag("rect", fill=f"url(#{id}-hatch-{place - 1})", class_="chart-outline", **places)

@@ -58,7 +58,8 @@ def advise(
         bool | None,
         typer.Option(
             "--bias-correction/--no-bias-correction",
-            help="Subtract the measure's bias in small samples, or not. By default, only joint measures are corrected.",
+            help="Whether to subtract the measure's bias in small samples. By default, only joint measures are "
+            "corrected.",
             show_default=False,
         ),
     ] = None,
@@ -86,7 +87,7 @@ def advise(
 
 
 def _progress_said() -> Callable[[AdviceHead], None]:
-    """A function that reports the progress of an unfinished advice each time it changes."""
+    """A function that reports each change in the progress of an unfinished advice."""
     said = None
 
     def tell(advice: AdviceHead) -> None:
@@ -99,7 +100,7 @@ def _progress_said() -> Callable[[AdviceHead], None]:
 
 
 def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[str]:
-    """The lines of the report: the ranking, and what the best configuration costs by attribute.
+    """The lines of the report: the ranking, and the cost of the best configuration by attribute.
 
     `schema` is the entry's.
     """
@@ -131,11 +132,11 @@ def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
 
 
 def _interval(advice: Advice, most: int) -> Iterator[str]:
-    """The line that says where the best utility by a joint measure would be if all counts were exact.
+    """The line with the interval of the best utility by a joint measure if all counts were exact.
 
     Args:
         advice: The advice.
-        most: The most that the measure can be, the label's values less one.
+        most: The maximum of the measure: the number of label values less one.
     """
     best = next((each for each in advice.ranking or [] if each.configuration == advice.configuration), None)
     if best is not None and best.standard_error is not None:
@@ -145,8 +146,8 @@ def _interval(advice: Advice, most: int) -> Iterator[str]:
 
 
 def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
-    """The ranking, with the first privacy criteria that the entry vouches for, how much is suppressed, and what a model
-    that the provider trained does on each; that does not affect the order.
+    """The ranking, with the first privacy criteria that the entry promises, the number of suppressed records, and the
+    performance of a model that the provider trained. None of these affects the order.
     """
     ranking = advice.ranking or []
     if not ranking:
@@ -170,7 +171,7 @@ def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _certain_label(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
-    """A warning about the configurations that vouch for a single label value in each class, which is no promise."""
+    """A warning about configurations that promise only one label value in each class, which protects nothing."""
     listed = [row.configuration for row in advice.ranking or []]
     vouched = promises_of(schema, listed).get("l", [])
     certain = [each for each, number in zip(listed, vouched, strict=False) if number is not None and number <= 1]
@@ -184,7 +185,7 @@ def _certain_label(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> 
 
 
 def _promise(name: str, number: float | None) -> str | float:
-    """The number, as an integer if it is whole; a dash if there is none, or if it promises nothing (`l` of 1)."""
+    """The number, as an integer if it is whole; a dash without a number, or for `l` of 1, which promises nothing."""
     if number is None or (name == "l" and number <= 1):
         return "-"
     return int(number) if float(number).is_integer() else number
@@ -205,11 +206,11 @@ def _costs(advice: Advice, maskings: dict[str, str]) -> Iterator[str]:
     dearest_first = sorted(costs, key=lambda cost: cost[2], reverse=True)
     yield from aligned(header[:used], [cost[:used] for cost in dearest_first])
     if used == len(header):
-        yield "unmasked is what is known to be there; the attribute tells no less and no more than the proven numbers"
+        yield "unmasked is the known utility of the attribute; the proven numbers are bounds on the true one"
 
 
 def _measured_in(advice: Advice, *names: str) -> tuple[str, ...]:
-    """The names of columns with the measure's unit."""
+    """The column names with the measure's unit."""
     return tuple(f"{name} ({advice.unit})" if advice.unit else name for name in names)
 
 
@@ -222,9 +223,9 @@ def _certain(attribute: AttributeAdvice) -> str:
 def _coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
     """Lines: the ranking, and how much of each attribute the best configuration keeps. `schema`: the entry's."""
     if advice.attributes:
-        yield "shares are coarse, since exact numbers would reveal the counts; the entry's provider reads these"
+        yield "shares are coarse, since exact numbers would reveal the counts; only the entry's provider reads those"
     else:
-        yield "order only: shares are given by mutual_information without bias correction, for two attributes or more"
+        yield "order only: for shares, ask by mutual_information without bias correction, for two attributes or more"
     ranking = advice.ranking or []
     rows = [(row.configuration, str(row.rank or "-"), _share(row.utility_share)) for row in ranking]
     columns = 3 if advice.attributes else 2
@@ -238,7 +239,7 @@ def _coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[
 
 
 def _measured_column(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[tuple[str, ...]]:
-    """The header and the cells of the column `measured`; all are empty if nothing was measured on any of these."""
+    """The header and the cells of the column `measured`; empty if nothing was measured on any configuration."""
     measured = measured_of(schema, configurations)
     if not any(measured):
         return [()] * (len(configurations) + 1)
@@ -260,7 +261,7 @@ def _share(share: float | None) -> str:
 
 
 def _declared_report(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
-    """Lines: what the numbers are, the ranking, and what is known of the best configuration. `schema`: the entry's."""
+    """Lines: the meaning of the numbers, the ranking, and the best configuration."""
     yield from _about(advice)
     yield from _declared_ranking(advice, schema)
     if isinstance(advice, Advice):
@@ -271,17 +272,17 @@ def _declared_report(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -
 
 
 def _about(advice: Advice | CoarseAdvice) -> Iterator[str]:
-    """Say where the numbers come from, and what is left out."""
+    """Say what the numbers mean, and what is left out."""
     transfer = advice.transfer
     records = f"{transfer.records:,} held-out" if isinstance(transfer, TransferAdvice) else "held-out"
-    yield f"utilities are what its provider declares: what a rule learned from each tells about {records} real records"
+    yield f"utilities are declared by the provider: those of a rule learned from each on {records} real records"
     if transfer is not None and transfer.left_out:
         some = "configurations are" if transfer.left_out > 1 else "configuration is"
-        yield f"{transfer.left_out} {some} left out, since no such utility is declared"
+        yield f"{transfer.left_out} {some} left out, since they declare no such utility"
 
 
 def _declared_ranking(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
-    """The rows: utilities with their intervals, or shares for those who may not read these, and what is vouched for."""
+    """The rows: utilities with their intervals, or shares for readers of coarse answers, and the promises."""
     rows = advice.ranking or []
     if not rows:
         return
@@ -298,7 +299,7 @@ def _declared_ranking(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) 
 
 
 def _declared_cells(advice: Advice | CoarseAdvice, place: int) -> tuple[str | float, str]:
-    """What a row says of its configuration."""
+    """The cells of a row."""
     if isinstance(advice, Advice):
         row = (advice.ranking or [])[place]
         return row.utility, _limits(row.low, row.high)
@@ -307,7 +308,7 @@ def _declared_cells(advice: Advice | CoarseAdvice, place: int) -> tuple[str | fl
 
 
 def _declared_costs(advice: Advice) -> Iterator[str]:
-    """What the best configuration tells by each attribute, the dearest first."""
+    """The utility of the best configuration by attribute, the largest loss first."""
     attributes = advice.transfer.attributes if advice.transfer is not None else []
     if not attributes:
         return
@@ -320,7 +321,7 @@ def _declared_costs(advice: Advice) -> Iterator[str]:
 
 
 def _generated(best: GeneratedOutline) -> Iterator[str]:
-    """What a generated configuration is, and how attacks on it did."""
+    """The description of a generated configuration, and the success of attacks on it."""
     yield from ("", f"{best.id} is a generated table: {best.records:,} records that {shown(best.method)} drew")
     rows = [
         (name, attack.value, _limits(attack.low, attack.high), _number(attack.chance))

@@ -22,32 +22,32 @@ _DIGEST = 100
 
 def audit(
     request_id: Annotated[
-        str | None, typer.Argument(metavar="[REQUEST_ID]", help="Get the receipt of this data request, and check it.")
+        str | None, typer.Argument(metavar="[REQUEST_ID]", help="Data request whose receipt to get and check.")
     ] = None,
-    check: Annotated[Path | None, typer.Option(metavar="RECEIPT", help="Check the receipt in this file.")] = None,
+    check: Annotated[
+        Path | None, typer.Option(metavar="RECEIPT", help="Check the receipt in this file instead.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Store the receipt in this file.")] = None,
-    file: Annotated[Path | None, typer.Option(help="The file that you have: it must be the delivered one.")] = None,
-    keys: Annotated[
-        Path | None, typer.Option(help="File with the public keys to check it by; otherwise, the service is asked.")
-    ] = None,
+    file: Annotated[Path | None, typer.Option(help="Your file, which must be the delivered one.")] = None,
+    keys: Annotated[Path | None, typer.Option(help="File with the public keys; by default, the service's.")] = None,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="Only records from 2026-03-01 on, say.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Only records before this time (UTC).")] = None,
     entry: Annotated[str | None, typer.Option(metavar="ENTRY_ID", help="Only records about this entry.")] = None,
     request: Annotated[str | None, typer.Option(metavar="REQUEST_ID", help="Only records about this request.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most so many records, the newest.")] = 50,
-    pin: Annotated[str | None, typer.Option(metavar="KEY_ID", help="The only key that may have signed it.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many records, the newest.")] = 50,
+    pin: Annotated[str | None, typer.Option(metavar="KEY_ID", help="The only key to accept.")] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Get or check the receipt of a request, or list who did what."""
+    """Get or check the receipt of a request, or list the audit log."""
     if request_id is None and check is None:
         if output or keys or pin or file:
-            raise InputError("--output, --keys, --pin and --file are about a receipt: give REQUEST_ID or --check")
+            raise InputError("--output, --keys, --pin and --file need a receipt: give REQUEST_ID or --check")
         _list(entry, request, (_moment(since), _moment(until)), limit, as_json=as_json)
         return
     if request_id is not None and check is not None:
-        raise InputError("give REQUEST_ID to get a receipt, or --check to check one that you have, not both")
+        raise InputError("give either REQUEST_ID to get a receipt, or --check to check your own, not both")
     if entry or request or since or until:
-        raise InputError("--entry, --request, --since and --until narrow the list of records; leave them out")
+        raise InputError("--entry, --request, --since and --until are for the list of records; leave them out")
     jws = _fetched(request_id, output) if request_id is not None else _read(check or Path())
     claims = check_receipt(jws, _pinned(_keys(keys), pin), None if file is None else _sha256(file))
     if request_id is not None and claims.request != request_id:
@@ -57,7 +57,7 @@ def audit(
 
 
 def _fetched(request_id: str, output: Path | None) -> str:
-    """The receipt of a request, which is also stored if there is a file for it."""
+    """The receipt of a request, which is also stored if an output file is given."""
     with Client() as client:
         jws = client.requests.receipt(request_id).jws
     if output is not None:
@@ -77,7 +77,7 @@ def _keys(path: Path | None) -> PublicKeySet:
 
 
 def _pinned(keys: PublicKeySet, key_id: str | None) -> PublicKeySet:
-    """The keys, or the only one that is accepted."""
+    """The keys, or only the accepted one."""
     return keys if key_id is None else PublicKeySet(keys=[one for one in keys.keys if one.kid == key_id])
 
 
@@ -87,7 +87,7 @@ def _sha256(path: Path) -> str:
 
 
 def _report(claims: ReceiptClaims, *, is_file_checked: bool) -> Iterator[str]:
-    yield f"the receipt is the service's, signed {time_text(claims.signed_at)}"
+    yield f"the receipt is valid, signed by the service on {time_text(claims.signed_at)}"
     yield f"request {shown(claims.request, _LONG)} of {shown(claims.consumer)}: {shown(claims.state)}"
     entry = claims.entry
     named = f"entry {shown(entry.id, _LONG)}, version {entry.version}, of {shown(claims.provider)}"
@@ -96,7 +96,7 @@ def _report(claims: ReceiptClaims, *, is_file_checked: bool) -> Iterator[str]:
     if claims.configuration is not None:
         yield f"configuration {shown(claims.configuration)}"
     if claims.file_sha256 is not None:
-        checked = "; this is the file that you have" if is_file_checked else ""
+        checked = "; it matches your file" if is_file_checked else ""
         yield f"file sha256:{_digest(claims.file_sha256)}{checked}"
     if claims.audit is not None:
         yield f"record {claims.audit.sequence} of the audit log: {_digest(claims.audit.hash)}"
@@ -143,7 +143,7 @@ def _row(record: AuditRecord) -> tuple[str | int, ...]:
 
 
 def _moment(text: str | None) -> datetime | None:
-    """A time, in UTC unless it says otherwise."""
+    """A time, in UTC by default."""
     if text is None:
         return None
     try:

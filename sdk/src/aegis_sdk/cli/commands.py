@@ -42,12 +42,12 @@ SECTION = CommandSection(
                 ),
                 Command(
                     "aegis_sdk.cli.requests:decline",
-                    "Decline a data request, and say why.",
+                    "Decline a data request, with a reason.",
                     "aegis requests decline REQUEST_ID --why 'Not for advertising'",
                 ),
                 Command(
                     "aegis_sdk.cli.requests:counter",
-                    "Offer another configuration than a data request was advised.",
+                    "Offer a configuration other than the recommended one.",
                     "aegis requests counter REQUEST_ID c0227 --why 'k = 10 for this purpose'",
                 ),
                 Command(
@@ -57,14 +57,14 @@ SECTION = CommandSection(
                 ),
                 Command(
                     "aegis_sdk.cli.requests:withdraw",
-                    "Take a data request back before anything is delivered.",
+                    "Withdraw a data request before anything is delivered.",
                     "aegis requests withdraw REQUEST_ID --why 'The study is over'",
                 ),
             ),
         ),
         Command(
             "aegis_sdk.cli.receive:receive",
-            "Download a delivered table, and verify that it is what its entry says.",
+            "Download a delivered table, and verify it against its entry.",
             "aegis receive REQUEST_ID --output health.csv",
         ),
         Command(
@@ -93,7 +93,7 @@ SECTION = CommandSection(
                 ),
                 Command(
                     "aegis_sdk.cli.entries:sign_off",
-                    "Let others see a version that awaits its sign-off.",
+                    "Show others a version that awaits its sign-off.",
                     "aegis entries sign-off ENTRY_ID --version 2",
                 ),
                 Command(
@@ -105,7 +105,7 @@ SECTION = CommandSection(
         ),
         Command(
             "aegis_sdk.cli.audit:audit",
-            "Get or check the receipt of a request, or list who did what.",
+            "Get or check the receipt of a request, or list the audit log.",
             "aegis audit REQUEST_ID --output receipt.jws",
         ),
     ),

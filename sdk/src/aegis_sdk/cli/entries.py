@@ -1,4 +1,4 @@
-"""Entries in the catalogue: which there are, who sees them, and their end."""
+"""Entries in the catalogue: listing, visibility, sign-off and deletion."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ def list_(
 def _report(heads: Sequence[Head], *, is_all: bool) -> Iterator[str]:
     """The lines of the report, with a row for each entry."""
     if heads:
-        # Few callers may know of small counts, and few entries have them.
+        # A column only if needed: few callers may know of small counts, and few entries have them.
         told = ("small counts",) if any(head.accepted_small_counts for head in heads) else ()
         rows = [_row(head, with_small_counts=bool(told)) for head in heads]
         yield from aligned((*_COLUMNS, "alone, at most", *told, "title"), rows)
@@ -76,13 +76,13 @@ def visibility(
 
 
 def _wanted(who: Literal["private", "all"] | None, tenants: list[str]) -> Visibility | None:
-    """The visibility to set, None if there is nothing to change.
+    """The visibility to set; None to show the current one.
 
     Raises:
-        InputError: Both ways are used at once, or a name cannot be that of a tenant.
+        InputError: WHO and --tenant are combined, or a tenant's name is invalid.
     """
     if who is not None and tenants:
-        raise InputError(f"{who} and --tenant exclude each other; use one of them to say who sees the entry")
+        raise InputError(f"{who} cannot be combined with --tenant; use one of them")
     try:
         return VisibleTo(tenants=tenants) if tenants else who
     except ValidationError as error:
@@ -95,11 +95,11 @@ def sign_off(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask first; required without a terminal.")] = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Let others see a version that awaits its sign-off. Shows the verdict on it, and asks for confirmation."""
+    """Show others a version that awaits its sign-off. Prints its verdict, and asks for confirmation."""
     if not yes and not sys.stdin.isatty():
         raise InputError(f"cannot ask for confirmation without a terminal; use --yes to sign {entry_id} off")
     with Client() as client:
-        # Before the entry is read: if it changes meanwhile, the service refuses the sign-off.
+        # Read before the entry, so that the service refuses the sign-off if the entry changes meanwhile.
         tag = client.etag(entry_id, version)
         head = client.entry(entry_id, version)
         if not yes:

@@ -11,7 +11,7 @@ from aegis_sdk.cli.failures import InputError
 from aegis_sdk.wire import EntryDocument, NotJsonError, faults_of, read_json
 
 _CARD: Final = {"configuration", "privacy_verdict"}
-"""Members of a release card, and of no entry."""
+"""Members that only release cards have."""
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -54,10 +54,10 @@ def document_of(
 
 
 def _refuse_card(path: Path, document: object) -> None:
-    """Refuse the card of a release, which stands beside its entry.
+    """Refuse a release card, which lies beside its entry.
 
     Raises:
-        InputError: The document is one.
+        InputError: The document is a release card.
     """
     if isinstance(document, dict) and document.keys() >= _CARD:
         raise InputError(f"{path}: is a release card, not an entry; the entry of its release is entry.json beside it")

@@ -12,11 +12,11 @@ _INPUT_STATUSES = (400, 404, 409, 413, 422)
 
 
 class InputError(AegisError, ValueError):
-    """An error that the user can correct in the command itself."""
+    """An error that the user can correct on the command line."""
 
 
 def fail(message: str, code: int) -> int:
-    """Print the message to stderr, in one line, and return the exit code."""
+    """Print the message to stderr on one line, and return the exit code."""
     typer.echo(f"aegis: {one_line(message)}", err=True)
     return code
 
@@ -28,7 +28,7 @@ def exit_code(error: AegisError) -> int:
 
 
 def explained(error: AegisError) -> str:
-    """The error, with the first fault that the service found, and with what else it led to."""
+    """The error with the service's first fault, and with notes on its consequences."""
     faults = error.errors if isinstance(error, ProblemError) else []
     if not faults:
         return ". ".join([str(error), *getattr(error, "__notes__", ())])

@@ -19,7 +19,7 @@ from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.terminal import warn
 
 DISTRIBUTION = "aegis-sdk"
-"""What has the version that the program shows."""
+"""The distribution whose version is shown."""
 
 PROVIDER = "provider"
 """The entry point of the provider's package."""
@@ -31,7 +31,7 @@ INSTALL = "pip install ./advisor ./provider"
 """The command that installs the provider's package and what it needs."""
 
 MOST_AT_FIRST: Final = 8
-"""How many options a command's help shows before the heading `Advanced`, with `--help`."""
+"""The number of options before the heading `Advanced` in a command's help, including `--help`."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ class Command:
 
     @property
     def name(self) -> str:
-        """The name that people type."""
+        """The name on the command line."""
         return self.function.partition(":")[2].rstrip("_").replace("_", "-")
 
     def load(self, path: str) -> Any:  # noqa: ANN401 - typer's class of commands is private
-        """Import the function and make a command of it; `path` is all that people type.
+        """Import the function and make a command of it; `path` is the full name on the command line.
 
         Raises:
-            AegisError: A library that it needs is not installed.
+            AegisError: A required library is not installed.
         """
         module, _, name = self.function.partition(":")
         application = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -88,12 +88,10 @@ def _needing_libraries(path: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Group:
-    """Commands about one thing. Distributions add to a group by the same name.
+    """Commands about one subject. Distributions add to a group of the same name.
 
     Args:
-        name: The word before the commands.
         summary: One sentence for the list of commands.
-        commands: The commands that this distribution has.
         is_open: Whether the provider's package adds commands.
     """
 
@@ -105,7 +103,7 @@ class Group:
 
 @dataclass(frozen=True)
 class CommandSection:
-    """The commands of a distribution, in the order in which people need them, with a title for the help."""
+    """The commands of a distribution in order of use, with a title for the help."""
 
     title: str
     commands: tuple[Command | Group, ...]
@@ -115,11 +113,11 @@ class CommandGroup(TyperGroup):
     """Commands of the SDK, and those that other distributions register by an entry point.
 
     Args:
-        path: What people type before the command.
-        help: What the group is about.
+        path: The words before the command.
+        help: The subject of the group.
         sections: The commands of each distribution. The first of a name runs, so nobody replaces one of the SDK.
         is_open: Whether the provider's package adds commands.
-        more: What typer's groups take besides.
+        more: Further arguments of typer's groups.
     """
 
     def __init__(
@@ -142,7 +140,7 @@ class CommandGroup(TyperGroup):
         return super().parse_args(ctx, args or ["--help"])
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer's signature
-        """The names, in the order in which people need them."""
+        """The names, in order of use."""
         return list(self.parts)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer's signature
@@ -159,7 +157,7 @@ class CommandGroup(TyperGroup):
                     yield CommandSection(section.title, each.commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - typer's signature
-        """Find the command; if there is none, say in which group it is, or how to install the provider's package."""
+        """Find the command; otherwise say in which group it is, or how to install the provider's package."""
         known = args[0] in self.parts or args[0].startswith("-")
         for group in () if known else (each for each in self.parts.values() if isinstance(each, Group)):
             if any(args[0] == each.name for section in self._within(group.name) for each in section.commands):
@@ -168,7 +166,7 @@ class CommandGroup(TyperGroup):
             raise InputError(
                 f"unknown command {args[0]!r}; commands for tables come with the provider's package: {INSTALL}"
             )
-        self.commands = dict.fromkeys(self.parts, TyperCommand(None))  # typer compares a misspelt name with these
+        self.commands = dict.fromkeys(self.parts, TyperCommand(None))  # typer suggests similar names from these
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - typer's signature
@@ -186,7 +184,7 @@ class CommandGroup(TyperGroup):
 
 
 class _Command(TyperCommand):
-    """A command whose help has the options that people need first apart from the others."""
+    """A command whose help separates the most important options from the others."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's signature
         """Write the arguments, the first options, and the others under `Advanced`."""
@@ -204,7 +202,7 @@ class _Command(TyperCommand):
 
 
 def installed_sections() -> Iterator[CommandSection]:
-    """The commands of the SDK, and then those of each other distribution."""
+    """The commands of the SDK, followed by those of the other distributions."""
     from aegis_sdk.cli.commands import SECTION  # noqa: PLC0415 - it imports this module
 
     yield SECTION
@@ -222,13 +220,14 @@ def installed_sections() -> Iterator[CommandSection]:
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Search for no garbage while modules load: what they make stays, and the search takes a fifth of the time."""
+    """Pause garbage collection while modules load: their objects stay, and collection takes a fifth of the time."""
     searched = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        # Both together call everything old, without a search: left frozen, it would not be freed at the end.
+        # Both calls together move all objects to the oldest generation without a collection; frozen objects would never
+        # be freed.
         gc.freeze()
         gc.unfreeze()
         if searched:
@@ -236,7 +235,7 @@ def loading() -> Iterator[None]:
 
 
 def version_options(program: str, distribution: str) -> list[Any]:
-    """The option `--version` of a group: it prints the program with the version of an installed distribution."""
+    """The option `--version` of a group: prints the program and the version of an installed distribution."""
 
     def show(is_asked: bool) -> None:  # noqa: FBT001 - typer's signature
         if is_asked:
@@ -247,7 +246,7 @@ def version_options(program: str, distribution: str) -> list[Any]:
         "--version",
         is_eager=True,
         expose_value=False,
-        allow_from_autoenv=False,  # AEGIS_VERSION may be somebody's name of an image
+        allow_from_autoenv=False,  # AEGIS_VERSION may be the tag of an image
         callback=show,
         help="Show the version and exit.",
     )

@@ -32,7 +32,7 @@ def command_group() -> CommandGroup:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with 0, with 2 for bad input, or with 1 otherwise. A failure is one line on stderr.
 
-    A signal (SIGINT, SIGTERM, SIGHUP) ends the command with 128 plus its number. It leaves nothing, or says what.
+    A signal (SIGINT, SIGTERM, SIGHUP) ends the command with 128 plus its number. Files that remain are reported.
     """
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
@@ -57,25 +57,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _print_what_the_encoding_has() -> None:
-    """Print a question mark for what stdout cannot encode, as a redirected console of Windows cannot, say."""
+    """Print a question mark for characters that stdout cannot encode, for example on a redirected Windows console."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
 
 
 def _refuse_no_text(words: Sequence[str]) -> None:
-    """Refuse words that Python could not decode: no library for tables opens files of such names.
+    """Refuse arguments that Python could not decode: table libraries cannot open files of such names.
 
     Raises:
-        InputError: There is one.
+        InputError: An argument is undecodable.
     """
     for word in words:
         if not word.isascii() and any("\udc80" <= letter <= "\udcff" for letter in word):
-            raise InputError(f"{word!a} cannot be read as text; say it in UTF-8, and set PYTHONUTF8=1")
+            raise InputError(f"{word!a} cannot be read as text; use UTF-8, and set PYTHONUTF8=1")
 
 
 @contextmanager
 def _warnings_in_a_line() -> Iterator[None]:
-    """Print the SDK's own warnings as the commands do."""
+    """Print the SDK's own warnings like those of commands."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
@@ -96,6 +96,6 @@ def _is_of_stdout(error: OSError) -> bool:
 
 
 def _give_up_stdout() -> None:
-    """Redirect stdout to nowhere, so that Python does not try at exit to print the rest and report another error."""
+    """Redirect stdout to nowhere, so that Python does not try to print the rest at exit and report another error."""
     with suppress(io.UnsupportedOperation), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -24,7 +24,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 AcceptUniqueOption = Annotated[
     bool,
     typer.Option(
-        "--accept-unique", help="Do it although too many records are alone, or too few show a value, on what is shared."
+        "--accept-unique",
+        help="Continue although too many records are alone, or too few show a value, on the shared columns.",
     ),
 ]
 AttributeOption = Annotated[list[str] | None, typer.Option(help="Show only this attribute, in full; repeatable.")]
@@ -41,8 +42,8 @@ KindsOption = Annotated[
     typer.Option(
         "--kinds",
         metavar="KIND,KIND",
-        help="Kinds of configurations to rank: masked, generated, or both. With generated, all are ranked by what "
-        "their provider declares of held-out records.  [masked]",
+        help="Kinds of configurations to rank: masked, generated, or both. With generated, all are ranked by their "
+        "declared utility on held-out records.  [masked]",
         show_default=False,
     ),
 ]
@@ -65,7 +66,7 @@ _NUMBER = r"(\d+\.?\d*|\.\d+)"
 
 
 def requirements_of(texts: list[str] | None) -> dict[str, float]:
-    """Required numbers by privacy criterion.
+    """Parse required numbers by privacy criterion.
 
     Raises:
         InputError: A text is not NAME=NUMBER, or a name has two numbers.
@@ -74,7 +75,7 @@ def requirements_of(texts: list[str] | None) -> dict[str, float]:
 
 
 def weights_of(texts: list[str] | None) -> dict[str, float]:
-    """Weights by attribute. A text may hold several, separated by commas; a name with a comma needs quotes.
+    """Parse weights by attribute. A text may have several, separated by commas; a name with a comma needs quotes.
 
     Raises:
         InputError: A text is not NAME=NUMBER, or a name has two numbers.
@@ -84,21 +85,21 @@ def weights_of(texts: list[str] | None) -> dict[str, float]:
 
 
 def kinds_of(text: str | None) -> list[str] | None:
-    """The kinds of configurations that a text names, between commas; None if there is no text.
+    """Parse the comma-separated kinds of configurations; None without a text.
 
     Raises:
-        InputError: A kind does not exist, or is named twice.
+        InputError: A kind is unknown, or named twice.
     """
     if text is None:
         return None
     named = fields_of("kinds", text)
     if not named or set(named) - set(KINDS) or len(set(named)) < len(named):
-        raise InputError(f"--kinds must be {' or '.join(KINDS)}, or both with a comma between, not {text!r}")
+        raise InputError(f"--kinds must be {' or '.join(KINDS)}, or both separated by a comma, not {text!r}")
     return named
 
 
 def fields_of(option: str, text: str) -> list[str]:
-    """The parts of a text between commas; a name with a comma needs quotes.
+    """Split a text at commas; a name with a comma needs quotes.
 
     Raises:
         InputError: The text has several lines.
@@ -106,7 +107,7 @@ def fields_of(option: str, text: str) -> list[str]:
     try:
         return next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error as error:
-        raise InputError(f"--{option} must be one line, with commas between its parts, not {text!r}") from error
+        raise InputError(f"--{option} must be one line of parts separated by commas, not {text!r}") from error
 
 
 def _numbers_by_name(option: str, example: str, texts: Iterable[str], name: str) -> dict[str, float]:
@@ -125,9 +126,9 @@ def _numbers_by_name(option: str, example: str, texts: Iterable[str], name: str)
 
 
 def usual_measure(client: "Client", entry_id: str, weights: Mapping[str, float], kinds: Sequence[str] | None) -> str:
-    """The measure that lost least in the evaluation, of those that the entry has the counts or the figures for.
+    """The best measure in the evaluation among those for which the entry has the data.
 
-    Attributes that are taken together cannot have weights, except that some may be left out.
+    Joint measures allow no weights other than 0 and 1.
     """
     if any(weights.values()):
         return "mutual_information"

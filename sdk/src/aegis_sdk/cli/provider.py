@@ -1,4 +1,4 @@
-"""What the provider's package adds to the SDK's commands if it is installed: the verdicts on entries and deliveries."""
+"""Verdicts on entries and verifications of deliveries, which the provider's package adds to the SDK's commands."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,21 +11,21 @@ from aegis_sdk.cli.terminal import warn
 from aegis_sdk.wire import DataRequest, DeliveryVerdict, EntryDocument, Evidence
 
 VERDICTS = "aegis.verdicts"
-"""Functions that take an entry and its file and return a `LocalVerdict`."""
+"""Functions of an entry and its file that return a `LocalVerdict`."""
 
 VERIFICATIONS = "aegis.verifications"
-"""Functions that take a delivered file, its request, the evidence and a delimiter, and return a `LocalVerification`."""
+"""Functions of a delivered file, its request, the evidence and a delimiter that return a `LocalVerification`."""
 
 Verify = Callable[[Path, DataRequest, Evidence, str | None], "LocalVerification"]
 
 
 @dataclass(frozen=True)
 class LocalVerdict:
-    """The verdict on an entry that is in a file.
+    """The verdict on an entry file.
 
     Attributes:
-        passed: Whether the counts give no small count away, and everything was decided.
-        line: The verdict in words; if the entry failed, with the command that mends it.
+        passed: Whether no small count is disclosed, and everything was decided.
+        line: The verdict in words; after a failure, with the command that fixes it.
     """
 
     passed: bool
@@ -33,12 +33,12 @@ class LocalVerdict:
 
 
 def verdict_on(entry: EntryDocument, path: Path, *, counts: bool) -> LocalVerdict | None:
-    """Return the verdict on an entry; `None`, after a warning, if the provider's package cannot be used.
+    """Return the verdict on an entry; `None`, with a warning, if the provider's package cannot be used.
 
-    Whatever it is, there is a warning of what identifies persons; without `counts`, it passes.
+    Warns about identifiers of persons in any case; without `counts`, the verdict is a pass.
 
     Raises:
-        InputError: The entry is not what its controls say.
+        InputError: The entry contradicts its declared controls.
     """
     for each in entry_points(group=VERDICTS):
         try:
@@ -56,13 +56,13 @@ def verdict_on(entry: EntryDocument, path: Path, *, counts: bool) -> LocalVerdic
 
 @dataclass(frozen=True)
 class LocalVerification:
-    """What was found out about a file on this machine.
+    """The outcome of a local verification of a file.
 
     Attributes:
-        received: Whether it is what was agreed upon.
-        verdict: What is posted.
-        lines: The same for people, with what is not posted.
-        details: What is not posted, as JSON.
+        received: Whether the file is the agreed one.
+        verdict: The outcome to post.
+        lines: The report for people, including details that are not posted.
+        details: Details that are not posted, as JSON.
     """
 
     received: bool
@@ -72,7 +72,7 @@ class LocalVerification:
 
 
 def verifier() -> tuple[Verify | None, str]:
-    """What verifies deliveries; if there is nothing, why not."""
+    """The function that verifies deliveries, or the reason why there is none."""
     for each in entry_points(group=VERIFICATIONS):
         try:
             with loading():

@@ -22,7 +22,7 @@ def publish(
         bool,
         typer.Option(
             "--accept-small-counts",
-            help="Publish it although it gives counts of 1 to 4 away to whoever may read the entry's counts.",
+            help="Publish although counts of 1 to 4 are disclosed to everyone who may read the entry's counts.",
         ),
     ] = False,
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
@@ -30,9 +30,9 @@ def publish(
 ) -> None:
     """Publish an entry and print its id. An entry that is already published with the same content stays as it is.
 
-    First, the entry is judged as by `aegis disclose`, on this machine. If it fails, it is not sent without
-    --accept-small-counts. Nor is one without --accept-unique that declares a configuration with more than 1 % of the
-    records alone on all shared columns, whatever someone is taken to know.
+    First, the entry is checked on this machine, as by `aegis disclose`. An entry that fails is sent only with
+    --accept-small-counts. An entry that declares a configuration with more than 1 % of the records alone on all shared
+    columns is sent only with --accept-unique, whatever attackers are assumed to know.
     """
     content = read(entry)
     document = document_of(entry, content, publishable)
@@ -51,9 +51,10 @@ def publish(
 def _refusal(
     document: EntryDocument, path: Path, *, accept_small_counts: bool, accept_unique: bool
 ) -> AegisError | None:
-    """Why an entry should not be published.
+    """The reason why an entry should not be published.
 
-    `None` if its counts give no small ones away, as far as is known here, and it declares that few records are alone.
+    `None` if no small count is disclosed, as far as can be checked here, and the entry declares that few records are
+    alone.
     """
     verdict = verdict_on(document, path, counts=not accept_small_counts)
     if verdict is not None and not verdict.passed:
@@ -65,16 +66,16 @@ def _refusal(
 
 
 def _known(client: Client, document: EntryDocument) -> str | None:
-    """The id of the caller's entry that is published with this name and content already; `None` if there is none."""
+    """The id of the caller's published entry with this name and content; `None` if there is none."""
     named = [head for head in client.entries(document.name) if head.name == document.name]
-    own = (head.id for head in named if head.accepted_small_counts is not None)  # others are not told
+    own = (head.id for head in named if head.accepted_small_counts is not None)  # others cannot ask
     return next((entry_id for entry_id in own if _same(document, client.summaries(entry_id))), None)
 
 
 def _published(
     client: Client, document: EntryDocument, content: bytes, *, update: bool, accept_small_counts: bool
 ) -> str:
-    """Publish the content, or find it published already; the id of its entry."""
+    """Publish the content unless it is already published; return the id of the entry."""
     try:
         return _warned(client.publish(content, accept_small_counts=accept_small_counts, accept_unique=True))
     except ConflictError as conflict:
@@ -92,7 +93,7 @@ def _published(
 
 
 def _warned(head: PublishedHead) -> str:
-    """The id of the entry, after what the service says its provider should know."""
+    """Print the service's warnings for the provider; return the id of the entry."""
     for warning in head.warnings:
         warn(warning)
     return head.id
@@ -102,6 +103,6 @@ def _same(document: EntryDocument, published: dict[str, Any]) -> bool:
     """Whether the entries are equal except for their visibility, which is not part of a version."""
     try:
         other = EntryDocument.model_validate(published)
-    except ValidationError:  # a service that is newer than this command
+    except ValidationError:  # a newer service
         return False
     return document.model_copy(update={"visibility": other.visibility}) == other

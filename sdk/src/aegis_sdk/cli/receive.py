@@ -23,7 +23,7 @@ NOT_VERIFIED: Final = 4
 _PARQUET: Final = "application/vnd.apache.parquet"
 _DELIVERED: Final = "delivered"
 _Result: TypeAlias = tuple[dict[str, Any], list[str], int]
-"""What is printed, as JSON and for people, and the exit code."""
+"""The output as JSON and for people, and the exit code."""
 
 _PRIVATE: Final = "AEGIS_LINKS_ALLOW_PRIVATE"
 
@@ -35,31 +35,30 @@ def receive(
     ] = None,
     delimiter: Annotated[
         str | None,
-        typer.Option(help="Separates the fields of a CSV table.  [found in the header]", show_default=False),
+        typer.Option(help="Separator of a CSV table.  [from the header]", show_default=False),
     ] = None,
     dispute: Annotated[
         str | None,
         typer.Option(
-            help="Download nothing, and say what is wrong: why the request is disputed, without values of records.",
+            help="Dispute the delivery for this reason, without a download. Give no values of records.",
             show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Download a delivered table, and verify that it is what its entry says.
+    """Download a delivered table, and verify it against its entry.
 
-    The file is read from the delivery's link and must have the size and the SHA-256 that were delivered. Then it is
-    counted, and compared with the published counts of its configuration. The verdict is posted: received, or disputed
-    with the counts that differ. A download that was stopped goes on where it was. If a link gives nothing, say so with
-    --dispute.
+    The file is read from the delivery's link and must have the declared size and SHA-256. Its counts are compared with
+    the published ones of its configuration. The outcome is posted: received, or disputed with the differing counts. An
+    interrupted download resumes. If the link does not work, use --dispute.
 
-    The exit code is 0 if it is received, 3 if it is disputed, 4 if it could only be downloaded, because the provider's
-    package is not installed or the entry's version was deleted, 2 for bad input, and 1 for everything else.
+    The exit code is 0 for received, 3 for disputed, 4 for downloaded but not verified, because the provider's package
+    is not installed or the entry's version was deleted, 2 for bad input, and 1 for everything else.
     """
     mark = None if delimiter is None else _mark(delimiter)
     with Client() as client:
         request = client.requests.get(request_id)
-        if request.id.lower() != request_id.lower():  # files are named by it
+        if request.id.lower() != request_id.lower():  # the id is part of a file name
             raise UnexpectedAnswerError(f"the service has sent another request, {shown(request.id)}")
         if dispute is None:
             told, lines, code = _received(client, request, output, mark)
@@ -71,10 +70,10 @@ def receive(
 
 
 def _mark(delimiter: str) -> str:
-    """The delimiter that the option stands for.
+    """The delimiter that the option names.
 
     Raises:
-        InputError: It can be none.
+        InputError: It is not a valid delimiter.
     """
     mark = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
     if len(mark) != 1 or mark in '"\r\n\0':
@@ -85,7 +84,7 @@ def _mark(delimiter: str) -> str:
 
 
 def _received(client: Client, request: DataRequest, output: Path | None, delimiter: str | None) -> _Result:
-    """Download and verify what was delivered."""
+    """Download and verify a delivery."""
     delivery = _delivery(request, "received")
     if (ended := delivery.expires_at) is not None and ended <= datetime.now(UTC):
         raise InputError(
@@ -100,7 +99,7 @@ def _received(client: Client, request: DataRequest, output: Path | None, delimit
 
 
 def _disputed(client: Client, request: DataRequest, output: Path | None, reason: str) -> _Result:
-    """Dispute what was delivered in a person's words, with the digest of the file if it has been downloaded."""
+    """Dispute a delivery in a person's words, with the digest of the file if it was downloaded."""
     path = output or _named(request, _delivery(request, "disputed"))
     if not 0 < len(reason) <= LONGEST_REASON:
         raise InputError(f"--dispute: give a reason of 1 to {LONGEST_REASON:,} characters")
@@ -117,10 +116,10 @@ def _disputed(client: Client, request: DataRequest, output: Path | None, reason:
 
 
 def _delivery(request: DataRequest, what: str) -> Delivery:
-    """What was delivered.
+    """The delivery of a request.
 
     Raises:
-        InputError: Nothing is, or no longer.
+        InputError: There is no delivery, or not any more.
     """
     if request.state != _DELIVERED or request.delivery is None:
         raise InputError(f"this request is {shown(request.state)}, so nothing can be {what}")
@@ -132,10 +131,10 @@ def _named(request: DataRequest, delivery: Delivery) -> Path:
 
 
 def _path(output: Path | None, request: DataRequest, delivery: Delivery) -> Path:
-    """Where the file is written.
+    """The path of the downloaded file.
 
     Raises:
-        InputError: Another file is there, or none can be.
+        InputError: Another file has this path, or the directory does not exist.
     """
     path = output or _named(request, delivery)
     if not path.parent.is_dir():
@@ -150,10 +149,10 @@ def _is_it(path: Path, delivery: Delivery) -> bool:
 
 
 def _downloaded(path: Path, delivery: Delivery) -> None:
-    """Download the file, which gets its name only if it is the one that was delivered.
+    """Download the file, which gets its final name only if it is the delivered one.
 
     Raises:
-        DownloadError: It is not, or cannot be read.
+        DownloadError: It is another file, or cannot be read.
     """
     if path.exists():
         return
@@ -166,7 +165,7 @@ def _downloaded(path: Path, delivery: Delivery) -> None:
 
 
 def _verified(client: Client, request: DataRequest, path: Path, delimiter: str | None) -> _Result:
-    """Verify the file, post the verdict, and report it."""
+    """Verify the file, post the outcome, and report it."""
     verify, why = verifier()
     if verify is None:
         return _not_verified(path, why)
@@ -188,16 +187,16 @@ def _not_verified(path: Path, why: str) -> _Result:
 
 
 def _other_file(client: Client, request: DataRequest, path: Path, error: OtherFileError) -> _Result:
-    """Dispute a file that is another one than was delivered."""
+    """Dispute a file other than the delivered one."""
     part = _part(path)
     verdict = DeliveryVerdict(sha256=error.sha256, size=part.stat().st_size, reason=f"Downloaded twice: {error}")
     state = client.requests.dispute(request.id, verdict).state
-    lines = [f"{shown(state)}: {error}, not that of the file which was delivered", f"it is in {part}"]
+    lines = [f"{shown(state)}: {error}, not that of the delivered file", f"it is in {part}"]
     return _told(part, state, verdict), lines, DISPUTED
 
 
 def _part(path: Path) -> Path:
-    """What a file is called until it is whole."""
+    """The name of an incomplete file."""
     return path.with_name(f"{path.name}.part")
 
 

@@ -14,7 +14,7 @@ _LINK = 4_000
 
 
 def offered(request: DataRequestHead) -> str:
-    """One line: the state of a request, and what is offered or agreed upon."""
+    """One line: the state of a request, and the configuration offered or agreed upon."""
     if request.problem is not None:
         return one_line(f"{request.state}: {request.problem.detail}")
     what = "" if request.configuration is None else f": {shown(request.configuration)}{_cost(request.cost)}"
@@ -47,7 +47,7 @@ def _row(request: DataRequestHead) -> tuple[str, ...]:
 
 
 def report(request: DataRequest) -> Iterator[str]:
-    """A request with its history, and what the caller may do next."""
+    """A request with its history, and the actions that the caller may take."""
     yield offered(request)
     yield f"entry {shown(request.entry.name, _LONG)}, version {request.entry.version}, of {shown(request.entry.tenant)}"
     yield f"for {shown(request.consumer)}: {shown(request.purpose, _TEXT)}"

@@ -1,4 +1,4 @@
-"""Data requests: to make them, to see them, and what providers, consumers and operators decide on them."""
+"""Commands for data requests: create, list, show and decide."""
 
 import json
 import sys
@@ -30,23 +30,23 @@ from aegis_sdk.cli.terminal import print_json, say
 from aegis_sdk.reading import shown
 from aegis_sdk.wire import DataRequest, EntryHead
 
-WhyOption = Annotated[str | None, typer.Option("--why", help="Why, for the other side and for the record.")]
-NeededWhyOption = Annotated[str, typer.Option("--why", help="Why, for the other side and for the record.")]
+WhyOption = Annotated[str | None, typer.Option("--why", help="Reason, for the other side and for the record.")]
+NeededWhyOption = Annotated[str, typer.Option("--why", help="Reason, for the other side and for the record.")]
 
 _SECONDS = 60.0
-"""How long to wait for the advice."""
+"""Seconds to wait for the advice."""
 
 
 def new(
     entry_id: EntryIdArgument,
-    purpose: Annotated[str, typer.Option(help="What the data is for.")],
-    contact: Annotated[str, typer.Option(help="Whom the provider can ask, such as a mail address.")],
+    purpose: Annotated[str, typer.Option(help="Purpose of the data.")],
+    contact: Annotated[str, typer.Option(help="Contact for the provider, such as a mail address.")],
     accept_terms: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--accept-terms", help="Accept the entry's licence and policy; required without a terminal.")
     ] = False,
     require: RequireOption = None,
     attribute: Annotated[
-        list[str] | None, typer.Option(help="Only this attribute is needed; repeatable. By default, all are.")
+        list[str] | None, typer.Option(help="Attribute that is needed; repeatable. By default, all are.")
     ] = None,
     measure: MeasureOption = None,
     weights: WeightsOption = None,
@@ -99,12 +99,12 @@ def _ask(head: EntryHead) -> None:
 
 
 def list_(
-    state: Annotated[str | None, typer.Option(help="Only those in this state, such as advised.")] = None,
-    entry: Annotated[str | None, typer.Option(metavar="ENTRY_ID", help="Only those for this entry.")] = None,
+    state: Annotated[str | None, typer.Option(help="Only requests in this state, such as advised.")] = None,
+    entry: Annotated[str | None, typer.Option(metavar="ENTRY_ID", help="Only requests for this entry.")] = None,
     side: Annotated[
-        str | None, typer.Option(help="Only those that your tenant has made (consumer) or was made (provider).")
+        str | None, typer.Option(help="Only requests that your tenant has made (consumer) or received (provider).")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many, the newest.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many requests, the newest.")] = 50,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """List data requests."""
@@ -130,17 +130,17 @@ def approve(request_id: RequestIdArgument, why: WhyOption = None, as_json: JsonO
 
 
 def decline(request_id: RequestIdArgument, why: NeededWhyOption, as_json: JsonOption = False) -> None:  # noqa: FBT002
-    """Decline a data request, and say why."""
+    """Decline a data request, with a reason."""
     _step(lambda requests: requests.decline(request_id, why), as_json=as_json)
 
 
 def counter(
     request_id: RequestIdArgument,
-    configuration: Annotated[str, typer.Argument(metavar="CONFIGURATION", help="What you offer instead.")],
+    configuration: Annotated[str, typer.Argument(metavar="CONFIGURATION", help="Configuration to offer instead.")],
     why: WhyOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Offer another configuration than a data request was advised."""
+    """Offer a configuration other than the recommended one."""
     _step(lambda requests: requests.counter(request_id, configuration, why), as_json=as_json)
 
 
@@ -150,7 +150,7 @@ def accept(request_id: RequestIdArgument, why: WhyOption = None, as_json: JsonOp
 
 
 def withdraw(request_id: RequestIdArgument, why: WhyOption = None, as_json: JsonOption = False) -> None:  # noqa: FBT002
-    """Take a data request back before anything is delivered."""
+    """Withdraw a data request before anything is delivered."""
     _step(lambda requests: requests.withdraw(request_id, why), as_json=as_json)
 
 

@@ -1,4 +1,4 @@
-"""Search for data: what is offered, by words, attributes and the privacy that a consumer needs."""
+"""Search the catalogue by words, attributes and required privacy."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,8 @@ _TEXT = 90
 
 def search(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORD]...", help="All of them are in name, title or keywords.")
+        list[str] | None,
+        typer.Argument(metavar="[WORD]...", help="Words that must all occur in name, title or keywords."),
     ] = None,
     attribute: Annotated[
         list[str] | None, typer.Option(help="Only entries with this attribute; repeatable.", show_default=False)
@@ -34,8 +35,7 @@ def search(
 ) -> None:
     """Search for data that you may request.
 
-    Shows what each entry predicts, from which attributes, and how many of its configurations have the privacy that you
-    require.
+    Shows the label and the attributes of each entry, and how many of its configurations have the required privacy.
     """
     wanted = _Wanted(tuple(words or ()), tuple(attribute or ()), _required(require))
     with Client() as client:
@@ -59,22 +59,22 @@ class _Wanted:
 
     @property
     def query(self) -> str | None:
-        """The words, as the service looks for them."""
+        """The words, as the service searches for them."""
         return " ".join(self.words) or None
 
     @property
     def told(self) -> "_Told":
-        """What the service looks for besides: one attribute and one guarantee, so that few entries are read."""
+        """Further criteria for the service: one attribute and one promise, so that few entries are read."""
         first = dict(islice(self.require.items(), 1))
         return {"attribute": next(iter(self.attributes), None), "require": first}
 
     def is_in(self, head: Head) -> bool:
-        """Whether all words are in what a head says."""
+        """Whether a head contains all words."""
         text = "\n".join([head.name, head.title, *head.keywords]).casefold()
         return all(word.casefold() in text for word in self.words)
 
     def offered_by(self, entry: EntryHead) -> int:
-        """How many configurations of an entry with these attributes have what is required."""
+        """The number of configurations with the required privacy, of an entry with these attributes."""
         names = {each["name"] for each in entry.entry_schema["attributes"]}
         if not names.issuperset(self.attributes):
             return 0
@@ -85,7 +85,7 @@ class _Wanted:
         return sum(map(self._is_kept, vouched)) if self.require else len(ids)
 
     def _is_kept(self, vouched: Sequence[float | None]) -> bool:
-        """Whether a configuration that vouches for these numbers has what is required."""
+        """Whether a configuration that promises these numbers has the required privacy."""
         return all(starmap(_holds, zip(self.require.items(), vouched, strict=True)))
 
 
@@ -99,12 +99,12 @@ def _holds(required: tuple[str, float], number: float | None) -> bool:
 def _required(texts: list[str] | None) -> dict[str, float]:
     required = requirements_of(texts)
     for name in required.keys() - PRIVACY_CRITERIA.keys():
-        raise InputError(f"--require: {name!r} is no privacy criterion; use one of {', '.join(PRIVACY_CRITERIA)}")
+        raise InputError(f"--require: {name!r} is not a privacy criterion; use one of {', '.join(PRIVACY_CRITERIA)}")
     return required
 
 
 def _matching(client: Client, heads: Iterable[Head], wanted: _Wanted) -> Iterator[EntryHead]:
-    """The entries with all that is wanted, of which the service has looked for a part."""
+    """The entries that meet all criteria, of which the service checks only some."""
     for head in heads:
         if wanted.is_in(head):
             entry = client.entry(head.id)
@@ -114,7 +114,7 @@ def _matching(client: Client, heads: Iterable[Head], wanted: _Wanted) -> Iterato
 
 def _report(matches: Sequence[EntryHead], wanted: _Wanted, *, more: bool) -> Iterator[str]:
     if not matches:
-        hint = "; words are looked for in name, title and keywords, other things by --label and --attribute"
+        hint = "; words are searched in name, title and keywords; for other things use --label and --attribute"
         yield f"no entries{hint if wanted.words else ''}"
     for entry in matches:
         yield from _lines(entry, wanted)

@@ -1,4 +1,4 @@
-"""Signals end a command by an exception, so that nothing unfinished is left behind."""
+"""Signals end a command by an exception, so that it can clean up."""
 
 import signal
 import sys
@@ -15,18 +15,20 @@ _AGAIN = 1.0
 
 
 _SOON = 0.05
-"""Seconds until a signal comes again whose exception was raised where Python ignores all."""
+"""Seconds until a signal is sent again whose exception was ignored by Python."""
 
 
 class Interrupted(SystemExit, KeyboardInterrupt):
-    """Ctrl-C: ends the command, unless what runs catches `KeyboardInterrupt` and goes on with what it has."""
+    """Ctrl-C: ends the command, unless the running code catches `KeyboardInterrupt` and continues with partial
+    results.
+    """
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """End the block when a signal comes; signals that are ignored stay ignored.
+    """End the block on a signal; ignored signals stay ignored.
 
-    Interrupted libraries raise errors of their own, so any error after a signal ends the block as the signal does.
+    Interrupted libraries raise their own errors, so any error after a signal ends the block like the signal.
 
     Raises:
         SystemExit: A signal came; the code is 128 plus its number.
@@ -71,7 +73,7 @@ def _never_ignored(received: list[tuple[int, float]]) -> Iterator[None]:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Let signals wait until the block ends: some libraries lose what is raised inside them, or crash later."""
+    """Delay signals until the block ends: some libraries swallow exceptions raised inside them, or crash later."""
     waiting: list[int] = []
     try:
         with _handled(lambda number, _: waiting.append(number)):
@@ -83,7 +85,7 @@ def held_back() -> Iterator[None]:
 
 @contextmanager
 def _handled(handler: Callable[[int, object], None]) -> Iterator[None]:
-    """Send the signals to the handler, in the main thread only: Python allows no other."""
+    """Send the signals to the handler; Python allows this in the main thread only."""
     in_main = threading.current_thread() is threading.main_thread()
     numbers = [getattr(signal, name) for name in _NAMES if in_main and hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}

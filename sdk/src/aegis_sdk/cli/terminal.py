@@ -1,4 +1,4 @@
-"""Output of commands: results on stdout, progress on stderr if that is a terminal, or if lines are asked for."""
+"""Output of commands: results on stdout, progress on stderr if that is a terminal or the environment asks for lines."""
 
 import json
 import os
@@ -20,11 +20,11 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 PROGRESS = "AEGIS_PROGRESS"
-"""With the value `lines`, what a command does is said in lines on stderr, terminal or not: in the log of a job, say."""
+"""With the value `lines`, progress is printed as lines to stderr even without a terminal, for logs of jobs."""
 
 
 def say(progress: str) -> None:
-    """Print a line to stderr, if that is a terminal or lines are asked for."""
+    """Print a line to stderr if that is a terminal or the environment asks for lines."""
     if sys.stderr.isatty() or os.environ.get(PROGRESS) == "lines":
         typer.echo(one_line(progress), err=True)
 
@@ -35,13 +35,13 @@ def warn(warning: str) -> None:
 
 
 def print_json(result: dict[str, Any]) -> None:
-    """Print the result as JSON, for programs."""
+    """Print the result as JSON."""
     is_any_text = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     typer.echo(json.dumps(result, indent=2, ensure_ascii=not is_any_text))
 
 
 def print_result(result: dict[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
-    """Print the result as JSON for programs, or the lines that report it to people."""
+    """Print the result as JSON, or its report as lines."""
     if as_json:
         print_json(result)
     else:
@@ -61,7 +61,7 @@ def progress_bar(task: str) -> Iterator[Progress]:
 
 @contextmanager
 def stage(step: str) -> Iterator[Progress]:
-    """Say that a step of the work has begun, and show a bar while it takes."""
+    """Print the step that begins, and show a bar during it."""
     say(f"{step} ...")
     with progress_bar(step) as progress:
         yield progress
@@ -69,9 +69,9 @@ def stage(step: str) -> Iterator[Progress]:
 
 @contextmanager
 def time_bar(task: str, seconds: float) -> Iterator[Callable[[float, str], None]]:
-    """Show a bar of the seconds that a task may take, and below it what is reached until now; see `progress_bar`.
+    """Show a bar of the seconds that a task may take, with the latest result below it; see `progress_bar`.
 
-    What it yields is called with the seconds that the task has taken, and a text that is cut where the line ends.
+    Yields a function of the elapsed seconds and a text, which is cut at the end of the line.
     """
     from rich.console import Group  # noqa: PLC0415 - see above
     from rich.progress import BarColumn, TextColumn  # noqa: PLC0415 - see above
@@ -96,7 +96,7 @@ def time_bar(task: str, seconds: float) -> Iterator[Callable[[float, str], None]
 
 @contextmanager
 def _shown(drawn: Callable[[], "RenderableType"]) -> Iterator[None]:
-    """Show what a function returns on stderr, again and again until the work is done, if that is a terminal."""
+    """Show the changing output of a function on stderr during the work, if that is a terminal."""
     from rich.console import Console  # noqa: PLC0415 - see above
     from rich.constrain import Constrain  # noqa: PLC0415 - see above
     from rich.live import Live  # noqa: PLC0415 - see above
@@ -104,7 +104,7 @@ def _shown(drawn: Callable[[], "RenderableType"]) -> Iterator[None]:
     console = Console(stderr=True)
 
     def fitting() -> Constrain:
-        # Ctrl-C appears as ^C behind the last line. If it began a new one, a line would be left over at the end.
+        # Ctrl-C prints ^C after the last line. On a new line, it would leave one over at the end.
         return Constrain(drawn(), console.width - len("^C"))
 
     live = Live(get_renderable=fitting, console=console, transient=True, refresh_per_second=10)
@@ -113,7 +113,7 @@ def _shown(drawn: Callable[[], "RenderableType"]) -> Iterator[None]:
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
-    """Lines of aligned columns, with numbers to the right: integers and shares unchanged, others with six decimals."""
+    """Lines of aligned columns, numbers to the right: integers and shares unchanged, others with six decimals."""
     cells = [[_cell(cell) for cell in row] for row in [header, *rows]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     numeric = [any(not isinstance(row[place], str) for row in rows) for place in range(len(header))]

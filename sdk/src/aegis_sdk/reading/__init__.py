@@ -1,7 +1,7 @@
 """Reading entries and advice: configurations in one form, lattices, functions in plain words, and the certainty of
 the numbers of an advice.
 
-Part of the base installation; needs nothing but Python.
+Part of the base installation; needs only Python.
 """
 
 from aegis_sdk.printable import as_sentence, one_line, shown, some

@@ -1,4 +1,4 @@
-"""Which share of the records is alone on all columns that a release shares, in words."""
+"""The share of records that are alone on all columns that a release shares, in words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +10,13 @@ from aegis_sdk.reading.numbers import Share
 from aegis_sdk.wire import DROP, IDENTITY, EntryDocument
 
 LEAST_SHARE: Final = 0.001
-"""The least share that is told of records that are alone: it stands for less than itself."""
+"""The least share of lone records that is stated; it stands for all smaller ones."""
 
 MOST_ALONE: Final = 0.01
-"""Above this share of records that are alone, a release is private only against who knows no more than is said."""
+"""Above this share of lone records, a release is private only against attackers who know no more than stated."""
 
 ACCEPT_UNIQUE: Final = "--accept-unique"
-"""The option that accepts more."""
+"""The option that accepts a larger share."""
 
 _MOST_NAMES: Final = 5
 
@@ -26,21 +26,22 @@ _STATED: Final[Any] = {
     "configurations": {"__all__": {"id", "kind", "maskings", "alone"}},
     "configuration_table": {"ids", "maskings", "alone"},
 }
-"""What an entry states about records that are alone."""
+"""An entry's statement about records that are alone."""
 
 
 @dataclass(frozen=True)
 class Alone:
-    """Which share of the records is alone: no other record agrees with them on all columns that a configuration shares.
+    """The share of records that are alone: no other record agrees with them on all columns that a configuration shares.
 
     Attributes:
-        label: The label, which is not looked at; `None` if it is not known, and all columns are.
-        shares: The share of each configuration that is offered, by id; `None` where it is not stated.
-        known: The quasi-identifiers, if other columns are shared too; `None` if all are, or it is not stated.
-        configuration: The id of the configuration that this is about; `None` if it is about all.
-        shared: How many columns this configuration shares, or else the worst; `None` if that is not known.
-        as_they_are: How many of these are shared as they are.
-        is_table: Whether this is about a table as it is, which is called `configuration` then.
+        label: The label, which does not count as a column; `None` if it is not known, so that all columns count.
+        shares: The share of each offered configuration, by id; `None` where it is not stated.
+        known: The quasi-identifiers, if other columns are shared too; `None` if all are quasi-identifiers or none are
+            stated.
+        configuration: The id of the configuration concerned; `None` for all.
+        shared: The number of columns that this configuration shares, or else the worst one; `None` if not known.
+        as_they_are: The number of these that are shared unmasked.
+        is_table: Whether this is about an unmasked table, named by `configuration`.
     """
 
     label: str | None
@@ -53,7 +54,7 @@ class Alone:
 
     @classmethod
     def of(cls, schema: Mapping[str, Any], configuration: str | None = None) -> "Alone":
-        """Return what an entry, or its schema, states about a configuration, or about all that it offers."""
+        """Return the statement of an entry or its schema about a configuration, or about all."""
         shares = _shares_in(schema)
         known = schema.get("quasi_identifiers")
         about = cls(schema["label"]["name"], shares, None if known is None else tuple(known), configuration)
@@ -62,28 +63,28 @@ class Alone:
 
     @classmethod
     def stated_in(cls, entry: EntryDocument) -> "Alone":
-        """Return what an entry states about all that it offers."""
+        """Return the statement of an entry about all its configurations."""
         return cls.of(entry.model_dump(include=_STATED))
 
     def sharing(self, maskings: Mapping[str, str]) -> "Alone":
-        """Return the same about a configuration with these maskings, by attribute."""
+        """Return the statement about a configuration with these maskings, by attribute."""
         if not maskings:
             return self
         shared, kept = (sum(map(test, maskings.values())) for test in (lambda each: each != DROP, IDENTITY.__eq__))
         return replace(self, shared=shared, as_they_are=kept)
 
     def in_short(self) -> "Alone":
-        """Return the same without the shares of configurations that it does not name."""
+        """Return the statement without the shares of configurations that it does not name."""
         return replace(self, shares={name: self.shares[name] for name in (self.configuration, self.worst) if name})
 
     @property
     def own(self) -> float | None:
-        """The share of the configuration; `None` if it is not stated, or this is about all."""
+        """The share of the configuration; `None` if it is not stated, or no configuration is chosen."""
         return None if self.configuration is None else self.shares.get(self.configuration)
 
     @property
     def worst(self) -> str | None:
-        """The id of the configuration that leaves most alone; of equal ones, the one that this is about, or the first.
+        """The id of the configuration with the largest share; of equal ones, the chosen one or else the first.
 
         `None` if none is stated.
         """
@@ -96,7 +97,7 @@ class Alone:
         return None if self.worst is None else self.shares[self.worst]
 
     def is_much(self, *, offered: bool) -> bool:
-        """Whether more are alone than a release passes with: in the configuration or, with `offered`, in any."""
+        """Whether the share is above the limit of a release: of the configuration or, with `offered`, of any."""
         stated = [each for each in (self.own, self.most if offered else None) if each is not None]
         return max(stated, default=0.0) > MOST_ALONE
 
@@ -109,7 +110,7 @@ class Alone:
 
     @property
     def document(self) -> dict[str, Any]:
-        """What it says, as JSON values."""
+        """The statement as JSON values."""
         return {
             "share": self.own,
             "most": self.most,
@@ -134,7 +135,7 @@ class Alone:
         )
 
     def _shared(self) -> str:
-        """Say how many columns it shares, and how; empty if that is not known."""
+        """Say how many columns are shared, and how; empty if not known."""
         if self.shared is None or self.as_they_are is None:
             return ""
         besides = "" if self.label is None else f" besides {shown(self.label)}"
@@ -148,7 +149,7 @@ class Alone:
         return f"{columns}, {number if self.shared > 1 else ''}{are}"
 
     def line(self, *, offered: bool = False) -> str:
-        """Say it in a line; if too many are alone, it begins with whom the release protects people against."""
+        """Say it in a line, which begins with the limits of the release's privacy if too many records are alone."""
         if not self.is_much(offered=offered):
             return self.sentence
         return f"{private_only(self.known)}; {self.sentence}"
@@ -164,14 +165,14 @@ def share_alone(share: float | None) -> str:
 
 
 def private_only(known: Sequence[str] | None) -> str:
-    """Say against whom a release protects people if too many are alone on all columns that it shares."""
+    """Say against whom a release is private if too many records are alone on all columns that it shares."""
     if known is None:
-        return "not private against who knows all shared columns"
-    return f"private only against who knows no more than: {some(known, _MOST_NAMES) if known else 'nothing'}"
+        return "not private against anyone who knows all shared columns"
+    return f"private only against attackers who know no more than: {some(known, _MOST_NAMES) if known else 'nothing'}"
 
 
 def alone_at_most(share: float | None) -> str:
-    """Say the largest share of records that a configuration of an entry leaves alone; `None`: it is not stated."""
+    """Say the largest share of lone records in any configuration of an entry; `None`: not stated."""
     if share is None:
         return "how many records are alone on all shared columns is not stated"
     return f"{'at most ' if share else ''}{_are_alone(share)}"

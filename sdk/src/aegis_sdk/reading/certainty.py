@@ -1,4 +1,4 @@
-"""How certain the numbers of an advice are if the unmasked joint counts of an attribute are not known."""
+"""The uncertainty of an advice if the unmasked joint counts of an attribute are not known."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _CERTAIN_SOURCES = ("counts", "definition")
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds on a true number; `least` or `most` is infinite if nothing is certain on that side."""
+    """Bounds on a true number; `least` or `most` is infinite without a bound on that side."""
 
     least: float
     most: float
@@ -42,7 +42,7 @@ def utility_bounds(attribute: AttributeAdvice) -> Bounds:
 def deviation_bounds(attribute: AttributeAdvice, score: MaskingScore) -> Bounds:
     """Bounds on the distance between the utility of a masking and the true utility of its attribute.
 
-    Nothing bounds it from above if the utility of the masking is itself fitted or folded from the reference.
+    There is no upper bound if the utility of the masking is itself fitted or computed from the reference.
     """
     if score.source not in _CERTAIN_SOURCES:
         return Bounds(0, math.inf)
@@ -52,7 +52,7 @@ def deviation_bounds(attribute: AttributeAdvice, score: MaskingScore) -> Bounds:
 
 
 def stated_deviation(attribute: AttributeAdvice, masking: str) -> str:
-    """The deviation of a masking as text that shows how certain it is.
+    """The deviation of a masking as text, with its uncertainty.
 
     `0.125` if the reference is known, `0.16 (0.002 to 0.84)` if the bounds are far apart, otherwise `at least 0.16` or
     `about 0.16`.

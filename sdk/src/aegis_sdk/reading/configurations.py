@@ -1,7 +1,7 @@
-"""The configurations of an entry or of its schema, in whichever form it lists them.
+"""The configurations of an entry or of its schema, listed in either form.
 
-A table of a million configurations is read by columns, never one by one. The schema is the entry without counts, as the
-service shows it.
+A table of a million configurations is read by columns, never one by one. The schema is the entry without counts, as
+served.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ def uses_of(entry: EntryDocument, attribute: str) -> Counter[str]:
 
 
 def vouched_for(entry: EntryDocument, privacy: str) -> dict[str, float]:
-    """The number for this privacy criterion, by id, of each configuration that vouches for it."""
+    """The number for this privacy criterion, by id, of each configuration that promises it."""
     if entry.configuration_table is not None:
         column = (entry.configuration_table.privacy or {}).get(privacy, [])
         numbers = zip(entry.configuration_table.ids, column, strict=False)
@@ -37,12 +37,12 @@ def vouched_for(entry: EntryDocument, privacy: str) -> dict[str, float]:
 
 
 def suppressed_in(entry: EntryDocument) -> list[int]:
-    """The numbers of suppressed records, of the configurations that state them."""
+    """The numbers of suppressed records, where configurations state them."""
     return [each.suppressed for each in entry.masked if each.suppressed is not None]
 
 
 def suppressed_cells_in(entry: EntryDocument) -> list[int]:
-    """The numbers of suppressed cells, of the configurations that state them."""
+    """The numbers of suppressed cells, where configurations state them."""
     return [each.suppressed_cells for each in entry.masked if each.suppressed_cells is not None]
 
 
@@ -77,7 +77,7 @@ def configurations_of(schema: Mapping[str, Any]) -> list[str]:
 
 
 def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dict[str, list[float | None]]:
-    """What these configurations vouch for, by privacy criterion, and how much they suppress (`SUPPRESSED`).
+    """The promises of these configurations by privacy criterion, and what they suppress (`SUPPRESSED`).
 
     Each column has a number for each configuration, None where it states none. Columns without numbers are omitted.
     """
@@ -89,13 +89,13 @@ def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dic
 
 
 def suppressed_cells_of(schema: Mapping[str, Any], configuration: str | None) -> int:
-    """How many single cells a configuration suppresses, from a schema; 0 if it states none, or others do not see it."""
+    """The number of suppressed cells of a configuration, from a schema; 0 if it is not stated or hidden."""
     listed = (each for each in schema.get("configurations") or [] if each["id"] == configuration)
     return next((each.get("suppressed_cells") or 0 for each in listed), 0)
 
 
 def measured_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[str | None]:
-    """What a trained model does on each of these configurations, in words; None where nothing was measured.
+    """The performance of a trained model on each of these configurations, in words; None where not measured.
 
     The entry's owners read `AUC 0.634 of 0.750`, others the share of the distance from chance, such as `54 %`.
     """

@@ -17,7 +17,7 @@ _SHOWN = 5
 def words_of(masking: Masking) -> str:
     """The function of a masking in plain words, or the name and parameters of an unknown function.
 
-    If the entry names no function, the words say so, and whether the values are or may be masked at random.
+    Without a function in the entry, the words say so, and whether the values are or may be masked at random.
     """
     if masking.function is None:
         return "not given" if masking.is_deterministic else f"not given; {_chance(masking)} at random"
@@ -25,13 +25,13 @@ def words_of(masking: Masking) -> str:
 
 
 def in_words(name: str, parameters: Parameters) -> str:
-    """What a function with this name does to values, or the name and parameters of an unknown function."""
+    """A function in words; an unknown one by name and parameters."""
     words = _WORDS[name](parameters) if name in _WORDS else None
     return words or as_given(name, parameters)
 
 
 def unit_of(masking: Masking) -> str | None:
-    """The unit to which a hierarchy of dates generalizes, such as `decade`; None for any other masking."""
+    """The unit of a hierarchy of dates, such as `decade`; None for any other masking."""
     function = masking.function
     if function is None or function.name != "hierarchy" or not {"dates", "level"} <= function.parameters.keys():
         return None
@@ -44,13 +44,13 @@ def _chance(masking: Masking) -> str:
 
 
 def as_given(name: str, parameters: Parameters) -> str:
-    """The name and parameters of a function or a rule, as they stand in the entry."""
+    """The name and parameters of a function or a rule, as in the entry."""
     listed = ", ".join(f"{key} {_value(value)}" for key, value in parameters.items())
     return f"{name}: {listed}" if listed else name
 
 
 def _value(value: object) -> str:
-    """A parameter as text: the items of a list, the number of members of an object."""
+    """A parameter as text: a list as its items, an object as its number of members."""
     if isinstance(value, list):
         return " ".join(map(_value, value))
     if isinstance(value, dict):
@@ -88,7 +88,7 @@ def _interval(low: str, high: str) -> str:
 
 
 def _hierarchy(parameters: Parameters) -> str | None:
-    """The words for a hierarchy: its file or tree and level, or the width, unit or kept characters of a built one."""
+    """A hierarchy in words: its file or tree and level, or the width, unit or kept characters of a built one."""
     if "level" not in parameters:
         return None
     level = f"level {_value(parameters['level'])} of"
@@ -107,7 +107,7 @@ def _hierarchy(parameters: Parameters) -> str | None:
 
 
 def _at_level(parameters: Parameters, name: str) -> object | None:
-    """The step of a built hierarchy at its level; None if it has no such level."""
+    """The step of a built hierarchy at its level; None if there is no such level."""
     steps, level = parameters[name], parameters["level"]
     if isinstance(steps, list) and isinstance(level, int) and 1 <= level <= len(steps):
         step: object = steps[level - 1]

@@ -1,4 +1,4 @@
-"""What an entry, or its schema, says of its generated configurations."""
+"""The generated configurations of an entry or its schema."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from aegis_sdk.wire import EntryDocument, GeneratedConfiguration
 
 @dataclass(frozen=True)
 class AttackOutline:
-    """How often an attack succeeds, with its 95 % interval, and by chance if that is given."""
+    """The success rate of an attack with its 95 % interval, and that of chance if given."""
 
     value: float
     low: float
@@ -19,7 +19,7 @@ class AttackOutline:
 
 @dataclass(frozen=True)
 class GeneratedOutline:
-    """A generated configuration; `privacy`: what it vouches for, by criterion; `transfers`: whether it declares any."""
+    """A generated configuration; `privacy`: its promises by criterion; `transfers`: whether it declares any."""
 
     id: str
     method: str

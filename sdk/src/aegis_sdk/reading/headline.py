@@ -1,4 +1,4 @@
-"""An advice in sentences: how much its best configuration keeps, by what it is the best, and how certain that is."""
+"""An advice in sentences: how much its best configuration keeps, the basis of the ranking, and its certainty."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Kept:
-    """What a configuration keeps.
+    """How much a configuration keeps.
 
     Attributes:
         share: The share of the whole, from 0 to 1.
-        of_all: Whether the whole is all that the table tells. Otherwise it is what is known to be there.
+        of_all: Whether the whole is the utility of the table. Otherwise it is the known part of that.
         is_coarse: Whether the share is rounded, so that it does not reveal counts.
     """
 
@@ -30,7 +30,7 @@ class Kept:
 
     @property
     def is_all(self) -> bool:
-        """Whether nothing of the whole is lost."""
+        """Whether nothing is lost."""
         return not self.is_coarse and self.share >= 1 - _ROUNDING
 
     def in_words(self) -> str:
@@ -47,7 +47,7 @@ class Kept:
 
 
 def headline(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
-    """Say in one sentence which configuration is the best, and how much it keeps. `schema`: the entry's."""
+    """Say in one sentence which configuration is the best, and how much it keeps."""
     label, kept = shown(schema["label"]["name"]), kept_by_best(advice)
     if kept is None:
         return f"{advice.configuration} is the best of {advice.considered}: none keeps more about {label}"
@@ -57,16 +57,16 @@ def headline(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
 
 
 def _measured(schema: Mapping[str, Any], configuration: str | None) -> str:
-    """What a trained model did on the configuration, in brackets, if its provider published that."""
+    """The performance of a trained model on the configuration, in brackets, if its provider published it."""
     known = [] if configuration is None else measured_of(schema, [configuration])
     return f" ({known[0]}, measured by its provider)" if known and known[0] else ""
 
 
 def kept_by_best(advice: Advice | CoarseAdvice) -> Kept | None:
-    """What the best configuration keeps.
+    """How much the best configuration keeps.
 
-    None if deviations are not from a common whole (the reference `own`), if less utility is better, if the table tells
-    nothing, and if the answer does not say.
+    None if deviations have no common whole (the reference `own`), if less utility is better, if the table's utility is
+    0, or if the answer does not have it.
     """
     if isinstance(advice, CoarseAdvice):
         rows = (row for row in advice.ranking or [] if row.configuration == advice.configuration)
@@ -78,13 +78,13 @@ def kept_by_best(advice: Advice | CoarseAdvice) -> Kept | None:
 
 @dataclass(frozen=True)
 class Whole:
-    """The utility that deviations are measured from, and whether it is that of the unmasked table."""
+    """The utility that deviations are measured from; `of_all`: whether it is that of the unmasked table."""
 
     utility: float
     of_all: bool
 
     def kept(self, deviation: float) -> Kept:
-        """What is left of it."""
+        """The part of it that is left."""
         return Kept(min(max(1 - deviation / self.utility, 0.0), 1.0), self.of_all)
 
 
@@ -97,7 +97,7 @@ def whole_of(advice: Advice) -> Whole | None:
 
 
 def _whole(advice: Advice) -> tuple[float, bool]:
-    """The utility that deviations are measured from, and whether it is that of the unmasked table."""
+    """The utility that deviations are measured from; `of_all`: whether it is that of the unmasked table."""
     if advice.joint is not None:
         return advice.joint.reference_utility, advice.joint.reference_source == "published"
     if advice.transfer is not None:
@@ -111,15 +111,15 @@ def _whole(advice: Advice) -> tuple[float, bool]:
 
 
 def outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
-    """The sentences that say by what the configuration is the best, and how certain that is. `schema`: the entry's."""
+    """The sentences about the basis of the ranking and its certainty."""
     better = f" ({advice.better} utility is better)" if advice.better else ""
     by = f"by {advice.request.get('measure')}{_unit(advice, schema)}{better}"
     yield f"it is the best of {advice.considered} {by}"
     if advice.stale:
-        yield f"stale: this is about version {advice.entry.version}, and the entry has a newer one; ask again"
+        yield f"stale: this is about version {advice.entry.version}, but the entry has a newer one; ask again"
     kept = kept_by_best(advice)
     if kept is not None and not (kept.of_all or kept.is_coarse or advice.transfer is not None):
-        # By a joint measure, the best configuration may be all that is known of the whole.
+        # With a joint measure, the best configuration may be the only source for the whole.
         itself = f", which is what {advice.configuration} itself keeps" if kept.is_all and _is_joint(advice) else ""
         yield f"the share is of what is known to be there{itself}: the table may tell more"
     yield f"the ranking is {advice.ranking_basis}"
@@ -140,12 +140,12 @@ def outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterato
 
 
 def _is_joint(advice: Advice | CoarseAdvice) -> bool:
-    """Whether the answer is by a measure that takes the attributes together, and says so."""
+    """Whether the answer is by a joint measure, with joint results."""
     return isinstance(advice, Advice) and advice.joint is not None
 
 
 def _unit(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
-    """What utilities and deviations are measured in."""
+    """The unit of utilities and deviations."""
     if advice.transfer is not None and advice.request.get("measure") == "chi_square":
         return ", over the number of records"
     if _is_joint(advice):

@@ -1,4 +1,4 @@
-"""Which maskings of an attribute determine which, as far as the mappings in the entry show."""
+"""The maskings of an attribute by which determines which, according to the mappings in the entry."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from aegis_sdk.wire import DROP, IDENTITY, Attribute
 
 @dataclass(frozen=True)
 class Node:
-    """Maskings that group the values in the same way, as `drop` and suppression do.
+    """Maskings that group the values in the same way, such as `drop` and suppression.
 
     `maskings`: their ids; `groups`: the number of groups of values.
     """
@@ -61,7 +61,7 @@ def lattice_of(attribute: Attribute) -> Lattice:
 
 
 def _groupings(mappings: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
-    """The group of each atom, by masking. An atom is a set of values that no mapping tells apart.
+    """The group of each atom, by masking. An atom is a set of values that no mapping distinguishes.
 
     There are usually far fewer atoms than values. Groups are numbered in order of appearance, so that equal groupings
     are equal tuples.

@@ -1,18 +1,18 @@
-"""Numbers as people read them: digits that mean something, separated thousands, and no exponent without need."""
+"""Numbers for people: significant digits, separated thousands, and an exponent only if needed."""
 
 from typing import Final
 
 _LONGEST_WHOLE: Final = 1e15
 DASH: Final = "\N{EN DASH}"
-"""What a cell without a number shows."""
+"""The text of a cell without a number."""
 _PERCENT: Final = 0.01
 _TENTH_OF_A_PERCENT: Final = 0.001
-# Sums of shares may lack a bit of one.
+# Sums of shares may be slightly below 1.
 _ALL: Final = 1 - 1e-9
 
 
 class Share(float):
-    """A share of a whole, whose text is in percent: `0 %` and `100 %` only of exactly nothing and all."""
+    """A share with a text in percent: `0 %` and `100 %` only for exactly nothing and all."""
 
     def __str__(self) -> str:
         if 0 < self < _TENTH_OF_A_PERCENT:
@@ -24,17 +24,17 @@ class Share(float):
 
     @property
     def whole(self) -> str:
-        """The share in whole percent; of one that is nearly nothing or all, only that."""
+        """The share in whole percent, or `< 1 %` and `> 99 %`."""
         if 0 < self < _PERCENT:
             return "< 1 %"
         return "> 99 %" if 1 - _PERCENT / 2 <= self < _ALL else f"{100 * self:,.0f} %"
 
 
 def share_with_limits(value: float, low: float, high: float) -> str | None:
-    """A share of what a table tells, with its interval: `81 % (78 to 84 %)`.
+    """A share of a table's utility with its interval: `81 % (78 to 84 %)`.
 
-    None if it can be anything, from nothing to all: the table tells nearly nothing then. None is below zero: what seems
-    to tell less than nothing tells nothing.
+    None if the interval covers everything from nothing to all, as for a table of almost no utility. Negative shares
+    become 0.
     """
     if low <= 0 and high >= 1:
         return None
@@ -43,11 +43,10 @@ def share_with_limits(value: float, low: float, high: float) -> str | None:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """The number with so many significant digits, all digits of a whole one: `0.0303`, `12,345`, `1.2e-7`.
+    """The number to some significant digits, a whole one with all its digits: `0.0303`, `12,345`, `1.2e-7`.
 
     Args:
-        value: The number.
-        digits: How many at most; all digits before the point are shown in any case.
+        digits: The largest number of significant digits; all digits before the point are always shown.
     """
     text = f"{value:,.{digits}g}"
     mantissa, _, exponent = text.partition("e")
@@ -57,5 +56,5 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def percent(share: float) -> str:
-    """The share in percent, in one word: `0 %` and `100 %` only of exactly nothing and all."""
+    """The share in percent: `0 %` and `100 %` only for exactly nothing and all."""
     return str(Share(share)).replace(" ", "\N{NO-BREAK SPACE}")

@@ -1,4 +1,4 @@
-"""The outline of an entry: what `aegis entries show` reports, before it becomes text or JSON."""
+"""The outline of an entry: the content of `aegis entries show`, before it becomes text or JSON."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,10 +20,10 @@ _LONGEST_LIST = 100
 class MaskingOutline:
     """One masking of an attribute.
 
-    `values`: the number of masked values; `known`: what the entry states about it and declares about its counts;
+    `values`: the number of masked values; `known`: its data in the entry, with declared noise and rounding;
     `follows_from`: the coarsest maskings that it is a function of; `same_as`: maskings that group the values in the
-    same way; `configurations`: how many use it; `records`: how many have each masked value, if counts show it;
-    `joint`: (masked values, labels) how many have each masked value and label, if counts show it.
+    same way; `configurations`: how many use it; `records`: counts by masked value, if known; `joint`: (masked values,
+    labels) counts by masked value and label, if known.
     """
 
     id: str
@@ -40,7 +40,7 @@ class MaskingOutline:
 
 @dataclass(frozen=True)
 class AttributeOutline:
-    """One attribute; `knowledge`: what is known unmasked, as in an advice: `joint`, `histogram` or `no_histogram`."""
+    """One attribute; `knowledge`: its unmasked counts, as in an advice: `joint`, `histogram` or `no_histogram`."""
 
     name: str
     type: str
@@ -53,7 +53,7 @@ class AttributeOutline:
 
 @dataclass(frozen=True)
 class Range:
-    """The range of a number: how many configurations state it, its least and its most."""
+    """The range of a number: how many configurations state it, the minimum and the maximum."""
 
     configurations: int
     least: float
@@ -64,8 +64,9 @@ class Range:
 class EntryOutline:
     """The outline of an entry.
 
-    `configurations`: how many there are, generated ones included. `privacy`: what they vouch for. `suppressed` and
-    `suppressed_cells`: how many records and cells they suppress. `alone`: how many records are alone in the worst.
+    `configurations`: their number, including generated ones. `privacy`: their promises. `suppressed` and
+    `suppressed_cells`: the numbers of suppressed records and cells. `alone`: the records that are alone in the worst
+    one.
     """
 
     name: str
@@ -114,7 +115,7 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
 
 
 def seen_by(visibility: str | SeenBy) -> str:
-    """Who sees an entry, in words: `private`, `all`, or the tenants."""
+    """The visibility of an entry in words: `private`, `all`, or the tenants."""
     others = {"private": "its own tenant only", "all": "every caller"}
     named = visibility if isinstance(visibility, str) else ", ".join(visibility.tenants)
     return others.get(named, f"its own tenant and {shown(named, _LONGEST_LIST)}")
@@ -174,7 +175,7 @@ def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[Masking
 
 
 def _known(masking: Masking) -> Iterator[str]:
-    """What the entry states about a masking, and how its counts differ from those of the table."""
+    """The entry's data on a masking, with declared noise and rounding."""
     if masking.mapping is not None:
         yield "mapping"
     if masking.transition is not None:
@@ -191,7 +192,7 @@ def _known(masking: Masking) -> Iterator[str]:
 
 
 def _records(masking: Masking, attribute: Attribute) -> tuple[int, ...] | None:
-    """How many records have each masked value, from its joint counts or else from the attribute's unmasked counts."""
+    """The number of records by masked value, from its joint counts or else from the attribute's unmasked counts."""
     if masking.joint is not None:
         return tuple(map(sum, masking.joint))
     unmasked = _unmasked(attribute)
@@ -204,7 +205,7 @@ def _records(masking: Masking, attribute: Attribute) -> tuple[int, ...] | None:
 
 
 def _joint(masking: Masking, attribute: Attribute) -> tuple[tuple[int, ...], ...] | None:
-    """How many records have each masked value and label, from its joint counts or else from the attribute's."""
+    """The number of records by masked value and label, from its joint counts or else from the attribute's."""
     if masking.joint is not None:
         return _rows(masking.joint)
     if masking.mapping is None or attribute.joint is None:

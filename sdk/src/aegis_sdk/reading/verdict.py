@@ -19,9 +19,9 @@ def verdict_line(passed: bool | None, reason: str, mend: str = "") -> str:  # no
     """Say a verdict in the form that all commands share: `FAIL: ... To mend it: COMMAND`.
 
     Args:
-        passed: The verdict; `None` if none can be given.
-        reason: What it is about, and why it is so.
-        mend: The command that mends what fails, or that leads to a verdict; empty if there is none.
+        passed: The verdict; `None` if there is none.
+        reason: The subject and the reason.
+        mend: The command that fixes the failure or leads to a verdict; empty if there is none.
     """
     line = f"{_OUTCOMES[passed]}: {reason}"
     if not mend:
@@ -30,7 +30,7 @@ def verdict_line(passed: bool | None, reason: str, mend: str = "") -> str:  # no
 
 
 def verdict_in_words(name: str, verdict: Verdict, mend: str = "") -> str:
-    """Say in a line whether an entry passes, and if it does not, why, and what mends it."""
+    """Say in a line whether an entry passes, and if not, why, and what fixes it."""
     if not verdict.passed:
         reason = f"the entry {name} {_gives(verdict)} counts of 1 to 4 records away: {_why(verdict)}"
         return verdict_line(False, reason, mend)
@@ -40,7 +40,7 @@ def verdict_in_words(name: str, verdict: Verdict, mend: str = "") -> str:
 
 
 def few_in_words(verdict: Verdict) -> str:
-    """Say of how many values it is certain that they have few records; empty if there are none."""
+    """Say how many values certainly have few records; empty if there are none."""
     if not verdict.few:
         return ""
     values = "1 listed value has" if verdict.few == 1 else f"{verdict.few:,} listed values have"
@@ -48,7 +48,7 @@ def few_in_words(verdict: Verdict) -> str:
 
 
 def read_together_line(verdict: Verdict, mend: str = _RUN_AGAIN) -> str:
-    """Say in a line whether entry and card, read together with the masked table, give small counts away."""
+    """Say in a line whether entry and card, together with the masked table, disclose small counts."""
     read = "entry and card, read together with the table,"
     if verdict.passed:
         return verdict_line(True, f"{read} give no exact count of 1 to 4 of what it does not show")
