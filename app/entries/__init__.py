@@ -1,1 +1,1 @@
-"""Catalogue entries: publishing, versions, visibility, search, and the verdict on their counts."""
+"""Catalogue entries: publishing, versions, visibility, search, and verdicts on their counts."""

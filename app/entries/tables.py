@@ -1,4 +1,4 @@
-"""Tables of entries: their versions, counts and configurations, what searches read, and verdicts."""
+"""Tables of entries: versions, counts, configurations, data for searches, and verdicts."""
 
 import uuid
 from datetime import datetime
@@ -24,11 +24,11 @@ from app.platform.database.base import Base, PackedColumns, created_at
 
 
 class EntryRow(Base):
-    """A catalogue entry: its name, who sees it, and which version is the latest.
+    """A catalogue entry: its name, its visibility and its latest version.
 
-    `released_version` is the latest one that others see: 0 if they see none, and NULL if no version ever awaited a
-    sign-off, so that it is the latest of all. A trigger keeps `changed_at`: when what others see last changed, be it
-    the version or the visibility.
+    `released_version` is the latest one that others see: 0 if none, and NULL if no version ever awaited a sign-off, so
+    that it is the latest of all. A trigger maintains `changed_at`, the time of the last change that others see, of
+    version or visibility.
     """
 
     __tablename__ = "entry"
@@ -37,9 +37,9 @@ class EntryRow(Base):
         CheckConstraint("audience IN ('private', 'all', 'tenants')", name="audience"),
         # The order of listings: newest first, and by id among equal times.
         Index("ix_entry_created_at_id", "created_at", "id"),
-        # What has changed since a mirror last asked, and the order of such listings.
+        # For mirrors: changes since a time, in this order.
         Index("ix_entry_changed_at_id", "changed_at", "id"),
-        # Those that may have more versions than are kept.
+        # Entries that may exceed the limit on versions.
         Index("ix_entry_latest_version", "latest_version"),
     )
 
@@ -86,7 +86,7 @@ class EntryVersionRow(Base):
 
 
 class CountTableRow(PackedColumns, Base):
-    """One table of counts of an entry's version; `attribute` and `masking` are places in its document."""
+    """One table of counts of a version; `attribute` and `masking` are places in its document."""
 
     __tablename__ = "count_table"
     __table_args__ = (
@@ -104,15 +104,15 @@ class CountTableRow(PackedColumns, Base):
 #: The name of the row that holds the codes.
 CODES = ""
 
-#: The first character of the names of rows with what entries of format 2 declare besides. Each other row holds one
-#: privacy criterion, by its name, which is a word.
+#: The first character of the names of rows with additions of format 2. Each other row has one privacy criterion, under
+#: its name, which is a word.
 DECLARED = "/"
 
 
 class ConfigurationTableRow(PackedColumns, Base):
     """The configurations of an entry's version as numbers.
 
-    There is a row of codes, a row for each privacy criterion, and one for each array of what is declared besides.
+    There is one row for the codes, one for each privacy criterion, and one for each array of format 2.
     """
 
     __tablename__ = "configuration_table"
@@ -126,10 +126,10 @@ EVERYBODY = ""
 
 
 class SearchedVersionRow(Base):
-    """What searches read of a version that somebody is shown, or will be: the released version and those after it.
+    """The searchable data of a version that is or will be visible: the released version and later ones.
 
     `created_at` is that of its entry. `text` is its name, title and keywords in lower case, each on a line. `facets`
-    are what it has in full, such as `keyword:health` and `attribute:age`. `seen_by` are the tenants that may see it.
+    are exact terms, such as `keyword:health` and `attribute:age`. `seen_by` are the tenants that may see it.
     """
 
     __tablename__ = "searched_version"
@@ -141,7 +141,7 @@ class SearchedVersionRow(Base):
             "facets",
             "seen_by",
             postgresql_using="gin",
-            # Each search would read the list of pending changes.
+            # Otherwise each search would read the list of pending changes.
             postgresql_with={"fastupdate": "false"},
         ),
     )
@@ -158,9 +158,9 @@ class SearchedVersionRow(Base):
 
 
 class OfferedPrivacyRow(Base):
-    """The lowest and the highest number that a configuration of a version vouches for, by privacy criterion.
+    """The lowest and the highest promised number in a version, by privacy criterion.
 
-    Likewise the lowest and the highest share of records that one leaves alone, by the name `alone`.
+    Likewise the lowest and the highest share of lone records, under the name `alone`.
     """
 
     __tablename__ = "offered_privacy"
@@ -178,7 +178,7 @@ class OfferedPrivacyRow(Base):
 
 
 class VerdictRow(Base):
-    """Whether the counts of a version give small ones away, and where."""
+    """Whether the counts of a version disclose small ones, and where."""
 
     __tablename__ = "verdict"
 
@@ -190,7 +190,7 @@ class VerdictRow(Base):
 
 
 class ServerKeyRow(Base):
-    """The key of this installation's digests: one row, 32 random bytes, made by the migration."""
+    """The key for keyed digests: one row of 32 random bytes, created by the migration."""
 
     __tablename__ = "server_key"
 

@@ -124,7 +124,7 @@ def test_a_question_that_nothing_is_left_for_says_how_many_fell(client, entry):
     with pytest.raises(InvalidError) as refusal:
         client.advise(head.id, "g3", require={"k": 50})
     assert refusal.value.code == "no_configuration_left"
-    assert "2 do not vouch for k >= 50" in str(refusal.value)
+    assert "2 do not promise k >= 50" in str(refusal.value)
 
 
 def test_faults_come_with_their_pointers(client, entry):

@@ -143,7 +143,7 @@ def test_texts_of_others_are_escaped(aegis, service):
     claims = CLAIMS | dict.fromkeys(("state", "provider", "consumer", "configuration", "terms"), EVIL)
     service.with_receipt(Receipt(claims=claims, jws=SERVICE.signed(claims)))
     out = aegis("audit", REQUEST_ID)[1]
-    assert "signed 2026" in out
+    assert "signed by the service on 2026" in out
     assert "\x1b" not in out
 
 

@@ -293,7 +293,7 @@ class TestAddresses:
     def test_a_host_that_is_no_name_is_refused_in_one_line(self, server, part):
         for host in BAD_HOSTS:
             for url in (f"https://{host}/x", f"https://{host}:444/x"):
-                told = r"^the (link is no URL|host of the link is no name)[^\n]*$"
+                told = r"^the (link is not a URL|host of the link is not a valid name)[^\n]*$"
                 with case(url), pytest.raises(DownloadError, match=told):
                     download(server, part, url=url)
             server.location = f"https://{host}/x"

@@ -1,4 +1,4 @@
-"""What happens besides when an entry is published, whoever asks."""
+"""Side effects of publishing an entry."""
 
 import structlog
 
@@ -9,7 +9,7 @@ _log = structlog.get_logger(__name__)
 
 
 def note_published(state: State, published: Published) -> None:
-    """Count what an upload has become. That small counts were accepted is logged, without them."""
+    """Count an upload, and log the acceptance of small counts, without the counts."""
     head = published.head
     if published.is_new:
         state.metrics.published(is_first=head.version == 1)

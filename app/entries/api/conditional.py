@@ -1,4 +1,4 @@
-"""Preconditions of changes of entries (RFC 9110, section 13.1.1): `If-Match` names the state that is changed."""
+"""Preconditions for changes of entries (RFC 9110, section 13.1.1): `If-Match` identifies the state to change."""
 
 from collections.abc import Callable, Hashable
 from hashlib import sha256
@@ -17,27 +17,27 @@ Precondition = Callable[[Head], bool]
 
 
 def etag_of_shown(head: Head, verdict: StoredVerdict | None) -> str:
-    """The tag of an entry that is shown with what changes without a new version: its verdict, its sign-off."""
+    """The tag of an entry with its mutable parts: verdict and sign-off."""
     shown = head_answer(head), None if verdict is None else verdict_answer(verdict)
     return f'{etag(head)[:-1]}+{hex_digits(to_json(shown), 8)}"'
 
 
 def get_precondition(request: Request, if_match: IfMatch = None) -> Precondition:
-    """A check, by `If-Match`, whether a head is the one that the caller has seen."""
+    """A check by `If-Match` whether the caller has seen this head."""
     if if_match is None:
-        raise PreconditionRequiredError("Say which version to change: send If-Match with the ETag of the entry.")
+        raise PreconditionRequiredError("Send If-Match with the ETag of the entry, to name the version to change.")
     return _matcher(header_lines(request, "if-match"))
 
 
 def get_read_version(request: Request, if_match: IfMatch = None) -> Precondition:
-    """The same check if the caller must have read the very state: `*` says of nothing that it was read."""
+    """The same check, but refusing `*`, if the caller must have read this very state."""
     if if_match is not None and header_lines(request, "if-match").strip() == "*":
-        raise PreconditionRequiredError("Say which version you have read: send If-Match with its ETag, not *.")
+        raise PreconditionRequiredError("Send If-Match with the ETag of the version that you have read, not *.")
     return get_precondition(request, if_match)
 
 
 def get_optional_precondition(request: Request, if_match: IfMatch = None) -> Precondition:
-    """The same check if `If-Match` is optional: without it, every head passes."""
+    """The same check with an optional `If-Match`: without it, every head passes."""
     return _matcher("*" if if_match is None else header_lines(request, "if-match"))
 
 
@@ -50,20 +50,20 @@ def _matcher(header: str) -> Precondition:
     tags = entity_tags("If-Match", header)
     if tags is None:
         return lambda _head: True
-    states = {f'{tag[:-1].partition("+")[0]}"' for tag in tags}  # a weak one begins with W/ and equals none
+    states = {f'{tag[:-1].partition("+")[0]}"' for tag in tags}  # a weak tag begins with W/ and matches none
     return lambda head: etag(head) in states
 
 
 def etag(head: Head) -> str:
     """The entity tag of an entry: its version, 16 digits of its digest, and 8 of that of its visibility.
 
-    Like everything else in a head, they are those that the caller sees.
+    All are those that the caller sees.
     """
     visibility = to_json(visibility_answer(head.visibility))
     return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}-{sha256(visibility).hexdigest()[:8]}"'
 
 
 def version_key(head: Head, in_full: bool) -> Hashable:  # noqa: FBT001 -- part of the key
-    """The key of what is made of a version, for owners (`in_full`) or for others."""
-    # The digest as well: after a backup is restored, another version may get the id.
+    """The cache key of results from a version, for owners (`in_full`) or for others."""
+    # With the digest, because another version may get the id after a backup is restored.
     return head.version_id, head.keyed_digest, in_full

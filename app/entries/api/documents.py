@@ -8,7 +8,7 @@ from app.entries.model.documents import is_small
 from app.entries.model.entries import CountTable, Visibility
 from app.platform.callers import Caller
 
-#: Up to this many cells and bytes, a document is put together in this process, in a few milliseconds.
+#: Up to this many cells and bytes, this process builds the document itself, in a few milliseconds.
 SMALL = 50_000
 
 
@@ -21,7 +21,7 @@ async def document_json(
     tables: tuple[CountTable, ...],
     in_full: bool,  # noqa: FBT001 -- as in `entry_json`
 ) -> bytes:
-    """Return the published document as JSON. A child makes large ones; call this outside of any transaction."""
+    """Return the published document as JSON. A child process builds large ones; call this outside of transactions."""
     parts = (visibility, schema, configurations, tables, in_full)
     cells = sum(prod(table.counts.shape) for table in tables)
     if cells <= SMALL and is_small(schema, SMALL) and is_small(configurations, SMALL):

@@ -52,7 +52,7 @@ def page_answer(page: HeadPage) -> wire.HeadPage:
 
 
 def verdict_answer(verdict: StoredVerdict) -> wire.Verdict:
-    """A verdict on what the counts give away."""
+    """A verdict in the contract's form."""
     return wire.Verdict.model_validate(verdict, from_attributes=True)
 
 
@@ -77,9 +77,9 @@ def entry_json(
     tables: tuple[CountTable, ...],
     in_full: bool,  # noqa: FBT001 -- a child process takes arguments by position
 ) -> bytes:
-    """The published document as JSON, as `entry_document` makes it. Slow for large entries.
+    """The JSON of `entry_document`. Slow for large entries.
 
-    If it was published with a visibility, the current one takes its place.
+    The current visibility replaces a published one.
     """
     document = entry_document(schema, configurations, tables, in_full=in_full)
     current = changed(document, ("visibility",), lambda _: to_jsonable_python(visibility_answer(visibility)))
@@ -89,10 +89,10 @@ def entry_json(
 def entry_document(
     schema: bytes, configurations: bytes, tables: tuple[CountTable, ...] = (), *, in_full: bool
 ) -> dict[str, Any]:
-    """The published document: all of it with `tables`, the schema without them.
+    """The published document: with counts if `tables` are given, else the schema.
 
-    Others than the owners do not read it in full: they get no numbers of suppressed records, and shares in place of
-    measured AUCs and transfer utilities.
+    Only owners read it in full. Others get no numbers of suppressed records, and shares in place of measured AUCs and
+    transfer utilities.
     """
     stored = decompress(schema)
     document: dict[str, Any] = (with_counts(stored, tables) if tables else without_counts(stored)) | decompress(

@@ -1,4 +1,4 @@
-"""Conversion of a validated entry into the domain's form: the models become frozen values with arrays."""
+"""Conversion of validated models into the domain's frozen values with arrays."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from app.entries.model.transfers import Figures
 
 
 def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> PublishedEntry:
-    """Convert a validated model, and the document that it was read from, into a published entry."""
+    """Convert a validated model and its document into a published entry."""
     control = entry.disclosure_control or wire.DisclosureControl()
     content = entry_in(document)
     return PublishedEntry(
@@ -84,7 +84,7 @@ def _configurations(entry: wire.EntryDocument, content: EntryContent) -> Configu
 
 
 def _measured_on_records(entry: wire.EntryDocument) -> Iterator[Path]:
-    """Where the entry has numbers that its provider measured on the records, besides AUCs."""
+    """The places of numbers measured on the records, besides AUCs."""
     if entry.holdout is not None:
         yield ("holdout",)
     for place, row in enumerate(entry.configurations or ()):

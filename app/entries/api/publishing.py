@@ -1,4 +1,4 @@
-"""What publishing asks for, to be read before an entry is made."""
+"""The requirements for publishing, to be read before an entry is made."""
 
 from typing import Annotated
 
@@ -17,16 +17,18 @@ router = APIRouter(tags=["entries"])
 
 @router.get(
     "/v1/publishing",
-    summary="Read what publishing asks for",
-    responses=answers(200, wire.PublishingTerms, "What is asked of the caller's entries", 403, 422),
+    summary="Read the requirements for publishing",
+    responses=answers(200, wire.PublishingTerms, "The requirements for the caller's entries", 403, 422),
 )
 async def read_terms(
     caller: PublisherDependency,
     state: StateDependency,
     factory: FactoryDependency,
-    name: Annotated[wire.EntryName | None, Query(description="Name that the entry is to have")] = None,
+    name: Annotated[wire.EntryName | None, Query(description="Name of the future entry")] = None,
 ) -> JsonResponse:
-    """Says what would refuse an entry whatever it counts. Providers can ask before they spend time on making one."""
+    """Returns the requirements that do not depend on the counts, so that providers know them before they make an
+    entry.
+    """
     return JsonResponse(_answer(state, await factory.catalogue().terms(caller, name, state.admission)))
 
 

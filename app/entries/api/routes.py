@@ -60,7 +60,7 @@ async def publish_entry(
     admission: AdmissionDependency,
     once: OnceDependency,
 ) -> Response:
-    """Adds an entry to the catalogue, as a whole or not at all. Its name must be new in the caller's tenant."""
+    """Adds an entry to the catalogue atomically. Its name must be new in the caller's tenant."""
 
     async def read() -> Publication:
         return await read_publication_in(state.checking, caller.tenant, document, state.policy)
@@ -84,7 +84,7 @@ async def list_entries(
     limit: PageLimit = 50,
     page_token: PageToken = None,
     *,
-    total: Annotated[bool, Query(description="Whether to count what is on all pages together")] = False,
+    total: Annotated[bool, Query(description="Whether to count the entries on all pages")] = False,
 ) -> Response:
     """Lists the entries that the caller may see. `Link` has the next page and the first one."""
     page = await factory.catalogue().page(caller, search, limit, page_token, counted=total)
@@ -97,7 +97,7 @@ async def list_entries(
     responses=answers(
         200,
         wire.EntryHead,
-        "The head, with the schema: everything but the counts",
+        "The head with the schema: everything but the counts",
         404,
         422,
         headers=("ETag",),
@@ -111,7 +111,7 @@ async def read_entry(
     known: KnownTagsDependency,
     version: Version = None,
 ) -> Response:
-    """Returns the attributes, maskings and configurations of an entry, without any count."""
+    """Returns the attributes, maskings and configurations of an entry, without counts."""
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.head(caller, entry_id, version)
@@ -138,7 +138,7 @@ async def read_summaries(
     known: KnownTagsDependency,
     version: Version = None,
 ) -> Response:
-    """Returns the entry with its counts, to providers and reviewers of its own tenant and to operators."""
+    """Returns the entry with its counts, for providers and reviewers of its own tenant and for operators."""
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.countable_head(caller, entry_id, version)
@@ -179,7 +179,7 @@ async def replace_entry(
     state: StateDependency,
     admission: AdmissionDependency,
 ) -> Response:
-    """Adds a version, since versions are immutable. Name and visibility stay; `PATCH` changes the visibility."""
+    """Adds a version, since versions are immutable. The name cannot change; `PATCH` changes the visibility."""
     publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
@@ -207,7 +207,7 @@ async def delete_entry(
 
 
 def _published(state: State, published: Published, status: int) -> JsonResponse:
-    """Answer what an upload has become, and count it."""
+    """Respond to an upload, and count it."""
     note_published(state, published)
     head = published.head
     headers = {"ETag": etag(head)}

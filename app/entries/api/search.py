@@ -1,4 +1,4 @@
-"""The search criteria of a listing of entries, as parameters."""
+"""The search parameters of listings of entries."""
 
 import re
 from typing import Annotated
@@ -17,29 +17,29 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def without_control_characters(text: str) -> str:
-    """Refuse control characters: no name or keyword has any, and PostgreSQL does not accept NUL."""
+    """Refuse control characters: names and keywords have none, and PostgreSQL does not accept NUL."""
     if _CONTROL.search(text):
         raise PydanticCustomError("control_character", "A search text cannot contain control characters")
     return text
 
 
 SearchText = Annotated[str, AfterValidator(without_control_characters)]
-_QUERY = "Words, separated by blanks, that are all to be found in the name, the title or a keyword"
-_MODIFIED = "Only those whose `changed_at` is this time or later (RFC 3339 with a time zone)"
-_REQUIRE = f"One guarantee of at least one configuration, as in `k=10`: {', '.join(wire.PRIVACY_CRITERIA)}"
+_QUERY = "Words, separated by blanks, that must all occur in the name, the title or a keyword"
+_MODIFIED = "Only entries with a `changed_at` of this time or later (RFC 3339 with a time zone)"
+_REQUIRE = f"Privacy that at least one configuration promises, as in `k=10`: {', '.join(wire.PRIVACY_CRITERIA)}"
 
 
 def asked_search(
     query: Annotated[SearchText | None, Query(description=_QUERY, max_length=255)] = None,
-    keyword: Annotated[SearchText | None, Query(description="A whole keyword", max_length=255)] = None,
-    label: Annotated[SearchText | None, Query(description="The whole name of the label", max_length=255)] = None,
-    attribute: Annotated[SearchText | None, Query(description="The whole name of an attribute", max_length=255)] = None,
-    license: Annotated[SearchText | None, Query(description="The whole licence", max_length=300)] = None,  # noqa: A002 -- as documents have it
+    keyword: Annotated[SearchText | None, Query(description="Exact keyword", max_length=255)] = None,
+    label: Annotated[SearchText | None, Query(description="Exact name of the label", max_length=255)] = None,
+    attribute: Annotated[SearchText | None, Query(description="Exact name of an attribute", max_length=255)] = None,
+    license: Annotated[SearchText | None, Query(description="Exact licence", max_length=300)] = None,  # noqa: A002 -- as documents have it
     require: Annotated[SearchText | None, Query(description=_REQUIRE, max_length=255)] = None,
     modified_since: Annotated[wire.Moment | None, Query(description=_MODIFIED)] = None,
-    sort: Annotated[Order, Query(description="The time that the order goes by; `-`: the latest first")] = Order.NEWEST,
+    sort: Annotated[Order, Query(description="Time to sort by; `-`: latest first")] = Order.NEWEST,
 ) -> Search:
-    """The search that the parameters ask for."""
+    """The search of these parameters."""
     return Search(query, keyword, label, attribute, license, guarantee_in(require or ""), modified_since, sort)
 
 
@@ -47,10 +47,10 @@ SearchDependency = Annotated[Search, Depends(asked_search)]
 
 
 def guarantee_in(text: str) -> RequiredPrivacy:
-    """What a text like `k=10` requires; nothing if it is empty.
+    """Parse a privacy requirement like `k=10`; None if the text is empty.
 
     Raises:
-        InvalidDocumentError: it is no such text, or there is no such criterion.
+        InvalidDocumentError: the text has another form, or the criterion is unknown.
     """
     try:
         return privacy_in(text)

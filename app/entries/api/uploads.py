@@ -1,4 +1,4 @@
-"""Uploaded entries: a child process parses them with arrays for counts, validates and converts them."""
+"""Uploaded entries, which a child process parses, with arrays for counts, validates and converts."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -29,28 +29,28 @@ from app.platform.queue.lane import Lane
 Given = TypeVarTuple("Given")
 Result = TypeVar("Result")
 
-#: The most bytes of an entry that is checked in the light lane, and the seconds after which it changes to the heavy
-#: one, since a small document can describe much work.
+#: The largest entry in bytes that is checked in the light lane, and the seconds before it moves to the heavy one, since
+#: a small document can cause much work.
 LIGHT_BODY, LIGHT_SECONDS = 2**20, 1.0
 
-#: Seconds after which an entry that is still being checked is refused; an ordinary entry of 64 MiB takes four.
+#: The time limit of a check in seconds; an ordinary entry of 64 MiB takes four.
 DEADLINE = 120.0
 
-#: Seconds after which what is left of the verdict on an entry that is not published yet is undecided (an ordinary one
-#: of 1 MB takes half a second), and those after which people no longer wait for it.
+#: Seconds after which the rest of a verdict before publication is undecided (an ordinary entry of 1 MB takes half a
+#: second), and those after which people stop waiting for it.
 JUDGING_SECONDS, PATIENCE = 3.0, 30.0
 
-#: How many entries may wait in a lane until they are checked.
+#: The largest number of entries waiting in a lane.
 MOST_WAITING = 200
 
 
 def own_cores() -> int:
-    """How many cores this process may use, which are fewer than the machine's if it was given some of them."""
+    """The number of cores available to this process, which can be fewer than the machine's."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-#: How many large entries are checked at the same time, and how many bytes they may have together. The check of an entry
-#: takes 5 to 20 times as much memory, most if it has thousands of small attributes.
+#: The largest number of large entries checked concurrently, and their total size in bytes. A check takes 5 to 20 times
+#: the entry's size in memory, most for thousands of small attributes.
 LARGE_AT_ONCE, LARGE_BYTES = min(own_cores(), 4), 128 * 2**20
 
 
@@ -65,12 +65,12 @@ def checking_children() -> Mapping[Lane, ChildProcess]:
 async def read_publication_in(
     children: Mapping[Lane, ChildProcess], tenant: str, body: bytes, policy: Policy = NO_POLICY
 ) -> Publication:
-    """Run `read_publication` in a child process, when it is the tenant's turn.
+    """Run `read_publication` in a child process, in the tenant's turn.
 
     Raises:
         InvalidDocumentError: as in `read_publication`, or the entry takes too long.
         InterruptedWorkError: the process died.
-        OverloadedError: too many entries wait already.
+        OverloadedError: too many entries are waiting.
     """
     if len(body) <= LIGHT_BODY:
         with suppress(TimeoutError):
@@ -86,14 +86,14 @@ async def read_publication_in(
 async def judge_in(
     children: Mapping[Lane, ChildProcess], tenant: str, content: Content, size: int
 ) -> StoredVerdict | None:
-    """The verdict on an entry before it is published; None if that takes longer than people wait.
+    """The verdict on an entry before publication; None if it takes longer than people wait.
 
-    It takes its turn in the heavy lane, where a process is not killed for a second too much. The verdict that counts is
-    the one that a worker gives to each version, with more time. `size` is that of the entry's document, in bytes.
+    It runs in the heavy lane, where a process is not killed for being a second late. The authoritative verdict comes
+    later from a worker, with more time. `size` is that of the entry's document, in bytes.
 
     Raises:
         InterruptedWorkError: the process died.
-        OverloadedError: too many entries wait already.
+        OverloadedError: too many entries are waiting.
     """
     given = VerdictInput.of(content), JUDGING_SECONDS
     return await run_patiently(children, tenant, compute_verdict, *given, size=size)
@@ -106,13 +106,13 @@ async def run_patiently(
     *given: *Given,
     size: int,
 ) -> Result | None:
-    """What a function returns in the heavy lane; None if people would wait too long, but for the start of a process.
+    """Run a function in the heavy lane; None if it takes longer than people wait, not counting the start of a process.
 
-    `size` is that of what it is given, in bytes.
+    `size` is that of its input, in bytes.
 
     Raises:
         InterruptedWorkError: the process died.
-        OverloadedError: too many entries wait already.
+        OverloadedError: too many entries are waiting.
     """
     child = children[Lane.HEAVY]
     with suppress(TimeoutError):
@@ -124,7 +124,7 @@ async def run_patiently(
 
 
 def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:
-    """Parse an entry, validate it, check its sums and the policy, and pack it. Slow: run it in a child process.
+    """Parse an entry, validate it, check its sums and the policy, and pack it. Slow: run this in a child process.
 
     Raises:
         MalformedRequestError: the body is not JSON.
@@ -140,15 +140,15 @@ def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:
 
 
 def parse_entry(body: bytes | str) -> object:
-    """Return the JSON value of a body, with int64 arrays for the integer lists and tables of an entry's attributes.
+    """Parse a body as JSON, with int64 arrays for the integer lists and tables of an entry's attributes.
 
-    These make up most of a large entry. As lists they would become millions of Python integers. That takes several
-    times longer than all other steps until they are arrays. Everything else, and a body that is not an entry, is parsed
-    as usual. Members come in the order of the contract.
+    These make up most of a large entry. Parsing them to millions of Python integers first would take several times
+    longer than all other steps. Everything else, and a body that is not an entry, is parsed as usual. Members come in
+    the order of the contract.
 
     Raises:
         NotJsonError: the body is not JSON.
-        ValidationError: it has more attributes or pairs than an entry may have, which take long to read.
+        ValidationError: it has more attributes or pairs than an entry may have.
     """
     try:
         members = _DECODER.decode(body)
@@ -157,18 +157,18 @@ def parse_entry(body: bytes | str) -> object:
     except ValidationError:
         raise
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return read_json(body)  # this parser reports what is wrong
+        return read_json(body)  # this parser reports the fault
 
 
 def _members_of(model: type[BaseModel], **lists: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """A struct with a model's members: lists of structs for those in `lists`, unparsed JSON for the others."""
+    """A struct with a model's members: lists of structs for those in `lists`, raw JSON for the others."""
     kinds: dict[str, Any] = dict.fromkeys(model.model_fields, msgspec.Raw)
     kinds |= {name: GenericAlias(list, (item,)) for name, item in lists.items()}
     members = [(name, kind | msgspec.UnsetType, msgspec.UNSET) for name, kind in kinds.items()]
     return msgspec.defstruct(model.__name__, members, forbid_unknown_fields=True)
 
 
-# A body can be tens of megabytes, so one pass finds all its long lists of objects.
+# A body can have tens of megabytes, so all its long lists of objects are parsed in one pass.
 _MASKING = _members_of(wire.Masking)
 _ATTRIBUTE = _members_of(wire.Attribute, maskings=_MASKING)
 _ENTRY = _members_of(wire.EntryDocument, attributes=_ATTRIBUTE, pairs=_members_of(wire.Pair))
@@ -177,15 +177,15 @@ _DECODER = msgspec.json.Decoder(_ENTRY)
 #: The members of attributes, maskings and pairs that hold counts or indices.
 _COUNTS = frozenset({"histogram", "joint", "mapping"})
 
-#: The bytes that a list or table of integers may have between its brackets and commas.
+#: The bytes allowed between the brackets and commas of a list or table of integers.
 _INTEGERS = b"0123456789- \t\r\n"
 
-#: The number that the parser of arrays returns for every integer beyond int64, negative ones included.
+#: The number that the parser of arrays returns for integers outside of int64, also for negative ones.
 _SATURATED = np.iinfo(np.int64).max
 
 
 def _read_counts(raw: msgspec.Raw, depth: int) -> object:
-    """Return a list of integers, or a table of them with rows of equal length, as an array; parse all else as JSON."""
+    """Parse a list of integers, or a table of them with rows of equal length, as an array; anything else as JSON."""
     text = bytes(raw)
     shape = _shape(text.translate(None, _INTEGERS))
     if shape is not None:
@@ -197,7 +197,7 @@ def _read_counts(raw: msgspec.Raw, depth: int) -> object:
 
 
 def _shape(marks: bytes) -> tuple[int, ...] | None:
-    """The shape of a list or table with these brackets and commas; None if they do not belong to one."""
+    """The shape of a list or table with these brackets and commas; None if they do not form one."""
     end = marks.find(b"]")
     if marks == b"[%b]" % (b"," * (end - 1)):
         return (end,)
@@ -207,7 +207,7 @@ def _shape(marks: bytes) -> tuple[int, ...] | None:
 
 
 def _read_object(members: msgspec.Struct, depth: int) -> dict[str, object]:
-    """Return an object whose members are nested `depth` levels deep in the body."""
+    """Parse an object whose members are nested `depth` levels deep in the body."""
     given = ((name, getattr(members, name)) for name in members.__struct_fields__)
     return {name: _read_member(name, value, depth) for name, value in given if value is not msgspec.UNSET}
 
@@ -219,7 +219,7 @@ def _read_member(name: str, value: msgspec.Raw | list[msgspec.Struct], depth: in
 
 
 def _read_value(raw: msgspec.Raw, depth: int) -> object:
-    """Parse any value. It is wrapped in `depth` brackets, so that the limit on nesting counts from the whole body."""
+    """Parse any value, wrapped in `depth` brackets, so that the limit on nesting applies to the whole body."""
     value: Any = read_json(b"".join((b"[" * depth, raw, b"]" * depth)))
     for _ in range(depth):
         (value,) = value

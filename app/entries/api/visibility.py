@@ -1,4 +1,4 @@
-"""Who sees an entry: its visibility, and the sign-off of its versions."""
+"""Visibility of entries, and the sign-off of their versions."""
 
 import structlog
 from fastapi import APIRouter, Response
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1/entries", tags=["entries"])
 
 @router.patch(
     "/{entry_id}",
-    summary="Change who sees an entry",
+    summary="Change the visibility of an entry",
     openapi_extra=body(wire.VisibilityPatch),
     responses=answers(
         200,
@@ -61,8 +61,8 @@ async def sign_off(
     factory: FactoryDependency,
     version: Version = None,
 ) -> Response:
-    """Shows others a version that awaits its sign-off. For reviewers of its tenant who have not published it, and
-    operators. `If-Match` says that it is the version that they have read. Signing off again changes nothing.
+    """Shows others a version that awaits its sign-off. For operators, and for reviewers of its tenant who did not
+    publish it. `If-Match` identifies the version that was read. Signing off again has no effect.
     """
     head = await factory.catalogue().sign_off(caller, entry_id, version, is_current)
     _log.info("version signed off", entry=head.id, version=head.version, by=caller.subject)

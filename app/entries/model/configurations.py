@@ -1,4 +1,4 @@
-"""Masking configurations as integer codes, and the privacy that the provider vouches for."""
+"""Masking configurations as integer codes, with their promised privacy."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -15,17 +15,16 @@ from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 #: The kinds of configurations, in the order of the contract.
 MASKED, GENERATED = "masked", "generated"
 
-#: What questions rank unless they name kinds.
+#: The kinds that questions rank by default.
 MASKED_ONLY = (MASKED,)
 
 
 @dataclass(frozen=True, slots=True)
 class PackedConfigurations:
-    """A configuration table as stored: ids as compressed JSON, all else as packed arrays.
+    """A configuration table as stored: ids as compressed JSON, the rest as packed arrays.
 
     Attributes:
-        declared: what an entry of format 2 says besides: which configurations are generated, and transfer utilities.
-            Empty for older ones.
+        declared: additions of format 2: which configurations are generated, and transfer utilities. Empty for format 1.
     """
 
     ids: bytes
@@ -39,12 +38,12 @@ class ConfigurationTable:
     """All configurations of an entry's version, in the order given.
 
     Attributes:
-        ids: the ids of the configurations; empty if they were not unpacked.
+        ids: the ids of the configurations; empty if not unpacked.
         options: for each attribute, the masking ids that configurations may use, including `identity` and `drop`.
         codes: (configurations, attributes) indices into `options`; a generated one has those of `drop`.
-        privacy: by criterion, a value for each configuration; NaN where the provider does not vouch for one.
-        generated: (configurations,) which are generated; None if none is.
-        figures: the transfer utilities of those that declare any.
+        privacy: by criterion, the promised number of each configuration; NaN without a promise.
+        generated: (configurations,) whether each is generated; None if none is.
+        figures: the declared transfer utilities.
     """
 
     ids: tuple[str, ...]
@@ -55,7 +54,7 @@ class ConfigurationTable:
     figures: Figures = NO_FIGURES
 
     def of_kinds(self, kinds: Collection[str]) -> NDArray[np.bool_]:
-        """A mask (configurations,) of those of some kinds."""
+        """A mask (configurations,) of these kinds."""
         generated = np.zeros(self.codes.shape[0], dtype=bool) if self.generated is None else self.generated
         return np.where(generated, GENERATED in kinds, MASKED in kinds)
 
@@ -66,18 +65,18 @@ class ConfigurationTable:
         policy: RequiredPrivacy = NOTHING_REQUIRED,
         kinds: Collection[str] = MASKED_ONLY,
     ) -> NDArray[np.bool_]:
-        """A mask (configurations,) of those that vouch for all that is required.
+        """A mask (configurations,) of those that promise all required privacy.
 
         Args:
             at_least: lower limits by criterion, for those where higher is better.
             at_most: upper limits by criterion, for those where lower is better.
-            policy: what is required besides, of every question.
+            policy: further requirements for every question.
             kinds: the kinds that compete.
 
         Raises:
             InvalidDocumentError: no configuration is left; the error counts those that fail each requirement.
         """
-        # NaN compares false both ways, so a configuration that does not vouch for a criterion never meets it.
+        # NaN compares false both ways, so a configuration without a promise never meets a limit.
         asked = RequiredPrivacy(at_least or {}, at_most or {})
         met = self._meeting(asked) | self._meeting(policy, ", which a policy requires")
         competing = self.of_kinds(kinds)
@@ -87,7 +86,7 @@ class ConfigurationTable:
         return np.asarray(kept)
 
     def _meeting(self, required: RequiredPrivacy, by_whom: str = "") -> dict[str, NDArray[np.bool_]]:
-        """For each limit, in words, a mask of the configurations that vouch for it."""
+        """A mask of the configurations that meet each limit, by the limit in words."""
         words = dict(required.in_words())
         met = {name: self._vouched(name) >= limit for name, limit in required.at_least.items()}
         met |= {name: self._vouched(name) <= limit for name, limit in required.at_most.items()}
@@ -98,9 +97,9 @@ class ConfigurationTable:
 
 
 def _why_none(competing: NDArray[np.bool_], met: Mapping[str, NDArray[np.bool_]], kinds: Collection[str]) -> str:
-    """Say why no configuration is left: which requirement excludes how many, or that there is none of these kinds."""
+    """Say why no configuration is left: how many each requirement excludes, or that there is none of these kinds."""
     if not competing.any():
         other = GENERATED if MASKED in kinds else MASKED
         return f"The entry has no {' or '.join(kinds)} configuration. Ask with `kinds` that include {other!r}."
-    reasons = ", ".join(f"{int((competing & ~those).sum())} do not vouch for {what}" for what, those in met.items())
+    reasons = ", ".join(f"{int((competing & ~those).sum())} do not promise {what}" for what, those in met.items())
     return f"No configuration meets all requirements: of {int(competing.sum())}, {reasons}."

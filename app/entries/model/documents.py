@@ -1,7 +1,7 @@
 """The entry document as stored: its counts as packed arrays, the rest as compressed JSON.
 
-`parts_of` splits a published document for storage. `stored_entry` reads it as content, for all who compute with it, and
-`with_counts` makes the document whole again, for its provider. What others read is cut out of it by paths.
+`parts_of` splits a published document for storage. `stored_entry` reads it as content for computations, and
+`with_counts` restores the whole document for its provider. For others, parts are removed by path.
 """
 
 import zlib
@@ -35,7 +35,7 @@ Document = dict[str, Any]
 _Read = TypeVar("_Read")
 _Counts = Mapping[tuple[CountKind, int | None, int | None], NDArray[np.int64]]
 
-#: The members that list configurations, stored apart: loading 10^5 of them would slow down every question.
+#: The members that list configurations, stored separately: loading 10^5 of them would slow down every question.
 CONFIGURATION_MEMBERS = ("configurations", "configuration_table")
 
 
@@ -50,19 +50,19 @@ def decompress(stored: bytes) -> Any:  # noqa: ANN401 -- any JSON document
 
 
 def read_as(kind: type[_Read], stored: bytes) -> _Read:
-    """The document that `compress` stored, as a dataclass. Members that it lacks are left out."""
+    """The document that `compress` stored, as a dataclass. Members without a field are skipped."""
     return msgspec.json.decode(zlib.decompress(stored), type=kind)
 
 
 def is_small(stored: bytes, limit: int) -> bool:
-    """Whether a stored document has at most `limit` bytes; decompresses no more than these."""
+    """Whether a stored document has at most `limit` bytes; decompresses no more than that."""
     return len(zlib.decompressobj().decompress(stored, limit + 1)) <= limit
 
 
-# What is left out of a document. A path names members; `*` stands for each item of a list.
+# Paths to remove from documents: names of members; `*` stands for each item of a list.
 
 _GONE: Final = object()
-"""What becomes of a member that is left out."""
+"""The replacement for a removed member."""
 
 _COUNTS: Final = (
     ("label", "histogram"),
@@ -74,26 +74,26 @@ _TELLING: Final = (
     ("joint_trace",),
     *(("pairs", "*", member) for member in ("joint", "with_label", "counted_with", "within")),
 )
-"""What gives counts away, besides them."""
+"""Members that disclose counts, besides the counts themselves."""
 
 _SMALL_GROUPS: Final = (
     ("attributes", "*", "maskings", "*", "records"),
     ("configurations", "*", "suppressed"),
     ("configurations", "*", "suppressed_cells"),
-    # The weight of an attribute can tell what it says of the label.
+    # The weight of an attribute can reveal its relation to the label.
     ("configurations", "*", "weights", "attributes"),
 )
-"""What can be, by itself or as a difference, the number of a few people."""
+"""Members that can be, alone or as a difference, the number of a few people."""
 
 _COUNTED: Final = True
 """Stands for the counts of a pair in a stored schema. Old schemas lack it, but all of their pairs have counts."""
 
-#: The AUC of a model that knows nothing.
+#: The AUC of guessing.
 _CHANCE = 0.5
 
 
 def changed(value: Any, path: Sequence[str], change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 -- any JSON value
-    """The value with what is at a path changed. The original is not; parts that lack the path are shared with it."""
+    """A copy of the value, changed at a path; parts without the path are shared with the original."""
     if not path:
         return change(value)
     name, rest = path[0], path[1:]
@@ -114,19 +114,19 @@ def _without(document: Document, paths: Sequence[Sequence[str]]) -> Document:
 
 
 def parts_of(document: Document) -> tuple[Document, Document]:
-    """Split a published document, without its counts, into two parts: the schema and the configurations.
+    """Split a published document without its counts into schema and configurations.
 
-    The document is not changed. The parts share values with it that must not be changed.
+    The document is not changed. The parts share values with it, which must not be changed.
     """
     schema = {name: member for name, member in document.items() if name not in CONFIGURATION_MEMBERS}
     configurations = {name: member for name, member in document.items() if name in CONFIGURATION_MEMBERS}
-    for path in _COUNTS:  # an explicit null is part of what was published, and of its digest
+    for path in _COUNTS:  # an explicit null is part of the published document, and of its digest
         schema = changed(schema, path, lambda counts: None if counts is None else _GONE)
     return changed(schema, ("pairs", "*", "joint"), lambda counts: None if counts is None else _COUNTED), configurations
 
 
 def without_counts(document: Document) -> Document:
-    """The stored schema without any `histogram` or `joint`, nor what gives them away.
+    """The stored schema without any `histogram` or `joint`, and without members that disclose them.
 
     The pairs that are left are those with counts.
     """
@@ -139,7 +139,7 @@ def without_counts(document: Document) -> Document:
 
 
 def without_small_groups(document: Document) -> Document:
-    """A document without counts, and without how many records its maskings have and its configurations suppress."""
+    """A document without counts, and without numbers of records in maskings and of suppressed records."""
     return _without(document, _SMALL_GROUPS)
 
 
@@ -149,13 +149,13 @@ def without_generated_counts(document: Document) -> Document:
 
 
 def without_transfers(document: Document) -> Document:
-    """A document without transfer utilities, which others read as shares and not as figures."""
+    """A document without transfer utilities, of which others read only shares."""
     return _without(document, [("holdout", "unmasked"), ("configurations", "*", "transfer")])
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What was measured on a configuration: AUCs of a model, of the masked and the unmasked table."""
+    """The AUCs of a model on the masked and the unmasked table."""
 
     model: str
     auc: float
@@ -163,9 +163,9 @@ class _Measured:
 
 
 def with_measured_shares(document: Document) -> Document:
-    """The document with a share, to two digits, in place of the AUC that was measured on each configuration.
+    """The document with a share to two digits in place of the AUC of each configuration.
 
-    The share is that of the unmasked table's distance from chance, between 0 and 1; null if that table tells nothing.
+    The share of the unmasked table's distance from chance, between 0 and 1; null if that distance is 0.
     """
     return changed(document, ("configurations", "*", "measured"), _share)  # type: ignore[no-any-return]
 
@@ -185,9 +185,9 @@ class _HeldOut:
 
 
 def with_transfer_shares(document: Document) -> Document:
-    """The document with shares, to two digits, in place of all transfer utilities.
+    """The document with shares to two digits in place of all transfer utilities.
 
-    A share is of the best that any configuration, or the unmasked records, tell by the same measure.
+    Shares are relative to the best of any configuration or of the unmasked records, by the same measure.
     """
     holdout = msgspec.convert(document, _HeldOut).holdout
     if holdout is None:
@@ -204,7 +204,7 @@ def _shown(configuration: Document, shares: Document | None) -> Document:
 
 
 def _in_shares(transfers: Sequence[TransferContent | None], holdout: HoldoutContent) -> list[Document | None]:
-    """Each `transfer` with shares in place of figures."""
+    """Each `transfer` with shares in place of utilities."""
     values = [{(name, measure): figure[0] for name, measure, figure in figures_in(one)} for one in transfers]
     places = dict.fromkeys(place for one in values for place in one)
     shares: list[dict[tuple[str | None, str], float]] = [{} for _ in transfers]
@@ -229,7 +229,7 @@ def _nested(shares: Mapping[tuple[str | None, str], float]) -> Document:
     return {"attributes": attributes, **together}
 
 
-# What is put back.
+# Putting counts back.
 
 
 def with_counts(document: Document, tables: Sequence[CountTable]) -> Document:
@@ -255,12 +255,12 @@ def _put(document: Any, path: Sequence[str | int], value: object) -> None:  # no
 
 
 def entry_in(document: Document) -> EntryContent:
-    """The content of a valid document, whose counts are lists or arrays."""
+    """The content of a valid document with counts as lists or arrays."""
     return msgspec.convert(document, EntryContent)
 
 
 def stored_entry(schema: bytes, tables: Sequence[CountTable] = (), configurations: bytes | None = None) -> EntryContent:
-    """A stored entry with some of its counts, as int64 arrays, and with its configurations if these are given."""
+    """A stored entry with some of its counts, as int64 arrays, and with its configurations if given."""
     entry = with_arrays(read_as(EntryContent, schema), tables)
     if configurations is None:
         return entry
@@ -270,7 +270,7 @@ def stored_entry(schema: bytes, tables: Sequence[CountTable] = (), configuration
 
 @dataclass(frozen=True, slots=True)
 class _Unread:
-    """A stored schema, whose attributes are not read yet."""
+    """A stored schema whose attributes are not parsed yet."""
 
     records: int
     label: LabelContent
@@ -280,9 +280,9 @@ class _Unread:
 
 
 def stored_attributes(schema: bytes, places: Sequence[int], tables: Sequence[CountTable]) -> EntryContent:
-    """A stored entry with the attributes at these places only, in that order, with their counts and without pairs.
+    """A stored entry with only the attributes at these places, in that order, with their counts and without pairs.
 
-    The others are not read: they are most of a large schema.
+    The others, most of a large schema, are not parsed.
     """
     stored, position = read_as(_Unread, schema), {place: index for index, place in enumerate(places)}
     entry = EntryContent(
@@ -298,7 +298,7 @@ def stored_attributes(schema: bytes, places: Sequence[int], tables: Sequence[Cou
 
 
 def with_arrays(entry: EntryContent, tables: Sequence[CountTable]) -> EntryContent:
-    """A stored entry with these counts. If they lack those of pairs, so does the entry."""
+    """A stored entry with these counts. Without pair counts among them, the entry has none."""
     counts = {(table.kind, table.attribute, table.masking): unpack(table.counts) for table in tables}
     counted = {table.attribute for table in tables}  # few of many, where a question selects some
     pairs, joined = list(entry.pairs), counts.get((CountKind.PAIRS, None, None))
@@ -332,7 +332,7 @@ def _attribute(place: int, attribute: AttributeContent, counts: _Counts) -> Attr
 
 
 def _blocks(entry: EntryContent, joined: NDArray[np.int64]) -> dict[int, NDArray[np.int64]]:
-    """The joined pair counts, cut into tables with the sizes of the domains, by the places of their pairs."""
+    """The joined pair counts, split into tables by the sizes of the domains, by the places of their pairs."""
     sizes = {
         (attribute.name, masking): size
         for attribute in entry.attributes

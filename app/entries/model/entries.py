@@ -1,4 +1,4 @@
-"""Catalogue entries: heads, immutable versions, and who may see them."""
+"""Catalogue entries: heads, immutable versions, and visibility."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """An audience, with the names of the tenants if it consists of some."""
+    """An audience, with the names of the tenants if it is limited to some."""
 
     audience: Audience
     tenants: tuple[str, ...] = ()
@@ -37,22 +37,22 @@ class Head:
     """The summary of an entry, at one version.
 
     Attributes:
-        terms: the digest of the licence and the policy under which masked tables are handed over.
+        terms: the digest of the licence and the policy for masked tables.
         version_id: the catalogue's internal id of this version.
-        digest: the digest of its content, for callers who may read the counts.
-        keyed_digest: the digest for everybody else: it cannot confirm a guess of the counts.
-        changed_at: when what others see of the entry last changed: the version that they see, or its visibility.
+        digest: the digest of the content, for callers who may read the counts.
+        keyed_digest: the digest for all others, which cannot confirm a guess of the counts.
+        changed_at: the time of the last change that others see: a new version, or the visibility.
         has_open_answers: whether everybody who sees the entry gets full answers about it.
         accepted_small_counts: whether this version was published with exact counts of a few people; None for callers
             who may not read the counts.
-        policy: what the entry's tenant asks of its entries.
-        awaits_sign_off: whether others do not see this version until a reviewer has signed it off.
-        published_by: who published this version; None for callers who may not read the counts, or if unknown.
-        signed_off_by: who signed it off; None for these callers, or if nobody did.
+        policy: the tenant's requirements for its entries.
+        awaits_sign_off: whether this version is hidden from others until a reviewer signs it off.
+        published_by: the publisher of this version; None if unknown, or for callers who may not read the counts.
+        signed_off_by: who signed it off; None if nobody did, or for these callers.
         latest_version: the number of the entry's latest version.
-        released_version: the number of the latest that others see; 0 if they see none.
-        alone: the largest share of records that a configuration says it leaves alone; None if none says so, or if
-            searches do not read this version.
+        released_version: the number of the latest version that others see; 0 if none.
+        alone: the largest share of lone records that a configuration states; None if none does, or if searches do not
+            read this version.
     """
 
     id: str
@@ -82,9 +82,9 @@ class Head:
     alone: float | None = None
 
     def is_visible_to(self, caller: Caller) -> bool:
-        """Whether the caller may see it: its own tenant, operators, and tenants that the visibility includes.
+        """Whether the caller may see it: its own tenant, operators, and tenants in the visibility.
 
-        A version that awaits its sign-off is visible only to those who may read its counts.
+        A version that awaits its sign-off is visible only to callers who may read its counts.
         """
         if self.awaits_sign_off and not self.shows_counts_to(caller):
             return False
@@ -110,8 +110,8 @@ class Head:
     def seen_by(self, caller: Caller) -> Self:
         """The head as the caller sees it.
 
-        Others get neither the content's digest nor whether there are small counts, nor the other tenants that see it,
-        nor who published it and signed it off.
+        Others get neither the content's digest nor whether there are small counts, nor the other tenants in the
+        visibility, nor who published and signed off the version.
         """
         if self.shows_counts_to(caller):
             return self
@@ -131,7 +131,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class HeadPage:
-    """One page of a listing; the token of the next one, or None; how many there are on all pages, if asked for."""
+    """One page of a listing; the token of the next one, or None; the number on all pages, if asked for."""
 
     items: tuple[Head, ...]
     next_page_token: str | None
@@ -140,7 +140,7 @@ class HeadPage:
 
 @dataclass(frozen=True, slots=True)
 class VersionMark:
-    """The number of a version, and whether others do not see it until a reviewer has signed it off."""
+    """The number of a version, and whether it awaits its sign-off."""
 
     version: int
     awaits_sign_off: bool
@@ -156,7 +156,7 @@ class CountKind(StrEnum):
     PAIRS = "pairs"
 
     def path(self, attribute: int | None, masking: int | None) -> tuple[str | int, ...]:
-        """The path in the document of such a table, given the places of its attribute and masking."""
+        """The document path of such a table, given the places of its attribute and masking."""
         match self:
             case CountKind.LABEL_HISTOGRAM:
                 return "label", "histogram"
@@ -172,7 +172,7 @@ class CountKind(StrEnum):
 class CountTable:
     """A count table of an entry.
 
-    All pair counts form one table: joined in the order of the document, each row by row.
+    All pair counts form one table: concatenated in the order of the document, each row by row.
 
     Attributes:
         kind: the member of the document that holds the counts.
@@ -189,9 +189,9 @@ class CountTable:
 
 @dataclass(frozen=True, slots=True)
 class MaskingOutline:
-    """What is known of a masking, without its counts.
+    """The data on a masking, without its counts.
 
-    Outlines stored before maskings could be perturbed or drawn lack these two fields, which are then false.
+    Older outlines lack the fields for perturbed and drawn maskings, which are then false.
     """
 
     id: str
@@ -211,10 +211,10 @@ class MaskingOutline:
 
 @dataclass(frozen=True, slots=True)
 class AttributeOutline:
-    """What is known of an attribute, without its counts.
+    """The data on an attribute, without its counts.
 
     Attributes:
-        cells: number of cells of the whole table: values times label values.
+        cells: number of cells of the full table: values times label values.
         values: number of values that have records.
         labels: number of label values that have records.
         joint: whether the unmasked joint counts are known.
@@ -230,12 +230,12 @@ class AttributeOutline:
 
     @property
     def flags(self) -> EvidenceFlags:
-        """The same for the advisor, with the maskings in their order."""
+        """The same for the advisor, with the maskings in order."""
         maskings = tuple(masking.flags for masking in self.maskings)
         return EvidenceFlags(self.values, self.labels, self.joint, maskings)
 
 
-#: Stands among privacy criteria for the share of records that a configuration leaves alone.
+#: Stands among privacy criteria for the share of lone records.
 ALONE: Final = "alone"
 
 
@@ -244,13 +244,13 @@ class Content:
     """The content of one version of an entry, as stored.
 
     Attributes:
-        terms: the digest of its terms if it has a policy; None if its licence is all.
+        terms: the digest of its terms if it has a policy; None without one.
         schema: the published document without its counts and configurations, as compressed JSON.
         configurations: the configurations as published, as compressed JSON.
         configuration_table: the same configurations as numbers.
         open_answers: whether everybody who sees the entry gets full answers about it.
-        offered: by privacy criterion, the lowest and the highest number that a configuration vouches for; likewise of
-            the share of records that one leaves alone (`ALONE`).
+        offered: by privacy criterion, the lowest and the highest promised number; likewise for the share of lone
+            records (`ALONE`).
     """
 
     digest: str
@@ -270,7 +270,7 @@ class Content:
 
     @property
     def stored_bytes(self) -> int:
-        """How many bytes it takes in the database, but for a few for each row."""
+        """Its approximate size in the database, in bytes."""
         table = self.configuration_table
         arrays = [one.counts for one in self.count_tables]
         arrays += [table.codes, *table.privacy.values(), *table.declared.values()]
@@ -279,10 +279,10 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A validated entry document on its way into the catalogue.
+    """A validated entry document, ready to be stored.
 
     Attributes:
-        small_counts: the first places of exact counts of a few people, without the counts.
+        small_counts: the first places of exact small counts, without the counts.
     """
 
     name: str
@@ -291,14 +291,14 @@ class Publication:
     small_counts: tuple[Fault, ...] = ()
 
 
-#: The most characters that a record has of the names of an audience.
+#: The longest list of audience names in an audit record, in characters.
 _LONGEST_ARRAY: Final = 1_000
 
 
 def audience_text(visibility: Visibility) -> str:
-    """Who sees an entry, as the log has it: `all`, `private`, or `tenants` with their names as a JSON array.
+    """A visibility for the audit log: `all`, `private`, or `tenants` with their names as a JSON array.
 
-    The names of an audience are not bounded, and a record stays for ever: of long ones, it has the array's SHA-256.
+    Records are never deleted and audiences can be large, so a long array is replaced by its SHA-256.
     """
     if visibility.audience is not Audience.TENANTS:
         return visibility.audience.value

@@ -1,4 +1,4 @@
-"""A validated entry as its provider published it: counts as arrays, all else by name."""
+"""A validated entry as published: counts as arrays, all else by name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from app.entries.model.entries import CountKind, Visibility
 from app.entries.model.transfers import NO_FIGURES, Figures
 
 Path = tuple[str | int, ...]
-"""The names and indices that lead to a place in the published document."""
+"""A path of names and indices in the published document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class DisclosureControl:
     """The controls declared for all counts of an entry; None for a control that was not applied.
 
     Attributes:
-        drawn_once: whether the rounding was drawn once, so that counts that declare nothing agree with each other.
-        open_answers: whether everybody who sees the entry gets full answers, since the noise covers all counts.
-        is_declared: whether the entry says anything of controls.
+        drawn_once: whether the rounding was drawn once, so that counts without a declaration agree with each other.
+        open_answers: whether everyone who sees the entry gets full answers, since the noise hides all counts.
+        is_declared: whether the entry declares controls.
     """
 
     min_cell: int | None = None
@@ -40,16 +40,16 @@ class ConfigurationColumns:
     Attributes:
         ids: the ids of the configurations.
         maskings: by attribute name, the masking id in each configuration.
-        privacy: by criterion, the number that the provider vouches for in each configuration, or None.
-        suppressed: the number of records that each configuration suppresses, None if it is not given.
-        suppressed_cells: the number of single cells that it suppresses, None if it is not given.
-        alone: the share of records that each configuration leaves alone, None if it is not given.
-        measured: the places of those configurations that say how well a trained model does on them.
-        generated: for each configuration whether it is generated; empty if none is. It drops every attribute.
-        on_records: where the document has other numbers that were measured on the records themselves.
+        privacy: by criterion, the promised number of each configuration, or None.
+        suppressed: the number of suppressed records of each configuration, None if not given.
+        suppressed_cells: the number of suppressed cells of each configuration, None if not given.
+        alone: the share of lone records of each configuration, None if not given.
+        measured: the places of the configurations with the performance of a trained model.
+        generated: for each configuration whether it is generated, so that it drops every attribute; empty if none is.
+        on_records: the places of other numbers measured on the records themselves.
         unguaranteed: the places of generated configurations without differential privacy.
-        figures: the transfer utilities of those that declare any.
-        in_columns: whether the document has them as columns of a table.
+        figures: the declared transfer utilities.
+        in_columns: whether the document has the configurations as columns of a table.
     """
 
     ids: Sequence[str]
@@ -67,7 +67,7 @@ class ConfigurationColumns:
 
     @property
     def numbers_suppressed(self) -> Iterator[tuple[Path, int]]:
-        """Each place where the document says how much a configuration suppresses, and the number."""
+        """The places and values of all numbers of suppressed records and cells."""
         for name, numbers in (("suppressed", self.suppressed), ("suppressed_cells", self.suppressed_cells)):
             for index, number in enumerate(numbers):
                 if number is not None:
@@ -83,7 +83,7 @@ class CountsInPlace:
         attribute: the place of its attribute, None if there is none.
         masking: the place of its masking, None if there is none.
         counts: int64, of one or two dimensions.
-        declared: how the counts are declared to differ from those of the table; None if nothing can be declared.
+        declared: the declared noise and rounding of the counts; None if nothing can be declared.
         pair: its place among the pair counts, None for other tables.
     """
 
@@ -103,7 +103,7 @@ class CountsInPlace:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether noise is declared that is large enough to change a count."""
+        """Whether the declared noise is large enough to change a count."""
         return self.declared is not None and self.declared.is_noisy
 
 
@@ -113,14 +113,14 @@ class PublishedEntry:
 
     Attributes:
         label: the name of the label; its counts are in the evidence.
-        evidence: what is known of each attribute, at least one.
+        evidence: the evidence on each attribute, at least one.
         pairs: the joint counts of pairs of masked attributes, by their places among the document's pairs.
-        associations: what pairs tell of the label together, likewise.
-        masked_records: the number of records that a masking counts, by the places of attribute and masking, if given.
+        associations: the label associations of pairs, likewise.
+        masked_records: the number of records counted by a masking, by the places of attribute and masking, if given.
         control: the controls declared for all counts.
-        document: the document as published, for its digest and its readers; counts are lists or arrays.
-        trace: the trace of the unmasked table; None if it is not published.
-        terms: the policy under which masked tables are handed over; None if there is none.
+        document: the document as published, for its digest and its readers, with counts as lists or arrays.
+        trace: the trace of the unmasked table; None if not published.
+        terms: the policy for masked tables; None without one.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Transfer utilities as a provider declares them: by configuration, attribute and measure."""
+"""Declared transfer utilities by configuration, attribute and measure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from aegis_advisor.evidence import HoldoutContent, TransferContent
 from aegis_advisor.measures import measure_named
 from app.platform.database.arrays import PackedArray, pack, unpack
 
-#: The measures, in the order of their places in arrays, and which numbers of each are better.
+#: The measures in array order, and which numbers of each are better.
 MEASURES: Final[Mapping[str, Literal["higher", "lower"]]] = {
     name: measure_named(name).better for name in ("mutual_information", "chi_square", "g3", "joint")
 }
 
-#: The measure that takes all attributes together, and the place that stands for these.
+#: The joint measure, and the place that stands for all attributes together.
 JOINT: Final = "joint"
 ALL_TOGETHER: Final = -1
 
-#: A figure: its value and the limits of its interval.
+#: An estimate: its value and the limits of its interval.
 Figure = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figures:
-    """The figures of some releases. There may be few of many, so only those that are declared are kept.
+    """The transfer utilities of some releases, stored sparsely, since few may be declared.
 
     Attributes:
         places: (figures, 3) the release, the place of the attribute (or `ALL_TOGETHER`) and that of the measure.
@@ -38,7 +38,7 @@ class Figures:
 
     @classmethod
     def of(cls, releases: Sequence[TransferContent | None], attributes: Sequence[str]) -> Self:
-        """The figures of releases by the `transfer` that each declares."""
+        """Collect the transfer utilities from the declared `transfer` of each release."""
         place = {name: index for index, name in enumerate(attributes)}
         found = [
             ((release, ALL_TOGETHER if name is None else place[name], list(MEASURES).index(measure)), figure)
@@ -52,7 +52,7 @@ class Figures:
 
     @classmethod
     def unpack(cls, places: PackedArray, numbers: PackedArray) -> Self:
-        """Unpack what `pack` packed."""
+        """The inverse of `pack`."""
         return cls(unpack(places), unpack(numbers))
 
     def pack(self) -> tuple[PackedArray, PackedArray]:
@@ -60,17 +60,17 @@ class Figures:
         return pack(self.places), pack(self.numbers)
 
     def by(self, measure: str, attributes: Sequence[int]) -> "Self":
-        """Those by one measure, of the attributes at these places."""
+        """The utilities by one measure, of the attributes at these places."""
         chosen = self.places[:, 2] == list(MEASURES).index(measure)
         chosen &= np.isin(self.places[:, 1], attributes)
         return type(self)(self.places[chosen], self.numbers[chosen])
 
     def complete(self, attributes: Sequence[int]) -> NDArray[np.int64]:
-        """The releases that have a figure of each of these attributes, given those of one measure."""
+        """The releases with a utility for each of these attributes; `self` has only one measure."""
         return np.flatnonzero(np.bincount(self.places[:, 0]) == len(attributes))
 
     def table(self, releases: NDArray[np.int64], attributes: Sequence[int]) -> NDArray[np.float64]:
-        """The figures (releases, attributes, 3) of complete releases, given those of one measure."""
+        """The utilities (releases, attributes, 3) of complete releases; `self` has only one measure."""
         kept = np.isin(self.places[:, 0], releases)
         row = np.searchsorted(releases, self.places[kept, 0])
         column = np.searchsorted(attributes, self.places[kept, 1])
@@ -79,7 +79,7 @@ class Figures:
         return table
 
     def best(self, measure: str, attributes: Sequence[int]) -> NDArray[np.float64]:
-        """(attributes,) the best value of each, given those of one measure; NaN where there is none."""
+        """(attributes,) the best value of each, NaN without one; `self` has only one measure."""
         column = np.searchsorted(attributes, self.places[:, 1])
         best = np.full(len(attributes), np.nan)
         better = np.fmax if MEASURES[measure] == "higher" else np.fmin
@@ -91,7 +91,7 @@ NO_FIGURES: Final = Figures(np.empty((0, 3), dtype=np.int64), np.empty((0, 3)))
 
 
 def figures_in(transfer: TransferContent | None) -> Iterator[tuple[str | None, str, Figure]]:
-    """Each figure that a release declares: attribute (None: all together), measure and numbers."""
+    """The transfer utilities of a release: attribute (None: all together), measure and numbers."""
     if transfer is None:
         return
     for name, by_measure in transfer.attributes.items():
@@ -102,5 +102,5 @@ def figures_in(transfer: TransferContent | None) -> Iterator[tuple[str | None, s
 
 
 def nothing_by(measure: str, holdout: HoldoutContent) -> float:
-    """The utility of whoever knows no attribute: by g3 the error of guessing the most frequent label."""
+    """The utility without any attribute: by g3 the error of guessing the most frequent label."""
     return float(holdout.majority_error or 0.0) if measure == "g3" else 0.0

@@ -1,4 +1,4 @@
-"""The verdict on the counts of a version, as stored and as read."""
+"""The stored verdict on the counts of a version."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class StoredVerdict:
-    """Whether published counts give small ones away.
+    """Whether published counts disclose small ones.
 
     Attributes:
-        passed: whether they do not.
-        findings: every place that fails, in the contract's names; they hold no count.
-        few: how many listed values certainly have 1 to 4 records, whichever; None: not counted.
+        passed: whether they disclose none.
+        findings: every place that fails, in the contract's names, without counts.
+        few: the number of listed values that certainly have 1 to 4 records; None: not counted.
     """
 
     passed: bool
@@ -19,5 +19,5 @@ class StoredVerdict:
     few: int | None = None
 
     def without_places(self) -> "StoredVerdict":
-        """The verdict for those who may not read the counts: a place would tell them where to look."""
+        """The verdict for callers who may not read the counts: places would help an attacker."""
         return StoredVerdict(self.passed, ())

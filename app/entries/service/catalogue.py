@@ -1,4 +1,4 @@
-"""The catalogue: publishing, reading, changing and deleting entries, and who may do so."""
+"""The catalogue: publishing, reading, changing and deleting entries, with permissions."""
 
 from collections.abc import Callable, Sequence
 
@@ -28,7 +28,7 @@ from app.tenants.service import QuotaService
 from app.tenants.store import TenantStore
 from app.webhooks.store.events import EventStore
 
-#: How many versions of an entry are listed.
+#: The largest number of listed versions.
 VERSIONS_LISTED = 50
 
 
@@ -60,7 +60,7 @@ class CatalogueService:
         self._followers = followers
 
     async def terms(self, caller: Caller, name: str | None, admission: Admission) -> Terms:
-        """What is asked of entries that the caller publishes, and its tenant's entry of this name.
+        """The requirements for entries that the caller publishes, and its tenant's entry of this name.
 
         Raises:
             RoleNotAllowedError: the caller may not publish.
@@ -78,7 +78,7 @@ class CatalogueService:
             RoleNotAllowedError: the caller may not publish.
             NameTakenError: the tenant has an entry of this name.
             InvalidDocumentError: the entry may not be published here (`Admission.refuse`).
-            QuotaExceededError: the tenant may not store so much.
+            QuotaExceededError: the tenant's storage quota is used up.
         """
         require_publisher(caller)
         policy = await self._tenants.policy(caller.tenant)
@@ -106,11 +106,8 @@ class CatalogueService:
         The visibility stays; `set_visibility` changes it.
 
         Args:
-            caller: who adds the version.
-            entry_id: the entry.
-            publication: the new version.
-            is_current: whether a head is the one that the caller has seen.
-            admission: what is asked of a new version.
+            is_current: whether the caller has seen a head.
+            admission: the requirements for a new version.
 
         Raises:
             NotFoundError: there is no such entry, or the caller may not see it.
@@ -159,14 +156,14 @@ class CatalogueService:
     async def page(
         self, caller: Caller, search: Search, limit: int, page_token: str | None, *, counted: bool = False
     ) -> HeadPage:
-        """A page of the entries that the caller may see; `counted`: with how many there are on all pages.
+        """A page of the entries that the caller may see; `counted`: with the number on all pages.
 
         Raises:
             InvalidDocumentError: the page token is invalid, or more than one guarantee is required.
         """
         if len(search.required.numbers) > 1:
-            # That one configuration has each and another has the other would not be enough.
-            fault = Fault("/require", "Give one guarantee only, as in k=10.")
+            # One configuration would have to promise both, which the index does not show.
+            fault = Fault("/require", "Give only one privacy requirement, as in k=10.")
             raise InvalidDocumentError("The search is invalid.", (fault,))
         page = await self._entries.page(caller, search, limit, page_token)
         total = await self._entries.count(caller, search) if counted else None
@@ -177,16 +174,16 @@ class CatalogueService:
         return await self._entries.versions(head, VERSIONS_LISTED, sees_all=head.shows_counts_to(caller))
 
     async def schema(self, head: Head) -> tuple[bytes, bytes]:
-        """The entry without its counts, as two parts of compressed JSON: the schema and the configurations."""
+        """The entry without its counts, as compressed JSON: the schema and the configurations."""
         configurations = await self._contents.configurations(head.version_id)
-        # The schema is read last: if it still exists, everything read before was complete.
+        # The schema is read last: if it still exists, the parts read before were complete.
         schema = await self._contents.schema(head.version_id)
         if schema is None or configurations is None:
             raise NotFoundError(f"Entry {head.id} has just been deleted.")
         return schema, configurations
 
     async def verdict(self, caller: Caller, head: Head) -> StoredVerdict | None:
-        """The verdict on an entry; None until there is one. Only those who may read its counts learn what fails."""
+        """The verdict on an entry; None until there is one. Only callers who may read its counts see what fails."""
         verdict = await self._verdicts.find(head.version_id)
         return verdict if verdict is None or head.shows_counts_to(caller) else verdict.without_places()
 
@@ -205,7 +202,7 @@ class CatalogueService:
         return head
 
     async def counts(self, head: Head, place: int) -> tuple[CountTable, ...]:
-        """The counts of the label and of the attribute at a place. Ask `countable_head` who may read them."""
+        """The counts of the label and of the attribute at a place; `countable_head` checks the permission."""
         return await self._contents.count_tables(head.version_id, [place])
 
     async def summaries(self, head: Head) -> tuple[bytes, bytes, tuple[CountTable, ...]]:
@@ -222,7 +219,7 @@ class CatalogueService:
         Raises:
             NotFoundError: there is no such entry, or the caller may not see it.
             RoleNotAllowedError: the caller may not change it.
-            StaleVersionError: the entry has changed since the caller has seen it.
+            StaleVersionError: the entry has changed since the caller saw it.
         """
         head = await self._unchanged(caller, entry_id, is_current)
         await self._entries.set_visibility(entry_id, visibility)
@@ -238,7 +235,7 @@ class CatalogueService:
 
         Raises:
             NotFoundError: there is no such entry or version, or the caller may not see it.
-            RoleNotAllowedError: the caller may not sign off, or has published this version itself.
+            RoleNotAllowedError: the caller may not sign off, or published this version itself.
             StaleVersionError: this is not the version that the caller has read.
         """
         head = visible(caller, await self._entries.find(caller, entry_id, version, lock=True), entry_id, version)
@@ -249,7 +246,7 @@ class CatalogueService:
         if head.awaits_sign_off:
             own = [] if caller.subject is None else [caller.subject, *await self._keys.lineage(caller.subject)]
             if head.published_by in own:
-                raise RoleNotAllowedError("You have published this version yourself. Somebody else has to sign it off.")
+                raise RoleNotAllowedError("You published this version yourself, so somebody else has to sign it off.")
             await self._entries.sign_off(head, caller.subject)
             await self._record(caller, AuditAction.SIGN_OFF_ENTRY, head)
             await self._events.version_shown(entry_id, head.version)
@@ -276,11 +273,11 @@ class CatalogueService:
         return head
 
     async def _unchanged(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> Head:
-        """The head of an entry that the caller may change, locked, if it is the one that the caller has seen."""
+        """The locked head of an entry that the caller may change and has seen."""
         head = await self._owned(caller, entry_id)
         if not is_current(head):
             raise StaleVersionError(
-                f"The entry has changed; it is at version {head.version}. Read it again and repeat the change."
+                f"The entry has changed and is at version {head.version}. Read it again and repeat the change."
             )
         return head
 
@@ -301,10 +298,10 @@ class CatalogueService:
 
 
 def visible(caller: Caller, head: Head | None, entry_id: str, version: int | None) -> Head:
-    """The head of an entry or a version, if there is one that the caller may see.
+    """The given head, if there is one and the caller may see it.
 
     Raises:
-        NotFoundError: there is none. An entry that is not seen looks like one that does not exist.
+        NotFoundError: otherwise; an invisible entry looks like one that does not exist.
     """
     if head is None or not head.is_visible_to(caller):
         wanted = f"entry {entry_id}" if version is None else f"version {version} of entry {entry_id}"

@@ -1,4 +1,4 @@
-"""Conversion of configurations between names, as in the document, and codes, as in the advisor."""
+"""Conversion of configurations between names (document) and codes (advisor)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from app.entries.model.published import ConfigurationColumns
 from app.entries.model.transfers import NO_FIGURES, Figures
 from app.platform.database.arrays import PackedArray, pack, unpack
 
-#: The names of what is stored of an entry of format 2 only.
+#: The names of rows that only entries of format 2 have.
 GENERATED, FIGURE_PLACES, FIGURES = "generated", "transfer_places", "transfer"
 
 
@@ -36,7 +36,7 @@ def pack_configurations(
 
 
 def _pack_declared(configurations: ConfigurationColumns) -> dict[str, PackedArray]:
-    """What only entries of format 2 declare; nothing for all others, which are stored as ever."""
+    """The additions of format 2; empty for other entries."""
     declared = {}
     if any(configurations.generated):
         declared[GENERATED] = pack(np.array(configurations.generated, dtype=bool))

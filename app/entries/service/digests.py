@@ -23,10 +23,10 @@ def digest(document: Document) -> str:
 
 
 def canonical_parts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 -- any JSON value
-    """`value` as RFC 8785 JSON, in parts: joining them at every level would copy tens of megabytes several times.
+    """`value` as RFC 8785 JSON, in parts, since joining them at every level would copy megabytes several times.
 
-    For integers, texts, and lists or arrays of them, orjson writes the same as RFC 8785, many times faster than a
-    serialiser in Python. The order of members and the format of floats differ, so this function handles them.
+    For integers, texts, and lists or arrays of them, orjson conforms to RFC 8785 and is many times faster than Python.
+    The order of members and the format of floats differ, so this function handles them.
     """
     match value:
         case dict():

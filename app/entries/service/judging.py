@@ -1,4 +1,4 @@
-"""The verdict on the counts of an entry. Pure but slow, so it runs in a child process."""
+"""Verdicts on the counts of entries. Pure but slow, so this runs in a child process."""
 
 import time
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from app.entries.model.verdicts import StoredVerdict
 from app.platform.errors import pointer
 
 UNDECIDED = StoredVerdict(passed=False, findings=({"reason": Reason.UNDECIDED.value, "pointer": "", "cells": 0},))
-"""The verdict on a version whose job failed for good."""
+"""The verdict on a version whose job failed permanently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class VerdictInput:
 
 
 def compute_verdict(given: VerdictInput, seconds: float) -> StoredVerdict:
-    """The verdict on a version; after so many seconds, what is left is undecided."""
+    """The verdict on a version; whatever is left after `seconds` is undecided."""
     end = time.monotonic() + seconds
     entry = stored_entry(given.schema, given.count_tables, given.configurations)
     published = PublishedCounts(evidence_of(entry), pairs_of(entry), Releases.of(entry))

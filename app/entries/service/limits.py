@@ -1,4 +1,4 @@
-"""Limits on the work that one entry may cause: a small body can describe a computation too large for any machine."""
+"""Limits on the work from one entry: a small body can describe a computation too large for any machine."""
 
 from collections.abc import Iterator, Sequence
 from math import comb
@@ -8,16 +8,16 @@ from aegis_advisor.evidence import AttributeEvidence
 from app.entries.model.published import PublishedEntry
 from app.platform.errors import Fault, pointer
 
-#: The most pairs of maskings of the same attribute. All pairs are compared; each takes a fraction of a millisecond.
+#: The largest number of pairs of maskings of the same attribute. Comparing one takes a fraction of a millisecond.
 PAIRS = 50_000
 
-#: The most probabilities in all transition matrices of an entry; a matrix of 300 x 300 takes half a minute to fit.
+#: The largest number of probabilities in all transition matrices; a matrix of 300 x 300 takes half a minute to fit.
 PROBABILITIES = 250_000
 
-#: The most cells in all pair counts of an entry; they are loaded together, 8 bytes each, besides intermediate data.
+#: The largest number of cells in all pair counts, which are loaded together, 8 bytes each plus intermediate data.
 PAIR_CELLS = 10_000_000
 
-#: The most cells of a reconstructed table, atoms times labels; a cell takes some 50 bytes during the computation.
+#: The largest reconstructed table, in cells (atoms times labels) of about 50 bytes during the computation.
 CELLS = 20_000_000
 
 
@@ -53,8 +53,8 @@ def excess_cells(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
         atoms = int(common_refinement(attribute.partitions, attribute.values).max()) + 1
         if atoms * attribute.labels > CELLS:
             detail = (
-                f"The mappings and transition matrices tell {atoms} groups of values apart. With "
-                f"{attribute.labels} classes, that makes {atoms * attribute.labels} cells to reconstruct; "
-                f"at most {CELLS} are accepted. Leave out fine maskings"
+                f"The mappings and transition matrices distinguish {atoms} groups of values. With {attribute.labels} "
+                f"classes, that makes {atoms * attribute.labels} cells to reconstruct; at most {CELLS} are "
+                "accepted. Leave out fine maskings"
             )
             yield Fault(pointer("attributes", place, "maskings"), detail)

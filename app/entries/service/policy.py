@@ -1,7 +1,6 @@
-"""Checks on the counts of an upload: against its own declarations, and against the policy of the service.
+"""Checks of the counts of an upload against its own declarations and the service's policy.
 
-Pure functions of a validated entry. No fault states a count, because more people read and forward faults than may see
-the counts.
+Pure functions of a validated entry. Faults contain no counts, because they reach more people than may see the counts.
 """
 
 import math
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from app.entries.model.published import CountsInPlace, PublishedEntry
 from app.platform.errors import Fault, pointer
 
-#: The most faults reported for an upload; the first places are enough to find the reason.
+#: The largest number of faults reported for an upload; the first places suffice to find the reason.
 SHOWN = 100
 
 #: Relative tolerance of a differential privacy budget, which is a sum of fractions.
@@ -24,15 +23,15 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a service requires of every upload; nothing by default.
+    """A service's requirements for every upload; none by default.
 
     Attributes:
-        min_cell: no count is above 0 and below this, and neither is the number of records that a configuration
-            suppresses. Counts with declared noise are exempt, since they are not numbers of people.
-        require_noise: every count table, and what pairs tell of the label, declares noise, and no exact number of
-            records remains.
-        max_epsilon: the entry declares a differential privacy budget of at most this, and its noise spends no more; in
-            addition to `require_noise`.
+        min_cell: no count and no number of suppressed records is above 0 and below this. Counts with declared noise are
+            exempt, since they are not numbers of people.
+        require_noise: every count table and every label association declares noise, and no exact number of records
+            remains.
+        max_epsilon: the entry declares a differential privacy budget of at most this, and its noise spends no more;
+            implies `require_noise`.
     """
 
     min_cell: int | None = None
@@ -49,7 +48,7 @@ NO_POLICY = Policy()
 
 
 def policy_faults(entry: PublishedEntry, policy: Policy) -> tuple[Fault, ...]:
-    """The first 100 places where an upload breaks the policy, each with its JSON Pointer and without its count."""
+    """The first 100 violations of the policy by an upload, each with its JSON Pointer and without its count."""
     return tuple(islice(_policy_faults(entry, policy), SHOWN))
 
 
@@ -71,7 +70,7 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
         least = policy.min_cell
         detail = f"This count is below {least} and not 0, which this service does not accept"
         yield from _small_counts(entry, least, f"{detail}: use aegis summarize --min-cell {least}")
-        told = "These numbers can give small counts away, which this service does not accept"
+        told = "These numbers can disclose small counts, which this service does not accept"
         yield from _associations(entry, told, least)
         if entry.trace is not None and entry.trace.rounded_to is None:
             yield Fault(pointer("joint_trace"), f"{told}: round it (`rounded_to`)")
@@ -89,12 +88,12 @@ def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
     elif least is not None:
         detail = f"This count is below {least} and not 0, but `disclosure_control` says that none is (`min_cell`)"
         yield from _small_counts(entry, least, detail)
-        told = "These numbers can give counts away that `disclosure_control` says are not told"
+        told = "These numbers can disclose counts that `disclosure_control` says are hidden"
         yield from _associations(entry, told, least)
 
 
 def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
-    """The faults of tables without declared noise, or with too little of it to change a count."""
+    """The faults of tables without declared noise, or with too little to change a count."""
     for table in entry.tables():
         if not table.is_noisy:
             can_declare = table.declared is not None
@@ -106,15 +105,15 @@ def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
 
 
 def _associations(entry: PublishedEntry, detail: str, base: float = math.inf) -> Iterator[Fault]:
-    """The faults of what pairs tell of the label, without noise that hides it and not rounded to this base or more."""
+    """The faults of label associations without sufficient noise and not rounded to this base or more."""
     for place, told in entry.associations.items():
         if not told.is_noisy and (told.rounded_to or 0) < base:
             yield Fault(pointer("pairs", place, "with_label"), f"{detail}: leave them out")
 
 
 def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:
-    """The faults of what else is exact: numbers of records that a release suppresses or a masking counts, what was
-    measured on the records, and counts of records that were generated without noise.
+    """The faults of other exact numbers: suppressed records, records counted by a masking, measurements on the records,
+    and counts of records that were generated without noise.
     """
     detail = "This number of records is exact, but this service requires noise in all counts: leave it out"
     masked = (("attributes", place, "maskings", index, "records") for place, index in entry.masked_records)
@@ -128,17 +127,17 @@ def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:
         detail = (
             "These records were generated without differential privacy, but this service requires noise in all counts"
         )
-        yield Fault(pointer("configurations", place), f"{detail}: vouch for an `epsilon`, or leave them out")
+        yield Fault(pointer("configurations", place), f"{detail}: promise an `epsilon`, or leave them out")
 
 
 def _overspent(entry: PublishedEntry, most: float) -> Iterator[Fault]:
-    """The faults of a budget that is not declared or too large, and of noise that spends more than is allowed."""
+    """The faults of an undeclared or excessive budget, and of noise that spends more than allowed."""
     place = pointer("disclosure_control", "epsilon")
     declared = entry.control.epsilon
     if declared is None or declared > most * (1 + TOLERANCE):
         yield Fault(place, f"This service requires a declared epsilon of at most {most:g} (aegis summarize --epsilon)")
-    # A record is in one count of each table, so noise of scale s costs an epsilon of at least 1 / s. What a pair tells
-    # of the label are two such tables: the sums behind chi-square, and the number of combinations.
+    # A record is in one count of each table, so noise of scale s costs an epsilon of at least 1 / s. A label
+    # association counts as two tables: the sums behind chi-square, and the number of combinations.
     scales = [table.declared.noise_scale for table in entry.tables() if table.declared is not None]
     told = [each.noise_scale for each in entry.associations.values()]
     spent = sum(1 / scale for scale in (*scales, *told, *told) if scale is not None)

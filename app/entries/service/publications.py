@@ -1,4 +1,4 @@
-"""Conversion of a validated entry into what the catalogue stores. Pure but slow, so it runs in a child process."""
+"""Conversion of a validated entry for storage. Pure but slow, so it runs in a child process."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -33,11 +33,11 @@ from app.platform.errors import Fault, InvalidDocumentError, pointer
 def publication_of(entry: PublishedEntry, policy: Policy = NO_POLICY) -> Publication:
     """The publication of an entry whose structure has been validated.
 
-    Small counts are found here, but not refused: whether they are depends on the version that the entry replaces.
+    Small counts are located but not refused here, since that depends on the version to replace.
 
     Raises:
         InvalidDocumentError: the entry is inconsistent, contradicts its declarations or breaks the policy; the error
-            has the place of every fault.
+            has the places of all faults.
     """
     _refuse_faults(entry, policy)
     return Publication(entry.name, entry.visibility, _content_of(entry), small_counts(entry))
@@ -51,7 +51,7 @@ def _refuse_faults(entry: PublishedEntry, policy: Policy) -> None:
 
 
 def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
-    """The faults of entries that are too large or inconsistent. Each check relies on the checks before it."""
+    """The faults of entries that are too large or inconsistent. Each check relies on the previous ones."""
     evidence, pairs = entry.evidence, entry.pairs
     excess = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(entry))
     wrong = excess or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
@@ -76,7 +76,7 @@ def pair_faults(evidence: Sequence[AttributeEvidence], pairs: Mapping[int, PairC
 
 
 def association_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
-    """Every inconsistency of what pairs tell of the label; evidence and pair counts must be consistent."""
+    """Every inconsistency of label associations; evidence and pair counts must be consistent."""
     pairs, associations = list(entry.pairs.values()), entry.associations
     faults = find_association_faults(entry.evidence, pairs, list(associations.values()))
     return _in_document(faults, list(associations))
@@ -89,7 +89,7 @@ def trace_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
 
 
 def _in_document(faults: Sequence[PairFault], places: Sequence[int]) -> tuple[Fault, ...]:
-    """Faults of pairs, whose paths start with an index, with pointers that name the pair's place in the document."""
+    """Faults of pairs, with the index in their paths replaced by the pair's place in the document."""
     return tuple(Fault(pointer("pairs", places[int(fault.path[0])], *fault.path[1:]), fault.detail) for fault in faults)
 
 
@@ -115,7 +115,7 @@ def _content_of(entry: PublishedEntry) -> Content:
 
 
 def _offered(privacy: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[float, float]]:
-    """By criterion, the lowest and the highest number; nothing where no configuration vouches for one."""
+    """The lowest and the highest promised number by criterion; criteria without a promise are omitted."""
     vouched = {name: [number for number in numbers if number is not None] for name, numbers in privacy.items()}
     return {name: (min(numbers), max(numbers)) for name, numbers in vouched.items() if numbers}
 

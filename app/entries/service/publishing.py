@@ -1,4 +1,4 @@
-"""What is asked of entries before they are published, and what becomes of them."""
+"""Requirements for entries before publication, and its result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from app.tenants.model import RequiredPrivacy
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What an upload has become.
+    """The result of an upload.
 
     Attributes:
         head: the head of the entry.
-        is_new: whether the upload is a new version; if not, it equals the latest one.
-        warnings: what its provider should know, one sentence each.
+        is_new: whether the upload became a new version; otherwise it equals the latest one.
+        warnings: warnings for the provider, one sentence each.
     """
 
     head: Head
@@ -26,12 +26,11 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is asked of the entries of a tenant.
+    """The requirements for the entries of a tenant.
 
     Attributes:
-        tenant: the tenant.
-        named: its entry that has the name asked about; None if there is none.
-        required: the privacy that configurations must vouch for.
+        named: its entry of the given name; None without one.
+        required: the privacy that configurations must promise.
         demands_sign_off: whether a reviewer must sign off each version before others see it.
     """
 
@@ -52,7 +51,7 @@ def require_publisher(caller: Caller) -> None:
 
 
 class EntryFollower:
-    """Acts on a change of an entry, in the transaction of the change. Does nothing by default."""
+    """Reacts to a change of an entry, in the same transaction. Does nothing by default."""
 
     async def version_added(self, tenant: str, version_id: int, outline: Sequence[AttributeOutline]) -> None:
         """A version was stored."""

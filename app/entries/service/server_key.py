@@ -1,4 +1,4 @@
-"""The key of this installation's digests."""
+"""The key for keyed digests."""
 
 import secrets
 
@@ -11,13 +11,13 @@ SERVER_KEY_BYTES = 32
 
 
 class ServerKeyService:
-    """Renews the key by which others see digests of entries."""
+    """Renews the key for the digests that others see."""
 
     def __init__(self, server_key: ServerKeyStore, audit: AuditStore) -> None:
         self._server_key = server_key
         self._audit = audit
 
     async def renew(self) -> int:
-        """Draw a new server key, and make all keyed digests anew; return how many these are."""
+        """Draw a new server key, and recompute all keyed digests; return their number."""
         await self._audit.add(AuditRecord(AuditAction.RENEW_SERVER_KEY), None)
         return await self._server_key.replace(secrets.token_bytes(SERVER_KEY_BYTES))

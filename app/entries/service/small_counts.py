@@ -1,7 +1,7 @@
-"""Small counts: exact numbers of one to four people. The service publishes none that nobody has accepted.
+"""Small counts: exact numbers of one to four people, which are published only if somebody accepts them.
 
-Whoever knows three of four people learns all about the fourth. Counts with noise or rounding are no numbers of people,
-and count as small in no table.
+Anyone who knows three of four people learns all about the fourth. Counts with noise or rounding are not numbers of
+people, so none of them is small.
 """
 
 from collections.abc import Iterator
@@ -18,23 +18,23 @@ from app.platform.errors import Fault, InvalidDocumentError, pointer
 #: Counts from 1 up to this are small; 5 is the base to which `aegis summarize` rounds.
 LARGEST_SMALL = 4
 
-#: The most places reported for an upload.
+#: The largest number of places reported for an upload.
 SHOWN = 100
 
 _PLACE = f"An exact count of 1 to {LARGEST_SMALL}"
-_NUMBER = f"This exact number of records tells a count of 1 to {LARGEST_SMALL}"
+_NUMBER = f"This exact number of records reveals a count of 1 to {LARGEST_SMALL}"
 _WHY = f"The entry has exact counts of 1 to {LARGEST_SMALL}, which can be about single persons"
 _ROUND = "Without --exact, aegis summarize rounds all counts"
 _ACCEPT = (
-    "Or publish them for whoever may read the entry's counts: aegis publish --accept-small-counts (in a call: "
+    "Or publish them for everyone who may read the entry's counts: aegis publish --accept-small-counts (in a call: "
     "?accept_small_counts=true)"
 )
 _OPERATOR = "Or ask the operator: AEGIS_SMALL_COUNTS decides"
-_NEVER = "This service accepts none, whoever asks: the operator has set AEGIS_SMALL_COUNTS=refuse"
+_NEVER = "This service never accepts them: the operator has set AEGIS_SMALL_COUNTS=refuse"
 
 
 class SmallCounts(StrEnum):
-    """What the service does with an entry that has small counts."""
+    """The treatment of entries with small counts."""
 
     REFUSE = "refuse"
     CONFIRM = "confirm"
@@ -43,10 +43,10 @@ class SmallCounts(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SmallCountsGate:
-    """Decides about small counts for one call.
+    """The decision about small counts for one call.
 
     Attributes:
-        rule: what the service does with them.
+        rule: the service's treatment of them.
         is_confirmed: whether the call accepts them (`accept_small_counts`).
     """
 
@@ -54,7 +54,7 @@ class SmallCountsGate:
     is_confirmed: bool = False
 
     def refuse(self, small: tuple[Fault, ...]) -> None:
-        """Refuse a new version that has small counts which are not accepted.
+        """Refuse a new version with small counts that were not accepted.
 
         Raises:
             InvalidDocumentError: with the places of these counts, and without the counts.
@@ -65,11 +65,11 @@ class SmallCountsGate:
         raise InvalidDocumentError(". ".join((_WHY, *ways)) + ".", small, code="small_counts")
 
     def warnings(self, small: tuple[Fault, ...]) -> Iterator[str]:
-        """What to tell of small counts that this setting accepted, and not the call."""
+        """Warnings about small counts that the setting accepted rather than the call."""
         if small and not self.is_confirmed:
             yield (
-                f"{_WHY}. This service accepts them unasked (development mode, or AEGIS_SMALL_COUNTS=accept); others "
-                f"need --accept-small-counts. {_ROUND}."
+                f"{_WHY}. This service accepts them by default (development mode, or AEGIS_SMALL_COUNTS=accept); "
+                f"others need --accept-small-counts. {_ROUND}."
             )
 
 
@@ -83,21 +83,21 @@ def _places(entry: PublishedEntry) -> Iterator[Fault]:
         if _is_exact(table, entry):
             small = (table.counts > 0) & (table.counts <= LARGEST_SMALL)
             yield from (Fault(pointer(*table.path, *place), _PLACE) for place in np.argwhere(small)[:SHOWN].tolist())
-    # A number of records can declare nothing of its own; it was rounded if all counts of the entry were, once.
+    # A number of records cannot declare rounding; it was rounded if all counts of the entry were, once.
     if not entry.control.drawn_once:
         yield from _numbers_of_records(entry)
 
 
 def _is_exact(table: CountsInPlace, entry: PublishedEntry) -> bool:
-    """Whether a table counts people: it has no noise, and neither it nor the whole entry was rounded."""
+    """Whether a table has exact counts: no noise, and no rounding of it or of the whole entry."""
     is_rounded = table.declared is not None and table.declared.rounded_to is not None
-    # Pairs are rounded by themselves even if all else was rounded once.
+    # Pairs are rounded separately even if all else was rounded once.
     was_rounded_once = entry.control.drawn_once and table.kind is not CountKind.PAIRS
     return not (table.is_noisy or is_rounded or was_rounded_once)
 
 
 def _numbers_of_records(entry: PublishedEntry) -> Iterator[Fault]:
-    """The places that tell how many records a release leaves out, or a masking lacks, where these are a few."""
+    """The places of small numbers of suppressed records or of records missing in a masking."""
     for path, number in entry.configurations.numbers_suppressed:
         if 0 < number <= LARGEST_SMALL:
             yield Fault(pointer(*path), _NUMBER)

@@ -1,4 +1,4 @@
-"""Verdicts: a job judges what the counts of each new version give away."""
+"""Verdicts: a job checks whether the counts of each new version disclose small ones."""
 
 from app.entries.model.verdicts import StoredVerdict
 from app.entries.service.judging import VerdictInput
@@ -7,14 +7,14 @@ from app.entries.store.verdicts import VerdictStore
 
 
 class VerdictService:
-    """Loads what a job needs to judge a version, and stores its verdict. Each call belongs in a short transaction."""
+    """Loads the input of a verdict, and stores the verdict. Each call belongs in a short transaction."""
 
     def __init__(self, contents: ContentStore, verdicts: VerdictStore) -> None:
         self._contents = contents
         self._verdicts = verdicts
 
     async def load(self, version_id: int) -> VerdictInput | None:
-        """The input for the verdict on a version; None if there is one, or the version is deleted."""
+        """The input for the verdict on a version; None if there is a verdict, or the version is deleted."""
         if not await self._contents.pin(version_id) or await self._verdicts.find(version_id) is not None:
             return None
         schema = await self._contents.schema(version_id)

@@ -26,7 +26,7 @@ _COPY_COUNT_TABLES = """
 
 
 class ContentStore:
-    """Contents by the id of their version. Versions are immutable, so they are only added and read."""
+    """Contents by the id of their version. Versions are immutable, so contents are only added and read."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -85,7 +85,7 @@ class ContentStore:
                 await copy.write_row((*row, t.counts.dtype, list(t.counts.shape), t.counts.data))
 
     async def hold(self, version_id: int) -> "Frame | None":
-        """Prevent the deletion of a version during the transaction, and return its frame; None if it is deleted."""
+        """Block the deletion of a version during the transaction, and return its frame; None if it is deleted."""
         statement = select(EntryVersionRow.outline, EntryVersionRow.configuration_ids)
         statement = statement.where(EntryVersionRow.id == version_id).with_for_update(read=True, key_share=True)
         held = (await self._session.execute(statement)).first()
@@ -96,7 +96,7 @@ class ContentStore:
         )
 
     async def pin(self, version_id: int) -> bool:
-        """Prevent the deletion of a version during the transaction; False if it is deleted."""
+        """Block the deletion of a version during the transaction; False if it is deleted."""
         return (await self._session.execute(_PINNED, {"wanted": version_id})).first() is not None
 
     async def lock(self, version_id: int) -> bool:
@@ -125,9 +125,9 @@ class ContentStore:
     async def count_tables(
         self, version_id: int, attributes: Iterable[int] | None = None, *, pairs: bool = False
     ) -> tuple[CountTable, ...]:
-        """The count tables of a version; with `attributes`, only the label's and those of these places.
+        """The count tables of a version; with `attributes`, only those of the label and of these places.
 
-        The selection includes pair counts only with `pairs`: they can be as large as all other counts together.
+        The selection includes pair counts only with `pairs`: these can be as large as all other counts together.
         """
         columns = (CountTableRow.kind, CountTableRow.attribute, CountTableRow.masking, *packed_columns(CountTableRow))
         statement = select(*columns).where(CountTableRow.version_id == version_id)
@@ -155,7 +155,7 @@ _IS_PAIRS = CountTableRow.kind == CountKind.PAIRS.value
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The outline and configuration ids of a version: enough to decide which questions it can answer."""
+    """The outline and configuration ids of a version: enough to decide which questions can be answered."""
 
     outline: tuple[AttributeOutline, ...]
     configuration_ids: bytes

@@ -40,7 +40,7 @@ from app.tenants.store import tenant_id, to_policy
 from app.tenants.tables import TenantRow
 
 PAGE_BYTES = 2_000_000
-"""The most bytes of a page of a listing, unless a single head is longer."""
+"""The largest page of a listing in bytes, unless a single head is longer."""
 
 
 class EntryStore:
@@ -54,7 +54,7 @@ class EntryStore:
     ) -> uuid.UUID | None:
         """Add an entry without a version and return its id; None if the tenant already has one of this name.
 
-        Others see its first version unless that awaits its sign-off.
+        Others see its first version unless it awaits a sign-off.
         """
         added = await self._session.execute(
             insert(EntryRow)
@@ -75,16 +75,16 @@ class EntryStore:
     async def find(
         self, caller: Caller, entry_id: str, version: int | None = None, *, lock: bool = False
     ) -> Head | None:
-        """The head of an entry at a version, by default at the latest that is shown to the caller.
+        """The head of an entry at a version, by default the latest that the caller sees.
 
-        Whether the caller may see it is not decided here. `lock` locks the entry for the transaction.
+        Permissions are not checked here. `lock` locks the entry for the transaction.
         """
         try:
             wanted = {"wanted": uuid.UUID(entry_id)}
         except ValueError:
             return None
         if lock:
-            # The lock comes first, so that the version joined below is the latest one for as long as the lock is held.
+            # The lock comes first, so that the version joined below stays the latest one during the lock.
             await self._session.execute(_LOCKED, wanted)
         if version is None:
             rows = await self._session.execute(_LATEST_OF_ONE, wanted | _insider(caller))
@@ -93,17 +93,17 @@ class EntryStore:
         return next((_to_head(*row) for row in rows), None)
 
     async def find_by_name(self, caller: Caller, name: str) -> Head | None:
-        """The head of the entry of the caller's tenant with this name, at the latest version that it is shown."""
+        """The head of the entry of the caller's tenant with this name, at the latest version that it sees."""
         statement = _LATEST.where(TenantRow.name == caller.tenant, EntryRow.name == name)
         rows = await self._session.execute(statement, _insider(caller))
         return next((_to_head(*row) for row in rows), None)
 
     async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
-        """The entries that `caller` may see and `search` finds, in its order, at most `limit` from `page_token` on.
+        """The entries that match `search` and `caller` may see, in its order, at most `limit` from `page_token` on.
 
-        The page ends earlier if its texts are too long together, but it has one entry at least.
+        The page ends earlier if its texts are too long together, but has at least one entry.
         """
-        # Tokens of the order by default are those that were given out before there were others.
+        # Tokens of the default order have the format from before there were other orders.
         order = "" if search.order is Order.NEWEST else search.order.value
         place = None if page_token is None else read_token(page_token, order)
         entries = await self._sized(caller, search.order, matching_first(caller, search, place, limit + 1))
@@ -118,13 +118,13 @@ class EntryStore:
         return HeadPage(items, write_token(chosen[-1].time, chosen[-1].id, order) if more else None)
 
     async def count(self, caller: Caller, search: Search) -> int:
-        """How many entries `caller` may see that `search` finds."""
+        """The number of entries that match `search` and `caller` may see."""
         await self._session.execute(_PLANNED_EACH_TIME)
         matched = matching(caller, search, None, None).order_by(None).subquery()
         return (await self._session.execute(select(func.count()).select_from(matched))).scalar_one()
 
     async def versions(self, head: Head, most: int, *, sees_all: bool) -> tuple[VersionMark, ...]:
-        """The latest versions of an entry, latest first: all of them, or those that await no sign-off."""
+        """The latest versions of an entry, latest first: all, or only those that await no sign-off."""
         columns = EntryVersionRow.version, EntryVersionRow.awaits_sign_off
         shown = literal(sees_all) | ~EntryVersionRow.awaits_sign_off
         statement = select(*columns).where(EntryVersionRow.entry_id == uuid.UUID(head.id), shown)
@@ -156,13 +156,13 @@ class EntryStore:
         await delete_superseded(self._session, uuid.UUID(entry_id))
 
     async def sign_off(self, head: Head, subject: str | None) -> None:
-        """Show others the version of a head, which they did not see before. The entry must be locked."""
+        """Show others the version of a head. The entry must be locked."""
         await self._session.execute(
             update(EntryVersionRow)
             .where(EntryVersionRow.id == head.version_id)
             .values(awaits_sign_off=False, signed_off_by=subject, signed_off_at=func.now())
         )
-        # Where it is NULL, others see the latest version already.
+        # NULL means that others already see the latest version.
         await self._session.execute(
             update(EntryRow)
             .where(EntryRow.id == uuid.UUID(head.id), EntryRow.released_version < head.version)
@@ -171,7 +171,7 @@ class EntryStore:
         await delete_superseded(self._session, uuid.UUID(head.id))
 
     async def set_visibility(self, entry_id: str, visibility: Visibility) -> None:
-        """Change who sees the entry."""
+        """Change the visibility of the entry."""
         await self._session.execute(
             update(EntryRow)
             .where(EntryRow.id == uuid.UUID(entry_id))
@@ -194,7 +194,7 @@ _HEADS: Select[EntryRow, EntryVersionRow, TenantRow, float | None] = (
     .join(EntryVersionRow, EntryVersionRow.entry_id == EntryRow.id)
     .join(TenantRow, TenantRow.id == EntryRow.tenant_id)
 )
-#: The latest version that a caller is shown: of all for who may read the counts, of the released ones for others.
+#: The latest version that a caller sees: of all if it may read the counts, else of the released ones.
 _LATEST = _HEADS.where(
     EntryVersionRow.version
     == case(
@@ -202,7 +202,7 @@ _LATEST = _HEADS.where(
         else_=func.coalesce(EntryRow.released_version, EntryRow.latest_version),
     )
 )
-#: Without it, the plan of a search that finds much may be used for one that finds little.
+#: Otherwise the plan of a frequent search may be used for a rare one.
 _PLANNED_EACH_TIME = text("SET LOCAL plan_cache_mode = force_custom_plan")
 _ONE = EntryRow.id == bindparam("wanted")
 _LOCKED = select(EntryRow.id).where(_ONE).with_for_update()
@@ -221,9 +221,9 @@ def _insider(caller: Caller) -> dict[str, Any]:
 
 
 def _size(caller: Caller) -> ColumnElement[int]:
-    """What a head takes in a listing, in bytes: its texts as JSON writes them, and the rest at its longest.
+    """The size of a head in a listing in bytes: its texts as JSON, and the rest at its longest.
 
-    Tenants that the caller does not see do not count: otherwise the length of a page would tell how many there are.
+    Tenants hidden from the caller do not count: otherwise the length of a page would reveal their number.
     """
     is_shown = literal(caller.is_operator) | (TenantRow.name == caller.tenant)
     texts = func.json_build_array(

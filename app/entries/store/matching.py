@@ -1,8 +1,8 @@
-"""The entries that a listing has, as statements that are quick whatever a search finds.
+"""The entries of a listing, by statements that are fast for frequent and for rare matches.
 
-A search that finds much is quick among the newest entries, and one that finds little by the indexes. PostgreSQL cannot
-know which it is, since its estimates take the parts of a word for independent. So both are tried, each as a statement
-that leaves it little choice.
+Frequent matches are found fast among the newest entries, and rare ones by the indexes. PostgreSQL cannot know which is
+better, since its estimates assume that the parts of a word are independent. So both are tried, each as a statement that
+leaves the planner little choice.
 """
 
 import uuid
@@ -19,16 +19,16 @@ from app.platform.callers import Caller
 from app.tenants.tables import TenantRow
 
 FIRST: Final = 1_000
-"""How many of the first entries are looked at one by one, before those that match are looked up among all."""
+"""The number of first entries that are checked one by one, before the indexes are used."""
 
 Place = tuple[datetime, uuid.UUID]
 """The time of an entry by which a listing is ordered, and its id."""
 
 
 def matching_first(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
-    """Matching entries among the first by the order: a whole page of what is frequent, at a cost that is bounded.
+    """Matching entries among the first in the order: a full page of frequent matches, at a bounded cost.
 
-    A scalar subquery looks at one entry after the other, whatever the planner expects.
+    A scalar subquery checks the entries one after the other, whatever the planner expects.
     """
     columns = (getattr(EntryRow, search.order.column), EntryRow.id)
     first = select(EntryRow).where(*_changed(search), *_after(search.order, columns, place))
@@ -42,11 +42,11 @@ def matching_first(caller: Caller, search: Search, place: Place | None, limit: i
 
 
 def matching(caller: Caller, search: Search, place: Place | None, limit: int | None) -> Select[datetime, uuid.UUID]:
-    """Matching entries among all, without a `limit` each of them: quick for what is rare, which indexes find.
+    """Matching entries among all, or all of them without a `limit`: fast for rare matches, by the indexes.
 
-    All are put in order before their entries are looked at, one after the other until the page is full. Left to itself,
-    the planner goes through all entries in order, or joins too many of them, since it cannot know how many versions
-    have all trigrams of a word.
+    Matches are sorted before their entries are checked, one after the other until the page is full. By default, the
+    planner would scan all entries in order, or join too many of them, since it cannot know how many versions have all
+    trigrams of a word.
     """
     row, order = SearchedVersionRow, search.order
     conditions = (*conditions_of(search), *indexed_conditions_of(search), *seen_by(caller))
@@ -75,7 +75,7 @@ def _after(order: Order, columns: tuple[Any, Any], place: Place | None) -> list[
 
 
 def _version_shown(entry: type[EntryRow], caller: Caller) -> ColumnElement[int]:
-    """The version of an entry that a listing shows to the caller, 0 if it is shown none."""
+    """The version of an entry that a listing shows to the caller; 0 if none."""
     released = func.coalesce(entry.released_version, entry.latest_version)
     is_own = entry.tenant_id == _own(caller) if caller.may_read_counts else false()
     return case((or_(literal(caller.is_operator), is_own), entry.latest_version), else_=released)

@@ -1,4 +1,4 @@
-"""What a listing searches for, and what searches read of each version."""
+"""Search criteria of listings, and the searchable data of each version."""
 
 import re
 import uuid
@@ -32,14 +32,14 @@ from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 from app.tenants.tables import TenantRow
 
 LONGEST_GRAM: Final = 3
-"""The most characters of what `ngrams` gives."""
+"""The longest result of `ngrams`, in characters."""
 
 _WILDCARD = re.compile(r"[\\%_]")
 _FACETS = ("keyword", "label", "attribute", "license")
 
 
 class Order(StrEnum):
-    """The order of a listing, by the contract's name: the time that it goes by, after `-` from the latest on."""
+    """The order of a listing, by the contract's name: the time to sort by; with `-`, latest first."""
 
     NEWEST = "-created_at"
     OLDEST = "created_at"
@@ -48,27 +48,27 @@ class Order(StrEnum):
 
     @property
     def column(self) -> str:
-        """The column of `EntryRow` that it goes by."""
+        """The column of `EntryRow` to sort by."""
         return self.value.removeprefix("-")
 
     def by(self, *columns: Any) -> list[ColumnElement[Any]]:  # noqa: ANN401 -- columns
-        """The columns of a time and an id as `ORDER BY` has them."""
+        """The `ORDER BY` columns: a time and an id."""
         return [column.desc() if self.value.startswith("-") else column.asc() for column in columns]
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The search criteria of a listing, all of which an entry meets, and its order; None: a criterion is not used.
+    """The search criteria of a listing, which an entry must all meet, and its order; None: not used.
 
     Attributes:
-        query: words, separated by blanks; each is a part of the name, the title or a keyword, in any case.
-        keyword: a whole keyword.
-        label: the whole name of the label.
-        attribute: the whole name of an attribute.
-        license: the whole licence.
-        required: what at least one configuration vouches for.
-        changed_since: the earliest time at which what others see of it last changed.
-        order: the order of what is found.
+        query: words, separated by blanks; each must be a part of the name, the title or a keyword, ignoring case.
+        keyword: an exact keyword.
+        label: the exact name of the label.
+        attribute: the exact name of an attribute.
+        license: the exact licence.
+        required: the privacy that at least one configuration promises.
+        changed_since: the earliest time of the last change that others see.
+        order: the order of the results.
     """
 
     query: str | None = None
@@ -82,18 +82,18 @@ class Search:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of the query, each once."""
+        """The distinct words of the query."""
         return tuple(dict.fromkeys((self.query or "").split()))
 
     @property
     def facets(self) -> list[str]:
-        """What an entry must have in full, as `SearchedVersionRow` has it."""
+        """The exact terms of the search, as in `SearchedVersionRow`."""
         asked = ((name, getattr(self, name)) for name in _FACETS)
         return [_facet(name, text) for name, text in asked if text is not None]
 
 
 def conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
-    """The conditions that the `SearchedVersionRow` of a version meets if the search finds it; none for no criteria."""
+    """The conditions on the `SearchedVersionRow` of a match; none without criteria."""
     for word in search.words:
         escaped = _WILDCARD.sub(r"\\\g<0>", word)
         yield SearchedVersionRow.text.like(func.lower(f"%{escaped}%"))
@@ -106,7 +106,7 @@ def conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
 
 
 def indexed_conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
-    """Conditions that follow from those of `conditions_of`, and for which there is an index: costly without it."""
+    """Conditions implied by `conditions_of` that have an index; expensive without it."""
     of_text = func.ngrams(SearchedVersionRow.text, literal_column("1"))
     for word in search.words:
         of_word = func.ngrams(func.lower(word), min(len(word), LONGEST_GRAM))
@@ -119,7 +119,7 @@ def _offers(criterion: str, enough: ColumnElement[bool]) -> ColumnElement[bool]:
 
 
 def seen_by(caller: Caller) -> list[ColumnElement[bool]]:
-    """The condition that a `SearchedVersionRow` meets if the caller may see its entry; none for operators."""
+    """The condition on a `SearchedVersionRow` that the caller may see its entry; none for operators."""
     return [] if caller.is_operator else [SearchedVersionRow.seen_by.overlap([EVERYBODY, caller.tenant])]
 
 
@@ -129,8 +129,8 @@ _SEEN_BY = func.array_append(EntryRow.audience_tenants, TenantRow.name).op("||")
 
 
 async def add_searched(session: AsyncSession, entry_id: uuid.UUID, version: int, version_id: int, c: Content) -> None:
-    """Store what searches read of a version."""
-    # Neither names nor words have line breaks, so that no word is found across two of them.
+    """Store the searchable data of a version."""
+    # Neither names nor words have line breaks, so no word matches across two of them.
     text = func.lower(func.concat_ws("\n", EntryRow.name, c.title, *c.keywords))
     values = {
         "version_id": literal(version_id),
@@ -152,14 +152,14 @@ async def add_searched(session: AsyncSession, entry_id: uuid.UUID, version: int,
 
 
 async def show_searched(session: AsyncSession, entry_id: uuid.UUID) -> None:
-    """Store who sees the versions of an entry now."""
+    """Store the current visibility of an entry with its versions."""
     is_of_entry = (SearchedVersionRow.entry_id == EntryRow.id) & (TenantRow.id == EntryRow.tenant_id)
     changed = update(SearchedVersionRow).where(EntryRow.id == entry_id, is_of_entry).values(seen_by=_SEEN_BY)
     await session.execute(changed, execution_options={"synchronize_session": False})
 
 
 async def delete_superseded(session: AsyncSession, entry_id: uuid.UUID) -> None:
-    """Delete what searches read of versions that no listing shows any more."""
+    """Delete the searchable data of versions that listings no longer show."""
     shown = select(func.coalesce(EntryRow.released_version, EntryRow.latest_version)).where(EntryRow.id == entry_id)
     is_before = SearchedVersionRow.version < shown.scalar_subquery()
     superseded = delete(SearchedVersionRow).where(SearchedVersionRow.entry_id == entry_id, is_before)

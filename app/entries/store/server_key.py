@@ -1,4 +1,4 @@
-"""The store of the key of this installation's digests."""
+"""The store of the key for keyed digests."""
 
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -8,19 +8,19 @@ from app.platform.digests import keyed_digest
 
 
 class ServerKeyStore:
-    """The one server key. Whoever makes a digest with it holds it until the commit, so that no old one is used."""
+    """The only server key. Transactions that use it lock it until the commit, so that no old one is used."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def value(self) -> bytes:
-        """The key, which stays until the transaction ends."""
+        """The key, locked until the transaction ends."""
         held = select(ServerKeyRow.value).with_for_update(read=True)
         key: bytes = (await self._session.execute(held)).scalar_one()
         return key
 
     async def replace(self, value: bytes) -> int:
-        """Replace the key and all digests that were made with it; return how many these are."""
+        """Replace the key and all digests made with it; return their number."""
         await self._session.execute(select(ServerKeyRow.id).with_for_update())
         await self._session.execute(update(ServerKeyRow).values(value=value))
         versions = await self._session.execute(

@@ -1,4 +1,4 @@
-"""The store of verdicts: one for each version, given once."""
+"""The store of verdicts, one for each version."""
 
 from sqlalchemy import literal, select
 from sqlalchemy.dialects.postgresql import insert
@@ -30,7 +30,7 @@ class VerdictStore:
         return None if row is None else StoredVerdict(row.passed, tuple(row.findings), row.few)
 
     async def record(self, version_id: int, value: str) -> None:
-        """Add to the audit log that the service has judged a version."""
+        """Record the verdict on a version in the audit log."""
         columns = (EntryVersionRow.entry_id, EntryVersionRow.version, EntryVersionRow.digest)
         judged = select(literal(AuditAction.JUDGE_ENTRY.value), *columns, literal(value))
         names = ["action", *(column.key for column in columns), "value"]

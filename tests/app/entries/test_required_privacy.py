@@ -60,8 +60,8 @@ async def test_where_none_is_left_the_policy_is_named(api, worker, database_url)
         problem = await asked(strict, worker, head, require={"k": 3})
     assert (problem["status"], problem["code"]) == (422, "no_configuration_left")
     assert problem["detail"] == (
-        "No configuration meets all requirements: of 2, 1 do not vouch for k >= 3, "
-        "2 do not vouch for k >= 5, which a policy requires."
+        "No configuration meets all requirements: of 2, 1 do not promise k >= 3, "
+        "2 do not promise k >= 5, which a policy requires."
     )
 
 

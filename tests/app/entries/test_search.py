@@ -117,7 +117,7 @@ NO_GUARANTEES = [
     ("k=-1", "give NAME=NUMBER"),
     ("k=nan", "give NAME=NUMBER"),
     ("k=5,k=6", "each name once"),
-    ("k=5,t=0.2", "Give one guarantee only"),
+    ("k=5,t=0.2", "Give only one privacy requirement"),
 ]
 
 

@@ -78,7 +78,7 @@ async def test_a_new_version_that_waits_leaves_others_the_one_before(guarded, ke
     path = f"/v1/entries/{head['id']}"
     await signed(guarded, path, keys["reviewer"])
     answer = await replaced(guarded, head, keys["provider"], title="second")
-    assert "a reviewer has to sign it off" in answer.json()["warnings"][0]
+    assert "until a reviewer signs it off" in answer.json()["warnings"][0]
     await replaced(guarded, head, keys["provider"], title="third")
     assert await version_of(guarded, path, keys["other"]) == 1
     assert await listed(guarded, keys["other"]) == [(head["name"], 1)]
