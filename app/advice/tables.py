@@ -12,12 +12,12 @@ from app.platform.database.base import Base, PackedColumns, created_at
 
 
 class AdviceRow(Base):
-    """A question about an entry's version, and its answer. The same question has one row for each model version."""
+    """A question about a version, and its answer. Equal questions share a row for each model version."""
 
     __tablename__ = "advice"
     __table_args__ = (
         UniqueConstraint("version_id", "question_digest", "model_version"),
-        # What is finished, by its age.
+        # Finished advice by age.
         Index("ix_advice_finished", "created_at", postgresql_where=text("status IN ('succeeded', 'failed')")),
         CheckConstraint("status IN ('queued', 'running', 'succeeded', 'failed')", name="status"),
     )
@@ -35,14 +35,14 @@ class AdviceRow(Base):
 
 
 class QuestionRow(Base):
-    """Who asked for an advice. Tenants that ask the same question share the advice, but not its id and time."""
+    """A tenant's question. Tenants with the same question share the advice, but have their own id and time."""
 
     __tablename__ = "question"
     __table_args__ = (
         UniqueConstraint("advice_id", "tenant_id", "view"),
         # The order of listings: newest first, and by id among equal times.
         Index("ix_question_created_at_id", "created_at", "id"),
-        # How many a tenant has asked lately.
+        # Recent questions of a tenant, for quotas.
         Index("ix_question_tenant_id_created_at", "tenant_id", "created_at"),
         CheckConstraint("view IN ('full', 'coarse')", name="view"),
     )
@@ -55,7 +55,7 @@ class QuestionRow(Base):
 
 
 class QuestionBudgetRow(Base):
-    """How many distinct questions with a coarse answer a tenant has asked about a version."""
+    """The number of distinct questions with a coarse answer by a tenant about a version."""
 
     __tablename__ = "question_budget"
 
@@ -85,7 +85,7 @@ class ReferenceRow(Base):
 
 
 class ReferenceArrayRow(PackedColumns, Base):
-    """One array of a reference, by its name there: the atoms of the values, the joint counts and others."""
+    """One array of a reference, by name: the atoms of the values, the joint counts and others."""
 
     __tablename__ = "reference_array"
 

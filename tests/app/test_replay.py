@@ -93,7 +93,7 @@ async def test_a_changed_reference_is_found_though_the_answer_was_computed_from_
     advice_id = await answered(api, worker)
     execute(database_url, "UPDATE reference SET residual = residual + 1e-12")
     (told,) = await replayed(database_url, advice_id)
-    assert told == "reference of age: computed from the counts, it is another"
+    assert told == "reference of age: recomputed from the counts, it differs"
     execute(database_url, "UPDATE reference SET converged = false")
     (told,) = await replayed(database_url, advice_id)
     assert "AEGIS_RECONSTRUCTION_SECONDS" in told
@@ -125,7 +125,7 @@ async def test_a_policy_that_has_changed_is_noted(api, worker, database_url):
         await tenants.set_policy("default", TenantPolicy(RequiredPrivacy(at_least={"k": 5.0})))
     loaded = await loaded_of(database_url, advice_id)
     (note,) = loaded.notes(NOTHING_REQUIRED)
-    assert note == "policy: nothing was required then, k=5 is now; this is by the former"
+    assert note == "policy: nothing was required then, k=5 is now; this answer uses the former"
     assert await replayed(database_url, advice_id) == []
 
 
@@ -172,4 +172,4 @@ async def test_the_exit_code_says_how_it_has_ended(api, worker, database_url, mo
     assert await run(advice_id) == (0, "equal\n", "")
     assert await run("nonsense") == (2, "", "aegis-server: There is no advice nonsense.\n")
     execute(database_url, "UPDATE reference SET residual = residual + 1e-12")
-    assert await run(advice_id) == (1, "reference of age: computed from the counts, it is another\n", "")
+    assert await run(advice_id) == (1, "reference of age: recomputed from the counts, it differs\n", "")

@@ -75,9 +75,9 @@ STATES = (
     # The catalogue
     main("the catalogue", "/", "Predicts"),
     State("a consumer's catalogue", "/", "Predicts", "consumer"),
-    State("a search in vain", "/?query=nothing-is-like-this", "No entry that you may see matches"),
+    State("a search in vain", "/?query=nothing-is-like-this", "No visible entry matches"),
     State("a search for privacy", "/?criterion=k&limit=5", "survey"),
-    State("a wrong search", "/?criterion=k&limit=many", "Correct what is marked", status=422),
+    State("a wrong search", "/?criterion=k&limit=many", "Correct the marked fields", status=422),
     State("a wrong page", "/?page_token=none", "Show the first page", status=422),
     # Entries
     main("an own entry", "/entries/{entry}", "See the counts"),
@@ -90,7 +90,7 @@ STATES = (
     State("a hostile catalogue", "/?query=hostile", "<script>alert(1)</script>"),
     State("an entry to sign off", "/entries/{unsigned}", "Sign version 1 off", "ward's reviewer"),
     State("an entry that awaits its sign-off", "/entries/{unsigned}", "awaits sign-off", "ward's provider"),
-    State("an entry of many, masked", "/entries/{wide}", "What the counts give away", "consumer"),
+    State("an entry of many, masked", "/entries/{wide}", "What the counts disclose", "consumer"),
     main("an attribute", "/entries/{entry}/attribute?name=age", "age-2"),
     State("an attribute that is not there", "/entries/{entry}/attribute?name=none", "404", status=404),
     State("a hostile attribute", "/entries/{hostile}/attribute?name={HOSTILE}", "alert(1)"),
@@ -138,10 +138,10 @@ STATES = (
     # Publishing
     main("publishing", "/publish", "How to get an entry file"),
     main("a check", "/publish", "FAIL", reach=giving(survey(name="checked"))),
-    State("a check that passes", "/publish", "What the file says", reach=giving(large_counts(name="checked"))),
+    State("a check that passes", "/publish", "Content of the file", reach=giving(large_counts(name="checked"))),
     State("a check of hostile texts", "/publish", "alert(1)", reach=giving(hostile(name="checked"))),
-    main("a faulty file", "/publish", "is refused; nothing was kept", reach=giving(FAULTY), then=422),
-    State("a file of another kind", "/publish", "This file is no entry file", reach=raw_table),
+    main("a faulty file", "/publish", "was refused, and nothing was stored", reach=giving(FAULTY), then=422),
+    State("a file of another kind", "/publish", "This file is not an entry file", reach=raw_table),
     State("a table that was sent", "/publish", "This is not an entry file", reach=send_table, then=415, scripts=False),
     State(
         "too little privacy",
@@ -283,7 +283,7 @@ NOTHING = (
     State("no workers", "/operator", "No worker has sent a heartbeat"),
     State("an empty audit log", "/operator/audit", "Nothing has been done yet"),
     State("the check of an empty audit log", "/operator/audit/check", "There are no records yet"),
-    State("no questions", "/operator/questions", "Nobody has asked anything yet"),
+    State("no questions", "/operator/questions", "There are no questions yet"),
     State("a session in development mode", "/session", "Development mode needs no sign-in"),
     State("a quota in development mode", "/operator/tenant", "In development mode"),
 )

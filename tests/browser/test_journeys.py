@@ -35,10 +35,10 @@ async def test_a_provider_publishes_an_entry_file(visit, guarded, request, tmp_p
         await press(page, taken, "Check", "FAIL")
         await page.get_by_role("heading", level=1, name=f"Check of Survey {name}").wait_for()
         await taken.click(page.get_by_label("Publish small counts as they are"))
-        await press(page, taken, "Publish", "What the counts give away")
+        await press(page, taken, "Publish", "What the counts disclose")
         await page.get_by_role("heading", level=1, name=f"Survey {name}").wait_for()
         await follow(page, taken, "Change", "Who sees this entry")
-        await taken.click(page.get_by_label("Everybody who uses this service"))
+        await taken.click(page.get_by_label("Everyone who uses this service"))
         await press(page, taken, "Change who sees it", "Visible to")
     with guarded.api("lab", "consumer") as api:
         [seen] = api.get("/v1/entries", params={"query": name}).json()["items"]
@@ -88,7 +88,7 @@ async def test_a_consumer_finds_asks_requests_and_receives_a_table(visit, guarde
         await taken.type(asking.get_by_label("Words"), people["NAME"])
         await press(asking, taken, "Search", f"{people['NAME']} of clinic")
         await follow(asking, taken, people["NAME"], people["NAME"])
-        await follow(asking, taken, "Ask for advice", "Which configuration keeps most?")
+        await follow(asking, taken, "Ask for advice", "Which configuration keeps the most utility?")
         await taken.choose(asking.get_by_label("Measure", exact=True), "mutual_information")
         await taken.type(asking.get_by_label("k, at least", exact=True), "5")
         await taken.slide(asking.get_by_label("Weight of age", exact=True), 0.99)

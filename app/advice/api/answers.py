@@ -1,4 +1,4 @@
-"""Advice and questions as answers. A ranking can be long: it goes from the row to JSON without becoming models."""
+"""Advice and questions as responses. Rankings can be long, so they go from the row to JSON without models."""
 
 from dataclasses import asdict
 from typing import Any
@@ -22,7 +22,7 @@ def advice_json(seen: SeenAdvice) -> bytes:
 
 
 def advice_answer(seen: SeenAdvice) -> wire.Advice | wire.CoarseAdvice:
-    """An advice as pages read it. Slower than `advice_json`: a model for each row of the ranking."""
+    """An advice as a model, for pages. Slower than `advice_json`: a model for each row of the ranking."""
     return wire.AdviceAnswer.model_validate(_advice_body(seen)).root
 
 
@@ -50,9 +50,9 @@ def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
 
 
 def request_of(question: AdviceQuestion) -> wire.AdviceRequest:
-    """Convert a question back into the contract's form, where one `require` holds the bounds of both kinds.
+    """Convert a question back into the contract's form, where `require` has the limits of both kinds.
 
-    No rule is checked again: there may be new ones since it was asked.
+    Rules are not checked again, since there may be new ones since the question.
     """
     require = None if question.at_least is None else {**question.at_least, **(question.at_most or {})}
     members = (name for name in wire.AdviceRequest.model_fields if name != "require")
@@ -61,12 +61,12 @@ def request_of(question: AdviceQuestion) -> wire.AdviceRequest:
 
 
 def failure(problem: Problem) -> wire.Problem:
-    """Why there is no advice."""
+    """The problem of a failed advice."""
     return wire.Problem(type="about:blank", title="Advice failed", code=problem.code, detail=problem.detail)
 
 
 def question_answer(record: AskedRecord) -> wire.QuestionRecord:
-    """Who has asked what."""
+    """A question in the list for operators."""
     return wire.QuestionRecord(
         advice=record.id,
         tenant=record.tenant,
@@ -78,7 +78,7 @@ def question_answer(record: AskedRecord) -> wire.QuestionRecord:
 
 
 def etag_of_advice(seen: SeenAdvice) -> str | None:
-    """The tag of an advice in the caller's view. None while it still changes; a failed one may be tried again."""
+    """The tag of an advice at the caller's level of detail. None until final; failures can be retried."""
     advice = seen.advice
     if not advice.status.is_final:
         return None

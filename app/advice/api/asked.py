@@ -1,4 +1,4 @@
-"""Questions of the contract in the domain's form."""
+"""Conversion of questions from the contract to the domain."""
 
 import msgspec
 
@@ -9,7 +9,7 @@ from app.tenants.api.required_privacy import required_privacy
 
 
 def question_of(asked: wire.Question) -> AdviceQuestion:
-    """A validated question in the domain's form, with as many rows as an answer may have where it does not say."""
+    """A validated question in the domain's form; without a limit, with as many rows as answers may have."""
     required = None if asked.require is None else required_privacy(asked.require)
     limit = asked.limit if isinstance(asked, wire.AdviceRequest) else None
     members = asked.model_dump(exclude={"require"}) | {
@@ -22,9 +22,10 @@ def question_of(asked: wire.Question) -> AdviceQuestion:
 
 
 def _wants_correction(asked: wire.Question) -> bool:
-    """Whether to correct the bias, as the question says or else as its measure does by default.
+    """Whether to correct the bias: as in the question, or else the measure's default.
 
-    Declared utilities are not corrected: what chance adds to a utility on its own records, it takes from these.
+    Declared utilities are not corrected: overfitting inflates utility measured on the training records and lowers it on
+    held-out ones.
     """
     if asked.bias_correction is not None:
         return asked.bias_correction

@@ -13,17 +13,16 @@ from app.platform.callers import Caller
 
 _log = structlog.get_logger(__name__)
 
-#: Up to this many compressed bytes, an answer is put together in this process, in a few milliseconds.
+#: Up to this many compressed bytes, this process builds the response itself, in a few milliseconds.
 SMALL = 10_000
 
 
 async def ask_and_wait(
     state: State, caller: Caller, entry_id: str, version: int | None, question: AdviceQuestion, wait: float
 ) -> SeenAdvice:
-    """Ask, then wait for the answer, at most as long as the caller wants.
+    """Ask, then wait for the answer, at most for the caller's `wait`.
 
-    No transaction is open while waiting. One transaction stores the question with its job, and each look at the answer
-    has a transaction of its own.
+    No transaction is open while waiting: one stores the question with its job, and each poll uses a new one.
     """
     clock = asyncio.get_running_loop().time
     start = clock()
@@ -34,7 +33,7 @@ async def ask_and_wait(
             rules = QuestionRules(state.question_budget, state.admission.required)
             asked = await factory.advice(state.recent).ask(caller, head, question, rules)
             _log.info("advice asked", entry=head.id, version=head.version, advice=asked.question.id, by=caller.subject)
-            # This comes before the commit, so no worker can have announced the answer yet.
+            # Registered before the commit, so no worker can have announced the answer yet.
             attention.turn_to(asked.question.advice_id)
         if asked.is_new:
             await attention.wait(wait)
@@ -59,7 +58,7 @@ async def read_answer(state: State, caller: Caller, advice_id: str) -> SeenAdvic
 
 
 async def answer_json(state: State, caller: Caller, seen: SeenAdvice) -> bytes:
-    """The answer as JSON. A child makes large ones; call this outside of any transaction."""
+    """The answer as JSON. A child process builds large ones; call this outside of transactions."""
     if len(seen.advice.result or b"") <= SMALL:
         return advice_json(seen)
     return await state.making.run(advice_json, seen, on_behalf_of=caller.tenant)

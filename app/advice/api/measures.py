@@ -20,7 +20,7 @@ router = APIRouter(tags=["measures"])
     responses=answers(200, wire.MeasureList, "All measures", headers=("ETag",)) | NOT_MODIFIED,
 )
 async def list_measures(_caller: CallerDependency, known: KnownTagsDependency) -> Response:
-    """Lists the measures that advice can be asked for, and which of them guarantee an exact ranking."""
+    """Lists the measures available for advice, and which of them guarantee an exact ranking."""
     body, tag = _measures()
     headers = {"ETag": tag, "Cache-Control": REVALIDATED}
     return known.unchanged(tag, headers) or JsonResponse(body, headers=headers)
@@ -28,7 +28,7 @@ async def list_measures(_caller: CallerDependency, known: KnownTagsDependency) -
 
 @cache
 def _measures() -> tuple[bytes, str]:
-    """The answer, which never changes, and its tag."""
+    """The constant response and its tag."""
     body = wire.MeasureList(items=list(map(_answer, MEASURES.values()))).model_dump_json().encode()
     return body, etag_of(body)
 

@@ -1,4 +1,4 @@
-"""Which tenant has asked what, for operators."""
+"""Questions of all tenants, for operators."""
 
 from typing import Annotated
 from uuid import UUID
@@ -18,19 +18,19 @@ router = APIRouter(tags=["operation"])
 
 @router.get(
     "/v1/questions",
-    summary="List who has asked what",
+    summary="List questions",
     responses=answers(200, wire.QuestionPage, "One page, newest first", 422, headers=("Link",)),
 )
 async def list_questions(
     request: Request,
     caller: CallerDependency,
     factory: FactoryDependency,
-    tenant: Annotated[str | None, Query(max_length=LONGEST_TENANT, description="Only of this tenant")] = None,
-    entry: Annotated[UUID | None, Query(description="Only about the entry with this id")] = None,
+    tenant: Annotated[str | None, Query(max_length=LONGEST_TENANT, description="Only questions of this tenant")] = None,
+    entry: Annotated[UUID | None, Query(description="Only questions about the entry with this id")] = None,
     limit: PageLimit = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """Lists the distinct questions of all tenants. The log says which key or person has asked, and how often."""
+    """Lists the distinct questions of all tenants. The log shows which key or person asked, and how often."""
     records, token = await factory.asked_questions().page(caller, tenant, entry, limit, page_token)
     answer = wire.QuestionPage(items=list(map(question_answer, records)), next_page_token=token)
     return JsonResponse(answer, headers={"Link": links(request, token)})

@@ -1,4 +1,4 @@
-"""Advice: questions about an entry, and their answers."""
+"""Routes of advice: questions about an entry, and answers."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ from app.platform.http.preferences import Waiting, waiting
 
 router = APIRouter(tags=["advice"])
 
-#: Seconds after which a caller who got 202 may ask again.
+#: `Retry-After` of a 202 response, in seconds.
 _RETRY_AFTER = "1"
 
 
@@ -52,7 +52,7 @@ async def ask_advice(
         str | None, Header(description="`wait=SECONDS` (10 by default, at most 60) or `respond-async`")
     ] = None,
 ) -> Response:
-    """Finds the configuration that loses the least predictive utility. The same question is computed only once."""
+    """Finds the configuration that loses the least predictive utility. Equal questions are computed only once."""
     wait = waiting(prefer)
 
     async def ask() -> tuple[str, Response]:
@@ -66,13 +66,13 @@ async def ask_advice(
     async def asked(_: Factory, answered: tuple[str, Response]) -> tuple[str, Response]:
         return answered
 
-    if not once.has_key:  # then nothing is kept, and no answer waits for one more connection
+    if not once.has_key:  # then nothing is stored for retries, and the response needs no further connection
         return (await ask())[1]
     return await once.answer(document, ask, asked, again)
 
 
 async def _answered(state: State, caller: Caller, seen: SeenAdvice, wait: Waiting) -> Response:
-    """The answer to a question, as far as there is one."""
+    """The response to a question, with the answer if it is ready."""
     is_answered = seen.advice.status.is_final
     place = {} if is_answered else {"Location": f"/v1/advice/{seen.advice.id}", "Retry-After": _RETRY_AFTER}
     headers = place | wait.headers(is_answered=is_answered)
@@ -87,7 +87,9 @@ async def _answered(state: State, caller: Caller, seen: SeenAdvice, wait: Waitin
 async def read_advice(
     advice_id: str, caller: CallerDependency, state: StateDependency, known: KnownTagsDependency
 ) -> Response:
-    """Returns an advice. Its result fields are null until it has succeeded; if it has failed, `problem` says why."""
+    """Returns an advice. Its result fields are null until it has succeeded; after a failure, `problem` has the
+    reason.
+    """
     seen = await read_answer(state, caller, advice_id)
     tag = etag_of_advice(seen)
     headers = {} if tag is None else {"ETag": tag}

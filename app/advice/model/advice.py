@@ -1,4 +1,4 @@
-"""Questions about entries, their answers, and the references from which answers are computed."""
+"""Questions about entries, answers, and the references for computing them."""
 
 import hashlib
 import json
@@ -27,19 +27,19 @@ class Status(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether it will not change any more."""
+        """Whether the status is final."""
         return self in (Status.SUCCEEDED, Status.FAILED)
 
 
 class View(StrEnum):
-    """How much of an answer a caller reads: all of it, or what does not give the counts away."""
+    """The level of detail of a caller's answer: all, or only what does not disclose the counts."""
 
     FULL = "full"
     COARSE = "coarse"
 
 
 class ReferenceKind(StrEnum):
-    """The reference: one for each attribute, pooled from all views, or one for each masking, as in the paper."""
+    """The reference: one for each attribute, pooled from all maskings, or one for each masking, as in the paper."""
 
     POOLED = "pooled"
     OWN = "own"
@@ -52,8 +52,8 @@ class AdviceQuestion:
     Attributes:
         at_least: the required lower limits, for privacy criteria where higher is better.
         at_most: the required upper limits, for privacy criteria where lower is better.
-        policy: what the service or the entry's tenant required when this was asked. It is part of the question, so
-            that an answer from before a change of policy does not answer the question after it.
+        policy: the requirements of the service and of the entry's tenant at the time of the question. They are part of
+            it, so that answers from before a change of policy are not reused.
     """
 
     measure: str
@@ -70,17 +70,17 @@ class AdviceQuestion:
 
     @property
     def ranks_declared(self) -> bool:
-        """Whether it is about generated configurations, too, so that all are ranked by what is declared of them."""
+        """Whether it includes generated configurations, so that all are ranked by declared utilities."""
         return GENERATED in self.kinds
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Restore a question from its stored JSON. Members that older questions lack have their defaults."""
+        """Restore a question from its stored JSON. Members missing in older questions get their defaults."""
         return msgspec.convert(stored, cls)
 
     def digest(self) -> bytes:
-        """SHA-256 of the question, 32 bytes: equal for equal questions, whatever the order of their names."""
-        # The same question has the same digest as before there were policies, or kinds.
+        """SHA-256 of the question, 32 bytes: equal for equal questions, independent of the order of names."""
+        # Defaults are omitted, so that digests are the same as before policies and kinds existed.
         new = {"policy": bool(self.policy), "kinds": self.kinds != MASKED_ONLY}
         asked = {name: value for name, value in asdict(self).items() if new.get(name, True)}
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
@@ -88,7 +88,7 @@ class AdviceQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many references are stored of those that an advice needs, one for each attribute that it scores."""
+    """The number of stored references out of those that an advice needs, one for each scored attribute."""
 
     done: int
     total: int

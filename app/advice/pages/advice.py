@@ -35,10 +35,10 @@ from app.platform.errors import BudgetSpentError, InvalidDocumentError, QuotaSpe
 
 router = APIRouter(route_class=PageRoute)
 
-#: Seconds for which a person waits for the answer before there is a page about its progress.
+#: Seconds that a person waits for the answer before a page shows its progress.
 PATIENCE = 1.0
 
-#: Up to so many bytes of an answer and of each part of its entry, a page is made in this process.
+#: Up to this many bytes of an answer and of each part of its entry, this process builds the page itself.
 SMALL = 50_000
 
 
@@ -63,7 +63,7 @@ async def ask(
     form: FormDependency,
     version: Annotated[int | None, Query(ge=1)] = None,
 ) -> Response:
-    """Ask, and lead to the answer; the same question is computed only once."""
+    """Ask, and redirect to the answer; equal questions are computed only once."""
     state.limits.refuse_full_disk()
     _, index = await read_index(state, viewer.caller, entry_id, version)
     names = read_part(index.names, NAMES)
@@ -83,7 +83,7 @@ async def show_advice(
     state: StateDependency,
     choices: Annotated[Choices, Query()],
 ) -> Response:
-    """The answer as the viewer may read it, or how far it is."""
+    """The answer at the viewer's level of detail, or its progress."""
     seen = await read_answer(state, viewer.caller, advice_id)
     asked = request_of(seen.advice.question)
     again, about = question_link(seen.advice.entry_id, asked), (advice_id, seen.advice.entry_id, asked)
@@ -106,9 +106,9 @@ async def show_advice(
 
 
 async def _view(state: State, caller: Caller, seen: SeenAdvice, choices: Choices) -> tuple[Head, AnswerView]:
-    """The head of the entry, and what the page shows, which is kept for a while: answers do not change.
+    """The head of the entry, and the view of the answer, which is cached: answers do not change.
 
-    That the caller may see both was decided just before, and is each time.
+    Permissions are checked before each call.
     """
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
@@ -125,7 +125,7 @@ async def _view(state: State, caller: Caller, seen: SeenAdvice, choices: Choices
 async def _made(
     state: State, caller: Caller, seen: SeenAdvice, stored: tuple[bytes, bytes], choices: Choices, *, in_full: bool
 ) -> AnswerView:
-    """What the page shows. A child works on long rankings, so that others are served meanwhile."""
+    """The view of the answer. A child process handles long rankings, so that others are served meanwhile."""
     if all(is_small(part, SMALL) for part in (seen.advice.result or b"", *stored)):
         return answer_view(seen, *stored, in_full, choices)
     return await state.making.run(answer_view, seen, *stored, in_full, choices, on_behalf_of=caller.tenant)
@@ -133,7 +133,7 @@ async def _made(
 
 @router.get("/advice/{advice_id}/progress")
 async def show_progress(advice_id: str, request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """How far an answer is, as a part of its page, which loads again once there is an answer."""
+    """The progress of an answer, as a part of its page, which reloads when the answer is ready."""
     seen = await read_answer(state, viewer.caller, advice_id)
     answer = page(request, "advice_bar.html", seen=seen)
     if seen.advice.status.is_final:
@@ -150,7 +150,7 @@ async def _question_page(
     asked: Form,
     refusal: Refusal | None = None,
 ) -> Response:
-    """The form, with what was wrong with it."""
+    """The form with its faults."""
     head, index = await read_index(state, viewer.caller, entry_id, version)
     async with state.database.transaction() as session:
         advice = services_of(state, session).advice(state.recent)

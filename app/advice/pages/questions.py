@@ -1,4 +1,4 @@
-"""Which tenant has asked what."""
+"""The page of questions of all tenants, for operators."""
 
 from typing import Annotated
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ from app.platform.errors import Fault, InvalidDocumentError
 
 
 class QuestionsForm(BaseModel):
-    """The fields that narrow the list; empty ones do not."""
+    """The filters of the list; empty ones have no effect."""
 
     tenant: str = Field(default="", max_length=LONGEST_TENANT)
     entry: str = Field(default="", max_length=64)
@@ -27,7 +27,7 @@ class QuestionsForm(BaseModel):
 
     @property
     def asked(self) -> dict[str, str]:
-        """The fields that narrow something, as parameters of the API."""
+        """The filters that are set, as parameters of the API."""
         return {name: text for name, text in (("tenant", self.tenant), ("entry", self.entry.strip())) if text}
 
     @property
@@ -40,8 +40,8 @@ class QuestionsForm(BaseModel):
         try:
             return UUID(entry) if (entry := self.entry.strip()) else None
         except ValueError:
-            fault = Fault("/entry", "Must be an id, such as those in the list.")
-            raise InvalidDocumentError("The list cannot be narrowed like that.", (fault,)) from None
+            fault = Fault("/entry", "Must be an id like those in the list.")
+            raise InvalidDocumentError("The filter is invalid.", (fault,)) from None
 
     def link(self, page_token: str | None = None) -> str:
         """The address of a page of this list; of the first one without a token."""
@@ -50,14 +50,14 @@ class QuestionsForm(BaseModel):
 
 
 def questions_commands(viewer: Viewer, form: QuestionsForm) -> Commands:
-    """The lines that list who asked, and what."""
+    """Commands that list the questions."""
     entry = form.entry.strip()
     only = ("--entry", entry) if entry else ()
     return Commands((aegis("audit", *only),), (curl(viewer, "/v1/questions", form.asked),))
 
 
 def in_words(asked: wire.AdviceRequest) -> str:
-    """A question in a line."""
+    """A question in one line."""
     required = [f"{name} {number:g}" for name, number in (asked.require or {}).items()]
     parts = [asked.measure]
     parts += [f"of {len(asked.attributes)} attributes"] if asked.attributes else []
@@ -68,7 +68,7 @@ def in_words(asked: wire.AdviceRequest) -> str:
 
 router = APIRouter(route_class=PageRoute)
 
-#: How many questions a page has, and how many budgets.
+#: The numbers of questions and of budgets on a page.
 PER_PAGE, MOST_BUDGETS = 25, 20
 
 
@@ -76,7 +76,7 @@ PER_PAGE, MOST_BUDGETS = 25, 20
 async def show_questions(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: Annotated[QuestionsForm, Query()]
 ) -> Response:
-    """Who has asked most of what it may ask, and all questions, newest first."""
+    """The most used budgets, and all questions, newest first."""
     tenant, token = form.tenant or None, form.page_token or None
     async with state.database.transaction() as session:
         questions = services_of(state, session).asked_questions()

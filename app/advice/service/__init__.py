@@ -1,1 +1,1 @@
-"""Decisions about questions, and the computation of answers."""
+"""Decisions on questions, and the computation of answers."""

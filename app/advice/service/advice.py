@@ -1,4 +1,4 @@
-"""Advice: callers ask questions and read answers."""
+"""Advice for callers: asking questions and reading answers."""
 
 from dataclasses import dataclass, replace
 
@@ -23,11 +23,11 @@ from app.tenants.service import QuotaService
 
 @dataclass(frozen=True, slots=True)
 class SeenAdvice:
-    """An advice as one caller reads it.
+    """An advice for one caller.
 
     Attributes:
         advice: with the id and the time of the caller's own question.
-        view: how much of the result the caller reads (`app.advice.service.views.shown`).
+        view: the level of detail for the caller (`app.advice.service.views.shown`).
         is_stale: whether the caller sees a newer version of the entry than the advice is about.
     """
 
@@ -41,7 +41,7 @@ class QuestionRules:
     """The rules of a service for every question.
 
     Attributes:
-        budget: how many distinct questions a tenant that gets coarse answers may ask about a version.
+        budget: the number of distinct questions about a version for a tenant with coarse answers.
         required: the privacy that the service requires of every configuration; the entry's tenant may require more.
     """
 
@@ -51,11 +51,11 @@ class QuestionRules:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question that has been asked.
+    """A stored question.
 
     Attributes:
         question: the tenant's question, with the id of the advice that answers it.
-        is_new: whether this call was the first to ask for the advice, which is not computed yet.
+        is_new: whether this call created the advice, which is not computed yet.
     """
 
     question: TenantQuestion
@@ -89,15 +89,14 @@ class AdviceService:
         """Ask a question about a version that the caller may see.
 
         Args:
-            caller: who asks.
             head: the head of the entry, at that version.
-            question: what is asked.
-            rules: what applies to every question.
+            question: the question.
+            rules: the rules for every question.
 
         Raises:
-            InvalidDocumentError: this version cannot answer the question, or only for other callers.
-            BudgetSpentError: the caller's tenant has asked enough distinct questions.
-            QuotaSpentError: it has asked enough distinct questions for a day.
+            InvalidDocumentError: this version cannot answer the question, or not for this caller.
+            BudgetSpentError: the caller's tenant has used up its distinct questions about this version.
+            QuotaSpentError: it has used up its distinct questions for a day.
             NotFoundError: the version has just been deleted.
         """
         question = replace(question, policy=rules.required.stricter_of(head.policy.required_privacy))
@@ -113,19 +112,18 @@ class AdviceService:
         return AskedQuestion(own, asked.is_new)
 
     async def questions_left(self, caller: Caller, head: Head, budget: int) -> int | None:
-        """How many more distinct questions the caller's tenant may ask about this version; None if there is no limit.
+        """The number of distinct questions that the caller's tenant has left about this version; None without a limit.
 
         Args:
-            caller: who would ask.
             head: the head of the entry, at that version.
-            budget: how many there are in all for those who get coarse answers.
+            budget: the total number for tenants with coarse answers.
         """
         if view_for(caller, head) is View.FULL:
             return None
         return max(budget - await self._questions.used(head.version_id, caller.tenant), 0)
 
     async def _version(self, head: Head) -> KnownVersion:
-        """What decides which questions a version can answer. It is not deleted until the transaction ends.
+        """The data that decides which questions a version can answer. Blocks its deletion until the transaction ends.
 
         Raises:
             NotFoundError: it has just been deleted.
@@ -145,8 +143,8 @@ class AdviceService:
         if await self._questions.count(head.version_id, caller.tenant) > budget:
             raise BudgetSpentError(
                 f"0 of {budget} questions are left: your tenant has asked that many distinct ones about version "
-                f"{head.version} of this entry. Those can be asked again while their advice is kept; the entry's next "
-                f"version brings {budget} new ones."
+                f"{head.version} of this entry. Those can be asked again while their advice is stored; the "
+                f"entry's next version brings {budget} new ones."
             )
 
     async def _asked(self, tenant: str, head: Head, question: AdviceQuestion) -> Asked:
@@ -159,7 +157,7 @@ class AdviceService:
             NotFoundError: this version has just been deleted.
         """
         known = await self._advice.find_answer(head.version_id, question, MODEL_VERSION)
-        # A queued advice is treated like a new one, so that asking again restarts references whose jobs were lost.
+        # Queued advice is treated like new, so that asking again restarts references whose jobs were lost.
         if known is not None and known.status is not Status.QUEUED:
             return known
         version = await self._version(head)
@@ -171,7 +169,7 @@ class AdviceService:
             complete = True
             version.stored.update(places)
         asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION)
-        if complete and asked.status is Status.QUEUED:  # another tenant's job may have to wait for its turn
+        if complete and asked.status is Status.QUEUED:  # another tenant's job may be waiting in its queue
             await self._queue.advise(tenant, asked.id)
         return asked
 
@@ -188,7 +186,7 @@ class AdviceService:
         return seen
 
     async def answer(self, caller: Caller, question: TenantQuestion) -> SeenAdvice:
-        """The advice that answers a question that the caller has just asked.
+        """The advice for a question that the caller has just asked.
 
         Raises:
             NotFoundError: the entry has been deleted, or the caller may not see it any more.
@@ -199,18 +197,18 @@ class AdviceService:
         return seen
 
     async def _seen(self, caller: Caller, question: TenantQuestion) -> SeenAdvice | None:
-        """The advice that answers a question; None if the caller may not see it."""
+        """The advice for a question; None if the caller may not see it."""
         advice = await self._advice.find(question.advice_id)
         head = None if advice is None else await self._entries.find(caller, advice.entry_id, advice.version)
         if advice is None or head is None or not _may_read(caller, question.tenant, head):
             return None
         view = view_for(caller, head)
-        if view is View.COARSE and question.view != View.COARSE:  # it may be refused to a coarse caller
+        if view is View.COARSE and question.view != View.COARSE:  # it may be refused to callers with coarse answers
             return None
         if not advice.status.is_final:
             advice = replace(advice, progress=await self._advice.progress(advice.id, MODEL_VERSION))
         own = replace(advice, id=question.id, created_at=question.created_at, digest=head.seen_by(caller).digest)
-        if not head.shows_counts_to(caller):  # it would show that somebody else asked the same
+        if not head.shows_counts_to(caller):  # it would reveal that somebody else asked the same
             own = replace(own, elapsed_ms=None)
         return SeenAdvice(own, view, head.version < head.latest_seen_by(caller))
 

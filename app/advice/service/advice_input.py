@@ -1,4 +1,4 @@
-"""The input of an answer: packed, as it is loaded and sent to a child process, and unpacked there."""
+"""The input of an answer: packed for loading and sending to a child process, and unpacked there."""
 
 import pickle
 from collections import OrderedDict
@@ -31,7 +31,7 @@ from app.entries.model.entries import AttributeOutline, CountTable
 from app.entries.service.configurations import unpack_configurations
 from app.platform.database.arrays import pack, unpack
 
-#: Inputs are kept for the next question if they have at most so many bytes, and so many of them.
+#: The largest size in bytes and the number of cached inputs.
 LARGEST_KEPT, MOST_KEPT = 2_000_000, 8
 
 
@@ -60,7 +60,7 @@ class AdviceInput:
         configurations: PackedConfigurations,
         references: tuple[PackedReference, ...] = (),
     ) -> Self:
-        """The input for an advice on a version with this outline, restricted to the attributes at `places`."""
+        """The input for an advice on a version, restricted to the attributes at `places`."""
         return cls(
             version_id=advice.version_id,
             digest=advice.digest,
@@ -75,23 +75,23 @@ class AdviceInput:
 
 
 class RecentInputs:
-    """The inputs of the last few answers: versions and their references never change."""
+    """A cache of the inputs of the last few answers: versions and their references never change."""
 
     def __init__(self) -> None:
-        # The digest as well: after a backup is restored, another version may get the id.
+        # With the digest, because another version may get the id after a backup is restored.
         self._kept: OrderedDict[tuple[int, str, tuple[str, ...] | None], AdviceInput] = OrderedDict()
 
     def find(self, advice: Advice) -> AdviceInput | None:
-        """The input for an advice, if one about the same attributes of the version was answered lately."""
+        """The cached input for an advice on the same attributes of a version, if any."""
         question = advice.question
         key = advice.version_id, advice.digest, question.attributes
-        if key not in self._kept or MEASURES[question.measure].is_joint:  # pair counts are large, and not kept
+        if key not in self._kept or MEASURES[question.measure].is_joint:  # pair counts are large and not cached
             return None
         self._kept.move_to_end(key)
         return replace(self._kept[key], question=question)
 
     def keep(self, given: AdviceInput) -> None:
-        """Keep an input for later questions, unless it is large or lacks references."""
+        """Cache an input for later questions, unless it is large or lacks references."""
         if given.question.ranks_declared:
             return
         sizes = [len(table.counts.data) for table in given.count_tables]
@@ -106,7 +106,7 @@ class RecentInputs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What is known of the attributes that a question selects, unpacked, and what was measured of them.
+    """The unpacked evidence on the selected attributes, and results computed from it.
 
     `published`: the trace of the unmasked table, if the question selects all of its attributes.
     """
@@ -143,11 +143,11 @@ class Known:
 _Unpacked = tuple[Known, ConfigurationTable]
 
 _RECENT: OrderedDict[bytes, _Unpacked] = OrderedDict()
-"""The last few inputs, unpacked, since questions about a version often follow each other."""
+"""The last few unpacked inputs, since questions about a version often follow each other."""
 
 
 def known_of(given: AdviceInput) -> _Unpacked:
-    """Unpack the input, unless the last questions had the same one: the same bytes, whatever the version's id."""
+    """Unpack the input, unless it is cached: equal bytes under any version id."""
     packed = pickle.dumps((given.schema, given.count_tables, given.configurations, given.references, given.places))
     if len(packed) > LARGEST_KEPT:
         return Known.of(given), unpack_configurations(given.configurations, given.outline)
@@ -161,7 +161,7 @@ def known_of(given: AdviceInput) -> _Unpacked:
 
 
 _REFINED = "refined_"
-"""The names of the stored tables of what exact views determine together, before their number."""
+"""The prefix of names of stored tables that exact maskings determine together."""
 
 
 def pack_reference(place: int, reference: Reference) -> PackedReference:

@@ -1,4 +1,4 @@
-"""The worker's side of advice: the input of computations, and their results."""
+"""The worker's side of advice: inputs and results of computations."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ from app.webhooks.store.events import EventStore
 
 
 class AdviceWork:
-    """Loads the input of computations and stores their results. Each call belongs in a short transaction."""
+    """Loads inputs of computations and stores their results. Each call belongs in a short transaction."""
 
     def __init__(
         self,
@@ -41,12 +41,12 @@ class AdviceWork:
     async def begin(self, tenant: str, lane: Lane, advice_id: str) -> AdviceInput | None:
         """Mark an advice as running, and return the input of its computation.
 
-        Returns None if the advice has ended or is deleted, or if it has to wait for references: then the job that
-        stores the last of these enqueues it again.
+        Returns None if the advice has ended or is deleted, or if references are missing: the job that stores the last
+        of these enqueues it again.
 
         Raises:
-            SupersededError: another version of the service was asked, whose model is not that of this one.
-            WrongLaneError: the computation will take too long for its lane.
+            SupersededError: the question was asked of a version of the service with another model.
+            WrongLaneError: the computation is too large for its lane.
         """
         advice = await self._advice.find(advice_id)
         if advice is None or advice.status.is_final or not await self._contents.pin(advice.version_id):
@@ -65,15 +65,15 @@ class AdviceWork:
         return given
 
     async def _load(self, tenant: str, lane: Lane, advice: Advice) -> AdviceInput | None:
-        """The input for a question; None if it has to wait for references.
+        """The input for a question; None if references are missing.
 
         Raises:
-            WrongLaneError: the computation will take too long for its lane.
+            WrongLaneError: the computation is too large for its lane.
         """
         frame = await self._contents.hold(advice.version_id)
         schema = await self._contents.schema(advice.version_id)
         if frame is None or schema is None:
-            raise RuntimeError("a version that is held was deleted")
+            raise RuntimeError("a locked version was deleted")
         places = selected_places(advice.question, frame.outline)
         if not await self._reconstruction.ensure(tenant, advice.version_id, frame.outline, places):
             return None
@@ -96,7 +96,7 @@ class AdviceWork:
             await self._events.advice_ended(advice_id)
 
     async def fail(self, advice_id: str, problem: Problem) -> None:
-        """Store the reason why there is no answer, and wake the callers that wait for it."""
+        """Store the reason for a failure, and wake the callers that wait for the answer."""
         if await self._advice.fail(advice_id, problem):
             await self._events.advice_ended(advice_id)
 
@@ -108,10 +108,10 @@ def _refuse_lane(
     places: Sequence[int],
     configurations: PackedConfigurations,
 ) -> None:
-    """Refuse a computation that will take too long for its lane.
+    """Refuse a computation that is too large for its lane.
 
     Raises:
-        WrongLaneError: it belongs to the lane of the heavy ones.
+        WrongLaneError: it belongs in the heavy lane.
     """
     cost = advice_cost(question, outline, places, configurations.codes.shape[0])
     if lane is Lane.LIGHT and lane_of(cost) is Lane.HEAVY:

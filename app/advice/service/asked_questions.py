@@ -1,4 +1,4 @@
-"""What tenants have asked, for operators."""
+"""Questions of tenants, for operators."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from app.platform.errors import RoleNotAllowedError
 
 
 class AskedQuestions:
-    """Questions of all tenants, and what these have spent of their budgets."""
+    """Questions of all tenants, and their used budgets."""
 
     def __init__(self, questions: QuestionStore) -> None:
         self._questions = questions
@@ -16,20 +16,20 @@ class AskedQuestions:
     async def page(
         self, caller: Caller, tenant: str | None, entry_id: UUID | None, limit: int, page_token: str | None
     ) -> tuple[list[AskedRecord], str | None]:
-        """Which tenant has asked what, newest first, and the next page's token.
+        """A page of questions, newest first, and the next page's token.
 
         Raises:
-            RoleNotAllowedError: the caller is no operator.
+            RoleNotAllowedError: the caller is not an operator.
             InvalidDocumentError: the page token is invalid.
         """
         _refuse_others(caller, tenant)
         return await self._questions.page(tenant, entry_id, limit, page_token)
 
     async def spent(self, caller: Caller, tenant: str | None, entry_id: UUID | None, limit: int) -> list[SpentBudget]:
-        """How many questions tenants have asked about which versions, of those that they may ask; the most first.
+        """Used budgets of tenants by version, the largest first.
 
         Raises:
-            RoleNotAllowedError: the caller is no operator.
+            RoleNotAllowedError: the caller is not an operator.
         """
         _refuse_others(caller, tenant)
         return await self._questions.spent(tenant, entry_id, limit)
@@ -37,6 +37,6 @@ class AskedQuestions:
 
 def _refuse_others(caller: Caller, tenant: str | None) -> None:
     if not caller.is_operator:
-        raise RoleNotAllowedError("Only operators may read who has asked what.")
+        raise RoleNotAllowedError("Only operators may list questions.")
     if tenant is not None:
         refuse_name(tenant)

@@ -1,9 +1,8 @@
-"""The order of configurations that other tenants read: by deviations that were rounded before they are added.
+"""The order of configurations for other tenants: by sums of rounded deviations.
 
-An exact order under many weights tells the ratios of all deviations to any number of digits. The order of rounded ones
-tells no more than the rounded deviations, however often and by whatever weights it is asked for. The price is small:
-the deviation of its best configuration is at most one step more than the least, apart from what is too small to be
-rounded.
+Exact orders under many weights reveal the ratios of all deviations to any precision. Orders of rounded deviations
+reveal no more than these, for any number of questions and any weights. The cost is small: the deviation of the best
+configuration is at most one step above the least, apart from deviations too small to be rounded.
 """
 
 import math
@@ -17,26 +16,26 @@ from numpy.typing import NDArray
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence
 from aegis_advisor.ranking import MOST_LISTED, AttributeAssessment
 
-#: Deviations of large entries are rounded to powers of 1 more than this.
+#: Deviations in large entries are rounded to powers of 1 plus this.
 STEP = 0.1
 
-#: Those of small entries, where chance matters more, to powers of 1 more than this over the root of their records.
+#: Those in small entries, with more sampling error, to powers of 1 plus this over the root of the records.
 STEP_OF_ONE = 20.0
 
-#: Deviations below this part of a step are 0, since tiny ones would tell almost an equation; and the most it can be.
+#: Deviations below this part of a step are 0, since tiny ones would almost be an equation; and the largest such bound.
 LEAST, MOST_LEAST = 0.25, 0.75
 
 #: Standard errors are rounded up to powers of this.
 ERROR_GRID = 2.0
 
-#: Deviations up to this are rounding.
+#: Deviations up to this are rounding errors.
 TINY = 1e-9
 
-#: 95 % of a normal distribution lie within so many standard deviations.
+#: 95 % of a normal distribution lie within this many standard deviations.
 _TWO_SIDED = 1.96
 
 
-#: Arrays (configurations,), of which more is better; the first one counts most. They must be as coarse as the order.
+#: Arrays (configurations,) where more is better; the first has priority. They must be as coarse as the order.
 Preferences = Sequence[NDArray[np.float64]]
 
 
@@ -45,10 +44,10 @@ class CoarseOrder:
     """An order of all configurations, by their places.
 
     Attributes:
-        order: (rows,) the best configurations, as many as were asked for.
+        order: (rows,) the best configurations, as many as requested.
         ranks: (rows,) from 1; equal deviations share a rank.
         tied: (ties,) those that share the first rank.
-        within: (places,) those that cannot be told from the best; None if that is not known.
+        within: (places,) those indistinguishable from the best; None if not known.
     """
 
     order: NDArray[np.intp]
@@ -59,11 +58,11 @@ class CoarseOrder:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """What deviations are rounded to.
+    """The grid for rounding deviations.
 
     Attributes:
-        base: to powers of this.
-        least: the share of what an attribute tells below which deviations are 0.
+        base: deviations are rounded to powers of this.
+        least: the share of an attribute's utility below which deviations are 0.
     """
 
     base: float
@@ -71,12 +70,12 @@ class Grid:
 
     @classmethod
     def of(cls, records: int) -> Self:
-        """The grid of an entry with so many records."""
+        """The grid of an entry with this number of records."""
         step = max(STEP, STEP_OF_ONE / math.sqrt(max(records, 1)))
         return cls(1 + step, min(MOST_LEAST, LEAST * step))
 
     def rounded(self, deviation: float, worth: float) -> float:
-        """A deviation as a power of the base, or 0. `worth` is what the attribute tells, in the deviation's unit."""
+        """A deviation as a power of the base, or 0. `worth` is the attribute's utility, in the deviation's unit."""
         if math.isnan(deviation) or deviation <= max(self.least * worth, TINY):
             return 0.0
         return float(self.base ** round(math.log(deviation, self.base)))
@@ -94,13 +93,13 @@ def order_by_attribute(
     """The order by the weighted sum of each attribute's rounded deviations.
 
     Args:
-        attributes: the assessments of the question's attributes, with the standard error of each masking.
+        attributes: the assessments of the scored attributes, with the standard error of each masking.
         weights: (attributes,) of the question.
         codes: (configurations, attributes) indices into `options`.
-        options: for each attribute the masking ids that codes stand for.
-        limit: how many rows to return; None for all.
-        grid: what deviations are rounded to.
-        preferences: the order of those with equal deviations.
+        options: for each attribute the masking ids of the codes.
+        limit: the number of rows to return; None for all.
+        grid: the grid for rounding deviations.
+        preferences: the order of configurations with equal deviations.
     """
     total, reach = np.zeros(codes.shape[0]), np.zeros(codes.shape[0])
     tables = [_Options.of(one, names, grid) for one, names in zip(attributes, options, strict=True)]
@@ -118,14 +117,14 @@ def order_by_attribute(
 def order_of_all(
     deviations: NDArray[np.float64], worth: float, limit: int | None, grid: Grid, preferences: Preferences
 ) -> CoarseOrder:
-    """The order by a measure that takes all attributes together.
+    """The order by a joint measure.
 
     Args:
-        deviations: (configurations,) of all of them: the best few would tell their exact order.
-        worth: what the attributes tell together.
-        limit: how many rows to return; None for all.
-        grid: what deviations are rounded to.
-        preferences: the order of those with equal deviations.
+        deviations: (configurations,) of all: the best few alone would reveal their exact order.
+        worth: the joint utility of the attributes.
+        limit: the number of rows to return; None for all.
+        grid: the grid for rounding deviations.
+        preferences: the order of configurations with equal deviations.
     """
     values, places = np.unique(deviations, return_inverse=True)
     rounded = np.array([grid.rounded(one, worth) for one in values.tolist()])
@@ -138,7 +137,7 @@ def detail_kept(
     codes: NDArray[np.integer[Any]],
     options: Sequence[tuple[str, ...]],
 ) -> NDArray[np.float64]:
-    """(configurations,) how many values they tell apart, as the schema says: a weighted sum of logarithms."""
+    """(configurations,) the number of distinguished values, from the schema: a weighted sum of logarithms."""
     detail = np.zeros(codes.shape[0])
     for one, weight, names, column in zip(evidence, weights, options, codes.T, strict=True):
         sizes = {IDENTITY: one.values, DROP: 1} | {masking.id: masking.groups for masking in one.maskings}
@@ -148,12 +147,13 @@ def detail_kept(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Options:
-    """What is told of the options of an attribute. Arrays are (options,), with NaN for options that nobody uses.
+    """The coarse data on the options of an attribute. Arrays are (options,), with NaN for unused options.
 
     Attributes:
         deviation: the rounded deviation.
-        error: the standard error, rounded up; infinite if it is not known.
-        bias: what chance adds to the utility or, by measures of which less is better, takes from it, rounded up.
+        error: the standard error, rounded up; infinite if not known.
+        bias: the sampling bias in favour of the option, rounded up: upwards or, for measures where less is better,
+            downwards.
     """
 
     deviation: NDArray[np.float64]
@@ -162,7 +162,7 @@ class _Options:
 
     @classmethod
     def of(cls, assessment: AttributeAssessment, names: Sequence[str], grid: Grid) -> Self:
-        """Round what an assessment says about them."""
+        """Round an assessment of the options."""
         deviation, error, bias = np.full((3, len(names)), math.nan)
         worth = abs(assessment.reference_utility - assessment.drop_utility)
         for place, name in enumerate(names):
@@ -174,8 +174,8 @@ class _Options:
         return cls(deviation, error, bias)
 
     def reach(self, best: int) -> NDArray[np.float64]:
-        """How much more than the best one an option may deviate by chance (options,)."""
-        # That of others was rounded up, so it may be half as much.
+        """(options,) The excess over the deviation of the best one that sampling error explains."""
+        # The bias of others was rounded up, so it may be half as large.
         by_chance = np.maximum(0.0, self.bias[best] - self.bias / ERROR_GRID)
         reach = _TWO_SIDED * (self.error + self.error[best]) + by_chance
         reach[best] = 0.0
@@ -184,15 +184,15 @@ class _Options:
 
 def _rounded_up(error: float | None) -> float:
     if error is None or math.isnan(error):
-        return math.inf  # nothing can be told from it
+        return math.inf  # nothing is distinguishable from it
     return 0.0 if error <= 0 else float(ERROR_GRID ** math.ceil(math.log(error, ERROR_GRID)))
 
 
 def _ordered(
     total: NDArray[np.float64], limit: int | None, within: NDArray[np.bool_] | None, preferences: Preferences
 ) -> CoarseOrder:
-    """Configurations by ascending deviation; those that are equal but for the last digits by what is preferred."""
-    # Sums of equal terms in another order differ in their last digits.
+    """Configurations by ascending deviation; those equal up to the last digits by preference."""
+    # Sums of the same terms in another order differ in the last digits.
     level = np.round(total / (total.max() or 1.0), 9)
     order = np.lexsort([-one for one in reversed(preferences)] + [level])
     first = np.searchsorted(level[order], level[order[:limit]], side="left")
@@ -201,7 +201,7 @@ def _ordered(
 
 
 def in_contract(order: CoarseOrder, ids: Sequence[str], shares: NDArray[np.float64] | None) -> dict[str, Any]:
-    """The members of an answer that tell the order, in the contract's names. `shares`: (rows,), where there are any."""
+    """The members of an answer with the order, in the contract's names. `shares`: (rows,), if any."""
     kept = [None] * order.order.size if shares is None else shares.tolist()
     rows = zip(order.order.tolist(), order.ranks.tolist(), kept, strict=True)
     return {

@@ -1,4 +1,4 @@
-"""The computations of a worker's child process: pure functions that unpack stored bytes, run the advisor and pack."""
+"""Computations of a worker's child process: pure functions that unpack stored bytes, run the advisor and pack."""
 
 import math
 import time
@@ -78,7 +78,7 @@ def compute_advice(given: AdviceInput) -> bytes:
         known.references,
         codes,
         options,
-        # The order that others read needs all deviations; a joint measure has them only in its ranking.
+        # The coarse order needs all deviations; a joint measure has them only in its ranking.
         replace(question, limit=None) if is_joint else question,
         known.pairs if is_joint else (),
         table.codes[np.ix_(others, np.array(given.places))] if is_joint else None,
@@ -93,15 +93,15 @@ def compute_advice(given: AdviceInput) -> bytes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """An answer with what it is about.
+    """An answer and its input.
 
     Attributes:
-        recommendation: of a joint measure with all rows, otherwise with as many as the question's limit.
-        ids: the names of the configurations.
-        question: what was asked.
+        recommendation: with all rows for a joint measure, otherwise up to the question's limit.
+        ids: the ids of the configurations.
+        question: the question.
         codes: (configurations, attributes) indices into `options`.
-        options: for each attribute the masking ids that codes stand for.
-        evidence: what is known of each attribute.
+        options: for each attribute the masking ids of the codes.
+        evidence: the evidence on each attribute.
     """
 
     recommendation: Recommendation
@@ -114,7 +114,7 @@ class Answer:
     def shares_of(
         self, shares: Sequence[AttributeShares], configurations: NDArray[np.intp] | slice
     ) -> NDArray[np.float64]:
-        """What these configurations keep, by the shares of the attributes."""
+        """The shares that these configurations keep, from the shares of the attributes."""
         return configuration_shares(shares, self.question.weights, self.codes[configurations], self.options)
 
 
@@ -139,7 +139,7 @@ def _result(answer: Answer, grid: Grid) -> dict[str, Any]:
     shares, kept = None, np.full(len(rows), np.nan)
     if _has_shares(answer.question):
         shares = [attribute_shares(assessment) for assessment in recommendation.attributes]
-        kept = np.minimum.accumulate(answer.shares_of(shares, rows.index))  # rounding must not turn the order round
+        kept = np.minimum.accumulate(answer.shares_of(shares, rows.index))  # rounding must not reverse the order
     return {
         "configuration": ids[recommendation.best],
         "deviation": recommendation.deviation,
@@ -158,16 +158,16 @@ def _result(answer: Answer, grid: Grid) -> dict[str, Any]:
 
 
 def _coarse_result(answer: Answer, shares: Sequence[AttributeShares] | None, grid: Grid) -> dict[str, Any] | None:
-    """The order that other tenants read; None with the reference `own`, which they may not ask for."""
+    """The order for other tenants; None with the reference `own`, which they may not use."""
     question, recommendation, joint = answer.question, answer.recommendation, answer.recommendation.joint
     if question.reference == "own":
         return None
     detail = detail_kept(answer.evidence, question.weights, answer.codes, answer.options)
     if joint is not None:
         deviations = np.empty(len(answer.ids))
-        # Measured from what counts show: the published trace of the unmasked table stays with the provider.
+        # Relative to the utility from the counts: the trace of the unmasked table is for the provider only.
         deviations[recommendation.ranking.index] = joint.known_utility - recommendation.ranking.utility
-        # Without any attribute, a joint measure is 0.
+        # Without attributes, a joint measure is 0.
         order = order_of_all(deviations, abs(joint.known_utility), question.limit, grid, [detail])
         return in_contract(order, answer.ids, None)
     kept = None if shares is None else answer.shares_of(shares, slice(None))
@@ -180,14 +180,14 @@ def _coarse_result(answer: Answer, shares: Sequence[AttributeShares] | None, gri
 
 
 def _has_shares(question: Question) -> bool:
-    """Whether the answer says which share is kept; the deviations of the reference `own` have no common whole."""
+    """Whether the answer has shares; deviations from the reference `own` have no common whole."""
     return question.measure == MEASURE and not question.bias_correction and question.reference == "pooled"
 
 
 def _ranking_result(
     ranking: RankedRows, tied: Collection[int], ids: Sequence[str], kept: NDArray[np.float64]
 ) -> list[dict[str, Any]]:
-    """The rows; those that tie with the best share its rank."""
+    """The rows; those tied with the best share its rank."""
     return [
         {
             "configuration": ids[ranking.index[row]],

@@ -1,8 +1,8 @@
-"""What computations will cost, estimated before, so that large ones do not stand in the way of small ones.
+"""Cost estimates of computations, so that large ones do not block small ones.
 
-The unit is about a cell that a view constrains. Measured on one core: two to five random mappings of 10 to 800 values,
-97 to 24,000 units, took 0.01 to 0.24 s. Four mappings that cross and leave most cells empty, 4,900 units, took 0.4 s.
-Transition matrices of 10 x 10 and 30 x 30 values with six labels, 6,000 and 54,000 units, took 0.1 and 8 s.
+The unit is about one cell constrained by a masking. Measured on one core: two to five random mappings of 10 to 800
+values, 97 to 24,000 units, took 0.01 to 0.24 s. Four mappings that cross and leave most cells empty, 4,900 units, took
+0.4 s. Transition matrices of 10 x 10 and 30 x 30 values with six labels, 6,000 and 54,000 units, took 0.1 and 8 s.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,13 +18,13 @@ LIGHT = 5_000
 #: Transition matrices are fitted by many more iterations than mappings.
 TRANSITION = 10
 
-#: A cell is summed once for each masking, which is cheaper than to fit it: this many cost a unit. 300,000 take 0.2 s.
+#: A cell is summed once for each masking, which is cheaper than fitting: this many per unit. 300,000 take 0.2 s.
 SUMS = 50
 
-#: A configuration is looked up for each attribute: this many lookups cost a unit. 500,000 take 0.15 s.
+#: A configuration is looked up for each attribute: this many lookups per unit. 500,000 take 0.15 s.
 LOOKUPS = 250
 
-#: A joint measure solves equations for each configuration: this many products of two dimensions cost a unit.
+#: A joint measure solves equations for each configuration: this many products of two dimensions per unit.
 PRODUCTS = 10_000
 
 
@@ -34,11 +34,11 @@ def lane_of(cost: float) -> Lane:
 
 
 def reference_cost(attribute: AttributeOutline) -> int:
-    """The approximate cost of a reference: its cells times the views that constrain them; 1 with at most one view.
+    """The approximate cost of a reference: its cells times the maskings that constrain them; 1 for at most one.
 
-    Bins of an ordered domain split it into at most as many atoms as all views have bins together. References with
-    nested views, or with a closed form for another reason, cost less, but only the mappings would show that. For a
-    transition matrix, each cell is multiplied with each masked value.
+    Bins of an ordered domain split it into at most as many atoms as all maskings have bins together. Nested maskings
+    and other closed forms cost less, but only the mappings would show that. For a transition matrix, each cell is
+    multiplied with each masked value.
     """
     views = [masking for masking in attribute.maskings if masking.counted and (masking.mapped or masking.drawn)]
     matrices = [masking for masking in views if masking.drawn and not masking.mapped]
@@ -55,7 +55,7 @@ def advice_cost(
 ) -> float:
     """The approximate cost of an answer: the cells of its attributes under every masking, and all configurations.
 
-    By declared utilities, no cell is summed.
+    With declared utilities, no cell is summed.
     """
     if question.ranks_declared:
         return configurations / LOOKUPS

@@ -1,7 +1,7 @@
-"""Answers by declared transfer utilities. Nothing is computed from counts, so no reference is needed.
+"""Answers by declared transfer utilities, without counts or references.
 
-Who may not read the counts gets the order by shares to two digits, which the schema shows anyway, weighed by what each
-attribute tells, rounded to a power of 2.
+Callers who may not read the counts get the order by shares to two digits, which the schema shows anyway, weighted by
+the utility of each attribute, rounded to a power of 2.
 """
 
 import math
@@ -34,17 +34,17 @@ class _WithHoldout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Declared:
-    """What is declared of the configurations that a question ranks.
+    """The declared utilities of the ranked configurations.
 
     Attributes:
-        question: what was asked.
-        names: the scored attributes; none for a measure that takes all together.
+        question: the question.
+        names: the scored attributes; empty for a joint measure.
         weights: (attributes,) with the sum 1.
         table: all configurations of the entry.
-        rows: those that are ranked, by their places.
-        left_out: how many more meet all requirements, but lack a figure.
-        utilities: of those ranked.
-        holdout: the records that the figures were evaluated on.
+        rows: the places of the ranked ones.
+        left_out: the number of others that meet all requirements, but lack a declared utility.
+        utilities: the utilities of the ranked ones.
+        holdout: the held-out records.
     """
 
     question: AdviceQuestion
@@ -79,12 +79,12 @@ class Declared:
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """(configurations, attributes) the share that each keeps of each attribute."""
+        """(configurations, attributes) the shares kept."""
         return self.utilities.shares(self._nothing)
 
     @property
     def worth(self) -> NDArray[np.float64]:
-        """(attributes,) what each attribute tells, rounded to a power of 2, times its weight; 0 if it tells nothing."""
+        """(attributes,) the utility of each attribute, rounded to a power of 2, times its weight; 0 if it has none."""
         told = np.abs(self.utilities.reference - self._nothing)
         rounded = [GRID ** round(math.log(one, GRID)) if one > 0 else 0.0 for one in told.tolist()]
         return np.asarray(self.weights * np.array(rounded))
@@ -125,7 +125,7 @@ def compute_declared(given: AdviceInput) -> bytes:
 
 
 def _coarse(declared: Declared) -> dict[str, Any]:
-    """The order that others read: by shares to two digits."""
+    """The coarse order: by shares to two digits."""
     lost = (1 - declared.shares) @ declared.worth
     order, rank = ordered(lost)
     limit = declared.question.limit
@@ -135,13 +135,13 @@ def _coarse(declared: Declared) -> dict[str, Any]:
 def _in_contract(
     declared: Declared, order: NDArray[np.int64], rank: NDArray[np.int64], tied: NDArray[np.int64]
 ) -> dict[str, Any]:
-    """The members of an answer that tell the order."""
+    """The members of an answer with the order."""
     ids = [declared.table.ids[place] for place in declared.rows.tolist()]
     kept = _kept(declared)
     return {
         "configuration": ids[tied[0]],
         "tied": [ids[place] for place in tied[:MOST_LISTED].tolist()],
-        "indistinguishable": None,  # the figures vary together, since they are of the same held-out records
+        "indistinguishable": None,  # utilities on the same held-out records are correlated
         "indistinguishable_count": None,
         "ranking": [
             {
@@ -157,7 +157,7 @@ def _in_contract(
 
 
 def _kept(declared: Declared) -> list[float]:
-    """The share that each configuration keeps, to two digits; all where there is nothing to lose."""
+    """The share that each configuration keeps, to two digits; 1 where there is no utility to lose."""
     worth = declared.worth
     if not worth.any():
         return [1.0] * int(declared.rows.size)
@@ -166,7 +166,7 @@ def _kept(declared: Declared) -> list[float]:
 
 
 def _assessment(declared: Declared, best: int) -> dict[str, Any]:
-    """What the answer says about itself, and about the best configuration."""
+    """The basis of the ranking, and the results of the best configuration."""
     utilities = declared.utilities
     by_attribute = zip(
         declared.names,
@@ -188,5 +188,5 @@ def _assessment(declared: Declared, best: int) -> dict[str, Any]:
 
 
 def _named(numbers: Sequence[float]) -> dict[str, float]:
-    """A figure in the names of an answer."""
+    """An estimate in the contract's names."""
     return dict(zip(("utility", "low", "high"), numbers, strict=True))

@@ -1,4 +1,4 @@
-"""What advice does when entries change."""
+"""Reactions of advice to changes of entries."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from app.platform.queue.queue import JobQueue
 
 
 class AdviceFollower(EntryFollower):
-    """Computes the references of new versions, and lets nobody wait for advice on an entry that is gone."""
+    """Requests references for new versions, and ends the waiting for advice on deleted entries."""
 
     def __init__(self, advice: AdviceStore, queue: JobQueue) -> None:
         self._advice = advice
@@ -22,5 +22,5 @@ class AdviceFollower(EntryFollower):
         await self._queue.reconstruct(tenant, version_id, MODEL_VERSION, chunks(outline, range(len(outline))))
 
     async def entry_ending(self, entry_id: str) -> None:
-        """Wake the callers that wait for advice on the entry, when this is committed."""
+        """Wake the callers that wait for advice on the entry, at the commit."""
         await self._advice.wake_waiting(entry_id)

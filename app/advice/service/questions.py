@@ -1,4 +1,4 @@
-"""Checks, before anything is computed, whether a version can answer a question, using only its outline."""
+"""Checks whether a version can answer a question, from its outline, before any computation."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
@@ -16,7 +16,7 @@ from app.entries.model.entries import AttributeOutline
 from app.entries.service.limits import CELLS
 from app.platform.errors import Fault, InvalidDocumentError, pointer, some
 
-#: The most faults that are looked for: a question can name any number of unknown attributes.
+#: The largest number of reported faults: a question can name any number of unknown attributes.
 FAULTS_FOUND = 100
 
 
@@ -26,10 +26,9 @@ def refuse_unanswerable(
     """Refuse a question that this version cannot answer.
 
     Args:
-        question: the question.
         outline: the attributes of the version.
         table: its configurations.
-        has_pairs: whether the version has pair counts, or the question needs none (`needs_pairs`).
+        has_pairs: whether the version has pair counts, or none are needed (`needs_pairs`).
 
     Raises:
         InvalidDocumentError: the version cannot answer the question; the error lists its faults.
@@ -57,7 +56,7 @@ def refuse_unanswerable(
 
 
 def selected_places(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> list[int]:
-    """The places of the attributes whose counts an answer needs: those that the question selects, in the entry's order.
+    """The places of the attributes whose counts an answer needs, in the entry's order: the selected ones.
 
     Declared utilities need no counts.
     """
@@ -88,9 +87,9 @@ def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
 
 
 def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
-    """The faults of a question that a measure of several attributes together cannot answer."""
+    """The faults of a question by a joint measure."""
     if question.reference is ReferenceKind.OWN:
-        detail = f"{question.measure!r} takes attributes together, but the reference 'own' is of single maskings."
+        detail = f"{question.measure!r} takes attributes together, but the reference 'own' is for single maskings."
         yield Fault("/reference", detail)
     weights = question.weights or {}
     if len({weights.get(name, 1.0) for name in scored_names(question, names)}) > 1:
@@ -102,12 +101,12 @@ def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fa
 def weights_of(question: AdviceQuestion, names: Sequence[str]) -> NDArray[np.float64]:
     """(attributes,) The weights of the scored attributes, with the sum 1."""
     weights = np.array([(question.weights or {}).get(name, 1.0) for name in names])
-    weights /= weights.max()  # first, so that the sum stays finite
+    weights /= weights.max()  # before the sum, which stays finite so
     return np.asarray(weights / weights.sum())
 
 
 def needs_pairs(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> bool:
-    """Whether the question takes several attributes together, and so may need pair counts.
+    """Whether the question takes several attributes together, so that it may need pair counts.
 
     Declared utilities need none.
     """
@@ -124,7 +123,7 @@ def _is_joint(question: AdviceQuestion) -> bool:
 def _uses_pairs(
     question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, kept: NDArray[np.bool_]
 ) -> bool:
-    """Whether any configuration shares two of the attributes at once, each by more than one masked value."""
+    """Whether any configuration shares two of the attributes, each with more than one masked value."""
     scored = scored_names(question, [attribute.name for attribute in outline])
     shared = np.zeros(int(kept.sum()), dtype=np.int64)
     for attribute, options, column in zip(outline, table.options, table.codes.T, strict=True):
@@ -134,7 +133,7 @@ def _uses_pairs(
 
 
 def _tells(attribute: AttributeOutline, option: str) -> bool:
-    """Whether records may have more than one masked value under this option."""
+    """Whether records may have several masked values with this option."""
     if option in {IDENTITY, DROP}:
         return option == IDENTITY and attribute.values > 1
     masking = next(one for one in attribute.maskings if one.id == option)
@@ -142,7 +141,7 @@ def _tells(attribute: AttributeOutline, option: str) -> bool:
 
 
 def scored_names(question: AdviceQuestion, names: Sequence[str]) -> list[str]:
-    """The names of the attributes that are selected, and have a weight."""
+    """The names of the selected attributes with a positive weight."""
     chosen, weights = question.attributes, question.weights or {}
     return [name for name in names if (chosen is None or name in chosen) and weights.get(name, 1.0) > 0]
 
@@ -166,9 +165,9 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
         )
     if len(used) > 1 and lacks_evidence(flags):
         raise InvalidDocumentError(
-            f"Nothing is known of what {attribute.name!r} tells about the label, but the configurations mask it "
-            "differently. Select other attributes, or ask the provider for the joint counts of one of its maskings. "
-            "That masking must have at least two masked values with records. If it has no mapping, its counts must be "
-            'exact and the provider must say "deterministic": true, or else give its mapping or transition matrix too.',
+            f"The entry has no counts of {attribute.name!r} against the label, but the configurations mask it "
+            "differently. Select other attributes, or ask the provider for the joint counts of one of its "
+            "maskings. That masking must have at least two masked values with records. If it has no mapping, its "
+            "counts must be deterministic",
             code="no_evidence",
         )

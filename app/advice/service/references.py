@@ -1,4 +1,4 @@
-"""References: jobs compute them, and advice that waits is enqueued when its last reference is stored.
+"""References: computed by jobs; waiting advice is enqueued when its last reference is stored.
 
 A small version takes one job, a large one a few dozen.
 """
@@ -19,10 +19,10 @@ from app.platform.queue.outcome import Problem
 from app.platform.queue.queue import JobQueue
 from app.webhooks.store.events import EventStore
 
-#: The smallest cost that is worth a job: 30 to 500 ms for iterated references. The job itself adds 15 ms.
+#: The smallest cost that justifies a job: 30 to 500 ms for iterated references. The job itself adds 15 ms.
 SMALLEST = 5_000
 
-#: The most jobs for one version, since each loads the whole schema. With eight workers, that is four each.
+#: The largest number of jobs for one version, since each loads the whole schema. With eight workers, four each.
 MOST = 32
 
 
@@ -30,7 +30,7 @@ class ReferenceService:
     """Requests references, loads their inputs and stores them. Each call belongs in a short transaction.
 
     Advice with missing references is queued without a job. Adding such advice, storing references and giving them up
-    all lock the version first: each then sees what the previous one did, so no advice is forgotten.
+    all lock the version first: each sees the effects of the previous one, so no advice is forgotten.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class ReferenceService:
     async def ensure(
         self, tenant: str, version_id: int, outline: Sequence[AttributeOutline], places: Sequence[int]
     ) -> bool:
-        """Whether the references at `places` are stored. If not, enqueue jobs of a tenant that compute them.
+        """Whether the references at `places` are stored. If not, enqueue a tenant's jobs that compute them.
 
-        None of these jobs can store anything before the transaction ends, so add the advice that waits until then.
+        These jobs cannot store anything before the transaction ends, so add the waiting advice before that.
         """
         if not await self._references.missing(version_id, MODEL_VERSION, places):
             return True
@@ -76,7 +76,7 @@ class ReferenceService:
         return ReferenceInput(schema, tuple(missing), await self._contents.count_tables(version_id, missing))
 
     async def store(self, version_id: int, places: Sequence[int], references: Sequence[PackedReference]) -> None:
-        """Store references, and enqueue the advice that waited for those at `places` and now has all it needs.
+        """Store references, and enqueue the waiting advice that now has all references.
 
         Does nothing if the version has been deleted.
         """
@@ -85,12 +85,12 @@ class ReferenceService:
         if references:
             await self._references.add(version_id, MODEL_VERSION, references)
         complete = await self._advice.complete(version_id, MODEL_VERSION, places)
-        # In the order of tenants, since each one's line is locked: two transactions must not wait for each other.
+        # In the order of tenants, whose queues are locked, to avoid deadlocks.
         for tenant, advice_id in await self._questions.tenants(complete):
             await self._queue.advise(tenant, advice_id)
 
     async def give_up(self, version_id: int, places: Sequence[int], problem: Problem) -> None:
-        """End the job for `places` without references and fail the advice that waits; asking again starts a retry."""
+        """End the job for `places` without references and fail the waiting advice; asking again starts a retry."""
         if not await self._contents.lock(version_id):
             return
         await self._queue.give_up(version_id, MODEL_VERSION, places)
@@ -108,7 +108,7 @@ def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> dict[t
     for place in places:
         chunk.append(place)
         spent += reference_cost(outline[place])
-        # The share is computed again for each chunk: a chunk above its share leaves less for the others.
+        # The share is recomputed for each chunk: one above its share leaves less for the others.
         if spent >= left / max(1, min(MOST - len(shares), left // SMALLEST)):
             shares[tuple(chunk)] = lane_of(spent)
             left -= spent

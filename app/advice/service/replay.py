@@ -1,4 +1,4 @@
-"""Replays: an answer is computed again from the stored version, and compared with the stored one bit for bit."""
+"""Replays: recomputing an answer from the stored version, and comparing it with the stored one bit for bit."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,14 +24,14 @@ from app.tenants.model import RequiredPrivacy
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """An answer and what it is computed from.
+    """An answer and its input.
 
     Attributes:
         advice: the stored answer.
         counts: the input of the references; None if the answer needs none.
-        stored: the references that were stored with the version, by the model of the answer.
+        stored: the stored references of the version, by the model of the answer.
         given: the input of the answer, without references.
-        policy: what would be required of configurations if this were asked now.
+        policy: the current requirements for configurations.
     """
 
     advice: Advice
@@ -45,7 +45,7 @@ class Replay:
         return replace(self.given, references=tuple(references))
 
     def differences(self, references: Sequence[PackedReference], result: bytes) -> Iterator[str]:
-        """What differs between what is stored and what was computed now, one sentence each, without any count."""
+        """The differences between stored and recomputed results, one sentence each, without counts."""
         if self.advice.model_version != MODEL_VERSION:
             yield f"model version: stored {self.advice.model_version}, computed {MODEL_VERSION}"
         for stored, computed in zip_longest(self.stored, references):
@@ -56,22 +56,23 @@ class Replay:
             yield f"answer: {place or 'all of it'}"
 
     def notes(self, required: RequiredPrivacy) -> Iterator[str]:
-        """What does not belong to the answer, but would make a new one different.
+        """Changes since the answer that would make a new one different.
 
         Args:
-            required: the privacy that the service requires now.
+            required: the service's current privacy requirements.
         """
         asked, now = self.advice.question.policy, required.stricter_of(self.policy)
         if asked != now:
-            yield f"policy: {asked or 'nothing'} was required then, {now or 'nothing'} is now; this is by the former"
+            yield f"policy: {asked or 'nothing'} was required then, {now or 'nothing'} is now; this answer uses the "
+            "former"
 
 
 def _about(stored: PackedReference | None) -> str:
     if stored is None:
         return "none is stored"
     if not stored.certificate.converged:
-        return "the stored one had not converged, and AEGIS_RECONSTRUCTION_SECONDS decides when it stops"
-    return "computed from the counts, it is another"
+        return "the stored one had not converged, so AEGIS_RECONSTRUCTION_SECONDS affects the result"
+    return "recomputed from the counts, it differs"
 
 
 def _bits(reference: PackedReference) -> tuple[Any, ...]:
@@ -93,7 +94,7 @@ def differing(stored: object, computed: object, *path: str | int) -> Iterator[st
     elif isinstance(stored, list) and isinstance(computed, list) and len(stored) == len(computed):
         for place, (one, other) in enumerate(zip(stored, computed, strict=True)):
             yield from differing(one, other, *path, place)
-    elif repr(stored) != repr(computed):  # 1 and 1.0, 0.0 and -0.0 are equal, but not the same bits
+    elif repr(stored) != repr(computed):  # 1 and 1.0, 0.0 and -0.0 are equal, but have different bits
         yield pointer(*path)
 
 
@@ -115,7 +116,7 @@ class ReplayService:
         self._references = references
 
     async def load(self, advice_id: str) -> Replay:
-        """An answer by the id that a caller knows, or by its own.
+        """An answer by the caller's id of the question, or by its own id.
 
         Raises:
             NotFoundError: there is no such advice.

@@ -1,4 +1,4 @@
-"""What of an answer a caller may read. Every field that others may read is named here: what is not named stays away."""
+"""The parts of an answer that a caller may read. Others get only the fields named here."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,28 +14,28 @@ from app.entries.model.entries import AttributeOutline, Head
 from app.platform.callers import Caller
 from app.platform.errors import Fault, InvalidDocumentError, pointer
 
-#: The weights that a question may have whose answer is shown coarsely: few, since each adds to what the order tells.
+#: The weights allowed in questions with coarse answers: few, since each makes the order reveal more.
 COARSE_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 
-#: The fields of an answer that tell the order. Others read them of the order by rounded deviations.
+#: The fields of an answer with the order. Others get those of the order by rounded deviations.
 _ORDER = ("configuration", "tied", "indistinguishable", "indistinguishable_count")
 
 _ANSWER = (*_ORDER, "considered", "ranking_basis", "unit", "better", "ranking", "attributes")
 
-#: The field of answers by declared utilities, which others lack.
+#: The field that only answers by declared utilities have.
 TRANSFER = "transfer"
 
-#: The fields of a result by view; they are null until there is one.
+#: The fields of a result by level of detail; null until there is one.
 RESULT_FIELDS = {View.COARSE: _ANSWER, View.FULL: (*_ANSWER, "deviation", "joint")}
 
 
 def view_for(caller: Caller, head: Head) -> View:
-    """Full for who may read the counts themselves, and for everybody where the provider has opened the answers."""
+    """Full for callers who may read the counts, and for all if the provider has opened the answers."""
     return View.FULL if head.shows_counts_to(caller) or head.has_open_answers else View.COARSE
 
 
 def shown(advice: Advice, view: View) -> dict[str, Any] | None:
-    """The answer of an advice as a view has it, in the contract's names; None until there is one."""
+    """The answer of an advice at a level of detail, in the contract's names; None until there is one."""
     if advice.result is None:
         return None
     result: dict[str, Any] = decompress(advice.result)
@@ -45,7 +45,7 @@ def shown(advice: Advice, view: View) -> dict[str, Any] | None:
 
 
 def coarse_declared(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The coarse view of an answer by declared utilities: the order by shares, and no utilities."""
+    """The coarse form of an answer by declared utilities: the order by shares, without utilities."""
     order = result["coarse"]
     return {
         **{name: result[name] for name in ("considered", "unit", "better", "ranking_basis")},
@@ -62,7 +62,7 @@ class _Score:
 
 @dataclass(frozen=True, slots=True)
 class _Attribute:
-    """What others read of an attribute: for each masking a word for what it keeps, if answers have them."""
+    """The coarse data on an attribute: for each masking a word for the share that it keeps, if there are shares."""
 
     name: str
     maskings: Mapping[str, _Score]
@@ -74,7 +74,7 @@ class _Attributes:
 
 
 def coarse(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The coarse view of a full answer; of a single attribute, and by most measures, there are no shares."""
+    """The coarse form of a full answer; without shares for a single attribute and for most measures."""
     attributes = msgspec.convert(result, _Attributes).attributes
     words = [score.kept for attribute in attributes for score in attribute.maskings.values()]
     with_shares = len(attributes) > 1 and None not in words
@@ -94,7 +94,7 @@ def _coarse_row(row: Mapping[str, Any], *, with_shares: bool) -> dict[str, Any]:
 
 
 def refuse_beyond_coarse(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> None:
-    """Refuse a question whose coarse answer would still tell too much of single attributes.
+    """Refuse a question whose coarse answer would reveal too much about single attributes.
 
     Raises:
         InvalidDocumentError: with every fault of the question.
@@ -102,7 +102,8 @@ def refuse_beyond_coarse(question: AdviceQuestion, outline: Sequence[AttributeOu
     faults = tuple(islice(_beyond_coarse(question, [attribute.name for attribute in outline]), FAULTS_FOUND))
     if faults:
         raise InvalidDocumentError(
-            "Questions of those who may not read an entry's counts are limited, so that answers do not reveal them.",
+            "Callers who may not read an entry's counts may ask only some questions, so that answers do not reveal "
+            "the counts.",
             faults,
             code="beyond_view",
         )
@@ -117,4 +118,4 @@ def _beyond_coarse(question: AdviceQuestion, names: Sequence[str]) -> Iterator[F
             yield Fault(pointer("weights", name), f"The weight {weight:g} is not one of {allowed}.")
     if len(names) > 1 and len(scored_names(question, names)) < 2:  # noqa: PLR2004 -- of one, shares would be its own
         where = "/attributes" if question.weights is None else "/weights"
-        yield Fault(where, "Select at least two attributes that have a weight.")
+        yield Fault(where, "Select at least two attributes with a positive weight.")

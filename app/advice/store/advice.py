@@ -18,7 +18,7 @@ from app.entries.tables import EntryVersionRow
 from app.platform.database.base import Base, one_of
 from app.platform.queue.outcome import Problem
 
-#: The channel that announces an advice that is finished or deleted, with its id as the payload.
+#: The channel that announces finished or deleted advice, with the id as the payload.
 CHANNEL = "aegis_advice"
 
 
@@ -38,14 +38,14 @@ class AdviceStore:
         self._session = session
 
     async def find_answer(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked | None:
-        """The advice that answers or will answer `question`; None if nobody has asked or the last attempt failed."""
+        """The advice for `question`, finished or not; None if nobody has asked or the last attempt failed."""
         row = (await self._session.execute(_ASKED, _key(version_id, question, model_version))).first()
         if row is None or row.status == Status.FAILED:
             return None
         return Asked(str(row.id), is_new=False, status=Status(row.status))
 
     async def find_or_add(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked:
-        """The advice for `question`; queued if nobody has asked before or the last attempt failed."""
+        """The advice for `question`; queued if new or if the last attempt failed."""
         key = _key(version_id, question, model_version)
         new = {"id": uuid.uuid4(), "question": asdict(question), "status": Status.QUEUED.value}
         added = (await self._session.execute(_ADD, new | key)).scalar()
@@ -63,12 +63,12 @@ class AdviceStore:
         return next((_to_advice(row, version) for row, version in rows), None)
 
     async def hold(self, advice_id: str) -> None:
-        """Prevent that an advice is finished or deleted during the transaction."""
+        """Block the completion and deletion of an advice during the transaction."""
         held = select(AdviceRow.id).where(AdviceRow.id == uuid.UUID(advice_id)).with_for_update(read=True)
         await self._session.execute(held)
 
     async def progress(self, advice_id: str, model_version: str) -> Progress | None:
-        """How many of the references that an advice needs are stored; None if the advice has been deleted."""
+        """The number of stored references that an advice needs; None if the advice has been deleted."""
         statement = _needs(model_version, _DONE, _TOTAL).where(AdviceRow.id == uuid.UUID(advice_id))
         counts = (await self._session.execute(statement)).first()
         return None if counts is None else Progress(*counts)
@@ -89,7 +89,7 @@ class AdviceStore:
         return [str(advice_id) for advice_id in (await self._session.execute(statement)).scalars()]
 
     async def wake_waiting(self, entry_id: str) -> None:
-        """Wake the callers that wait for advice on an entry, since it is deleted. It wakes them at the commit."""
+        """Wake the callers that wait for advice on a deleted entry, at the commit."""
         await self._session.execute(_ANNOUNCE_WAITING, {"channel": CHANNEL, "wanted": uuid.UUID(entry_id)})
 
     async def wait(self, advice_id: str) -> None:
@@ -97,7 +97,7 @@ class AdviceStore:
         await self._change(advice_id, _UNANSWERED, status=Status.QUEUED.value)
 
     async def answer_by(self, advice_id: str, model_version: str) -> bool:
-        """Note that another model will answer; False if it answers the same question elsewhere."""
+        """Assign the advice to another model version; False if that already has the same question."""
         values = {"wanted": uuid.UUID(advice_id), "model": model_version}
         return (await self._session.execute(_ANSWER_BY, values)).first() is not None
 
@@ -106,13 +106,13 @@ class AdviceStore:
         await self._change(advice_id, _UNANSWERED, status=Status.RUNNING.value)
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> bool:
-        """Store the answer and announce it when the transaction commits; False if there is one already."""
+        """Store the answer and announce it at the commit; False if there is one already."""
         return await self._finish(
             advice_id, _UNANSWERED, status=Status.SUCCEEDED.value, result=result, elapsed_ms=elapsed_ms, problem=None
         )
 
     async def fail(self, advice_id: str, problem: Problem) -> bool:
-        """Store why there is no answer and announce it when the transaction commits; False if it has ended already."""
+        """Store the reason for a failure and announce it at the commit; False if the advice has already ended."""
         return await self._finish(advice_id, _UNENDED, status=Status.FAILED.value, problem=asdict(problem))
 
     async def _finish(self, advice_id: str, statement: ReturningUpdate[Any], **values: object) -> bool:
@@ -121,15 +121,15 @@ class AdviceStore:
         return changed
 
     async def _change(self, advice_id: str, statement: ReturningUpdate[Any], **values: object) -> bool:
-        """Change an advice that has not ended as the statement says, and return whether it had not.
+        """Change an advice by the statement unless it has ended; return whether it was changed.
 
-        Jobs may run twice: the slower one must not undo an answer, nor fail what has failed once more.
+        Jobs may run twice: the slower one must not undo an answer, nor repeat a failure.
         """
         changed = await self._session.execute(statement, {"wanted": uuid.UUID(advice_id)} | values)
         return changed.first() is not None
 
 
-# Statements are built once: building one takes longer than PostgreSQL takes to answer it.
+# Statements are built once: building one takes longer than running it.
 _TABLE = Base.metadata.tables[AdviceRow.__tablename__]
 _KEY = ("version_id", "question_digest", "model_version")
 _ADVICE: Select[AdviceRow, EntryVersionRow] = (
@@ -175,7 +175,7 @@ _ANNOUNCE_WAITING = (
 )
 _ANNOUNCE = select(func.pg_notify(bindparam("channel", type_=Text), bindparam("payload", type_=Text)))
 
-#: The attributes in the outline of the version that an advice is about, each with its place there.
+#: The attributes in the outline of an advice's version, with their places.
 _ATTRIBUTE = (
     func.jsonb_array_elements(EntryVersionRow.outline)
     .table_valued(column("value", JSONB), with_ordinality="place")
@@ -189,7 +189,7 @@ _TOTAL = func.count()
 def _needs(model_version: str, *columns: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Select[Any]:
     """Select advice with the attributes that it scores and their references, if stored, grouped by advice.
 
-    Advice on generated configurations is by declared utilities, and needs no reference.
+    Advice on generated configurations uses declared utilities, and needs no references.
     """
     names = AdviceRow.question["attributes"]
     declared = func.coalesce(AdviceRow.question["kinds"].contains([GENERATED]), False)

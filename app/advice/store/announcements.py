@@ -18,7 +18,7 @@ _PAUSE = 1.0
 
 
 class Announcements:
-    """Wakes requests that wait for an advice. It may wake them too often, so each checks the advice itself."""
+    """Wakes calls that wait for an advice. Wake-ups may be spurious, so each caller checks the advice itself."""
 
     def __init__(self, database_url: str) -> None:
         self._url = database_url
@@ -38,7 +38,7 @@ class Announcements:
 
     @contextmanager
     def attention(self) -> Iterator["Attention"]:
-        """The attention of a waiting request, registered during the block."""
+        """The attention of a waiting call, registered during the block."""
         attention = Attention()
         if self._are_over:
             attention.end()
@@ -49,7 +49,7 @@ class Announcements:
             self._attentive.discard(attention)
 
     def end(self) -> None:
-        """End all waits, also later ones, since the service stops."""
+        """End all waits, also later ones, when the service stops."""
         self._are_over = True
         for attention in self._attentive:
             attention.end()
@@ -65,7 +65,7 @@ class Announcements:
     async def _hear(self) -> None:
         async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, **REACHABLE) as connection:
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
-            # Announcements before this point are lost, so every waiting request checks once.
+            # Announcements before this point are lost, so every waiting call checks once.
             for attention in self._attentive:
                 attention.call()
             async for notification in connection.notifies():
@@ -78,7 +78,7 @@ class Announcements:
 
 
 class Attention:
-    """Waits for a call about one advice. A call may be spurious, so the waiting request checks the advice itself."""
+    """Waits for wake-ups about one advice. They may be spurious, so the caller checks the advice itself."""
 
     def __init__(self) -> None:
         self.advice_id: str | None = None
@@ -86,7 +86,7 @@ class Attention:
         self._called = asyncio.Event()
 
     def turn_to(self, advice_id: str) -> None:
-        """Wait for calls about this advice from now on."""
+        """Wait for wake-ups about this advice from now on."""
         self.advice_id = advice_id
 
     def call(self) -> None:
@@ -99,7 +99,7 @@ class Attention:
         self._called.set()
 
     async def wait(self, seconds: float) -> None:
-        """Wait until called, at most this many seconds."""
+        """Wait for a wake-up, at most this many seconds."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._called.wait(), seconds)
         if not self.is_over:

@@ -1,4 +1,4 @@
-"""Questions: which tenant asked for which advice, and how many it may still ask."""
+"""The store of tenants' questions, and of their used budgets."""
 
 import uuid
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from app.tenants.tables import TenantRow
 
 @dataclass(frozen=True, slots=True)
 class TenantQuestion:
-    """A question that a tenant has asked, and the advice that answers it."""
+    """A tenant's question, and its advice."""
 
     id: str
     advice_id: str
@@ -32,7 +32,7 @@ class TenantQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AskedRecord:
-    """Who has asked what, and when."""
+    """A question in the list for operators."""
 
     id: str
     tenant: str
@@ -45,7 +45,7 @@ class AskedRecord:
 
 @dataclass(frozen=True, slots=True)
 class SpentBudget:
-    """How many questions a tenant has asked about a version of an entry, of those that it may ask."""
+    """The used budget of a tenant for a version of an entry."""
 
     tenant: str
     entry_id: str
@@ -61,7 +61,7 @@ class QuestionStore:
         self._session = session
 
     async def add(self, advice_id: str, tenant: str, view: str) -> tuple[TenantQuestion, bool]:
-        """A tenant's question, and whether the tenant asks it for the first time.
+        """Add a tenant's question; return it, and whether it is new for this tenant.
 
         Raises:
             NotFoundError: the advice has just been deleted.
@@ -71,7 +71,7 @@ class QuestionStore:
         added = None if asked else (await self._session.execute(_ADD, {"id": uuid.uuid4()} | key)).first()
         known = asked or added or (await self._session.execute(_ASKED, key)).first()
         if known is None:
-            raise NotFoundError("The advice that answers this has just been deleted. Ask again.")
+            raise NotFoundError("The advice for this question has just been deleted. Ask again.")
         return TenantQuestion(str(known.id), advice_id, tenant, view, known.created_at), added is not None
 
     async def find(self, question_id: str) -> TenantQuestion | None:
@@ -92,7 +92,7 @@ class QuestionStore:
             InvalidDocumentError: the page token is invalid.
         """
         wanted = _RECORDS.order_by(QuestionRow.created_at.desc(), QuestionRow.id.desc()).limit(limit + 1)
-        if tenant is not None:  # by its id, which the index has
+        if tenant is not None:  # by id, which the index contains
             owner = select(TenantRow.id).where(TenantRow.name == tenant).scalar_subquery()
             wanted = wanted.where(QuestionRow.tenant_id == owner)
         if entry_id is not None:
@@ -116,7 +116,7 @@ class QuestionStore:
         return records, write_token(rows[limit - 1].created_at, rows[limit - 1].id) if more else None
 
     async def spent(self, tenant: str | None, entry_id: uuid.UUID | None, limit: int) -> list[SpentBudget]:
-        """How many distinct questions with a coarse answer tenants have asked about versions, the most first."""
+        """Used budgets of tenants by version, the largest first."""
         wanted = _SPENT.order_by(QuestionBudgetRow.used.desc(), EntryRow.name, EntryVersionRow.version).limit(limit)
         if tenant is not None:
             wanted = wanted.where(TenantRow.name == tenant)
@@ -126,21 +126,21 @@ class QuestionStore:
         return [SpentBudget(row.tenant, str(row.id), row.entry, row.version, row.used) for row in rows]
 
     async def tenants(self, advice_ids: Sequence[str]) -> list[tuple[str, str]]:
-        """The tenants that have asked for any of these advices, each with its advice, in the order of their names."""
+        """The tenants with questions for any of these advices, each with its advice, ordered by name."""
         asked = select(TenantRow.name, QuestionRow.advice_id).join(QuestionRow).distinct()
-        wanted = literal([uuid.UUID(one) for one in advice_ids], ARRAY(Uuid))  # one parameter, however many they are
+        wanted = literal([uuid.UUID(one) for one in advice_ids], ARRAY(Uuid))  # a single parameter for any number
         asked = asked.where(QuestionRow.advice_id == any_(wanted))
         rows = await self._session.execute(asked.order_by(TenantRow.name, QuestionRow.advice_id))
         return [(name, str(advice_id)) for name, advice_id in rows]
 
     async def used(self, version_id: int, tenant: str) -> int:
-        """How many distinct questions of a tenant about a version were counted."""
+        """The number of counted distinct questions of a tenant about a version."""
         used = select(QuestionBudgetRow.used).join(TenantRow, TenantRow.id == QuestionBudgetRow.tenant_id)
         counted = used.where(QuestionBudgetRow.version_id == version_id, TenantRow.name == tenant)
         return await self._session.scalar(counted) or 0
 
     async def count(self, version_id: int, tenant: str) -> int:
-        """Count one more distinct question of a tenant about a version, and return how many it has asked.
+        """Count a further distinct question of a tenant about a version, and return the new number.
 
         Other questions of the tenant wait until this transaction ends; if it fails, the question is not counted.
         """
@@ -187,7 +187,8 @@ _SPENT = (
 _TABLE = Base.metadata.tables[QuestionRow.__tablename__]
 _KEY = ("advice_id", "tenant_id", "view")
 _ADVICE = Base.metadata.tables[AdviceRow.__tablename__]
-#: Only while the advice is there: the lock, which a reference to it takes anyway, keeps it until the transaction ends.
+#: Only if the advice exists: the lock, which a foreign key takes anyway, blocks its deletion until the transaction
+#: ends.
 _ADD = (
     insert(_TABLE)
     .from_select(

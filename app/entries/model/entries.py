@@ -42,7 +42,7 @@ class Head:
         digest: the digest of the content, for callers who may read the counts.
         keyed_digest: the digest for all others, which cannot confirm a guess of the counts.
         changed_at: the time of the last change that others see: a new version, or the visibility.
-        has_open_answers: whether everybody who sees the entry gets full answers about it.
+        has_open_answers: whether everyone who sees the entry gets full answers about it.
         accepted_small_counts: whether this version was published with exact counts of a few people; None for callers
             who may not read the counts.
         policy: the tenant's requirements for its entries.
@@ -248,7 +248,7 @@ class Content:
         schema: the published document without its counts and configurations, as compressed JSON.
         configurations: the configurations as published, as compressed JSON.
         configuration_table: the same configurations as numbers.
-        open_answers: whether everybody who sees the entry gets full answers about it.
+        open_answers: whether everyone who sees the entry gets full answers about it.
         offered: by privacy criterion, the lowest and the highest promised number; likewise for the share of lone
             records (`ALONE`).
     """

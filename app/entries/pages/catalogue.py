@@ -1,4 +1,4 @@
-"""The catalogue: entries that the viewer may see."""
+"""The page of the catalogue: entries that the viewer may see."""
 
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import Headers
@@ -16,15 +16,15 @@ from app.pages.page_route import PageRoute
 from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.errors import InvalidDocumentError
 
-#: How many entries a page has.
+#: The number of entries on a page.
 PER_PAGE = 25
 
 
 class HomeRoute(PageRoute):
-    """The route of `/` for browsers, which all name HTML; the API's own `/` is for programs."""
+    """The route of `/` for browsers, which accept HTML; the API's own `/` is for programs."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether this route answers the request."""
+        """Whether this route serves the request."""
         return super().matches(scope) if is_browser(Headers(scope=scope).get("accept")) else (Match.NONE, {})
 
 
@@ -54,7 +54,7 @@ async def show_catalogue(request: Request, viewer: ViewerDependency, state: Stat
 async def _found(
     state: State, viewer: Viewer, form: SearchForm, search: Search
 ) -> tuple[SearchForm, wire.HeadPage | None]:
-    """The entries that a search finds; if its page token is invalid, the form says so."""
+    """The matches of a search; if its page token is invalid, the form has a fault."""
     try:
         async with state.database.transaction() as session:
             catalogue = services_of(state, session).catalogue()

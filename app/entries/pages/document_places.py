@@ -1,6 +1,6 @@
-"""Where in an entry file a fault is, for people: in which attribute or masking, on which line. Runs in a child process.
+"""Places of faults in an entry file for people: attribute or masking, and line. Runs in a child process.
 
-No number of people is shown, because more people read and forward faults than may see the counts.
+Numbers of people are not shown, because faults reach more people than may see the counts.
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-#: Members whose numbers are, or tell, numbers of people.
+#: Members with numbers that are, or reveal, numbers of people.
 _COUNTS: Final = frozenset(
     {
         "counted_with",
@@ -25,7 +25,7 @@ _COUNTS: Final = frozenset(
     }
 )
 
-#: What is in the lists of an entry, and the member that names it.
+#: The kinds of items in the lists of an entry, and the member with their names.
 _LISTS: Final[Mapping[str, tuple[str, str]]] = {
     "attributes": ("attribute", "name"),
     "maskings": ("masking", "id"),
@@ -33,7 +33,7 @@ _LISTS: Final[Mapping[str, tuple[str, str]]] = {
     "pairs": ("pair", "attributes"),
 }
 
-#: The most characters of a name and of an excerpt, and the most items of a list in it.
+#: The longest name and excerpt in characters, and the largest number of list items in an excerpt.
 _LONGEST_NAME, _LONGEST_EXCERPT, _MOST_ITEMS = 60, 160, 8
 
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
@@ -47,9 +47,9 @@ class Place:
 
     Attributes:
         pointer: its JSON Pointer.
-        names: the same with the names of things; empty for the whole document.
+        names: the pointer in words, with names; empty for the whole document.
         line: its line in the file, from 1; None if it is not known.
-        excerpt: what stands there, without numbers of people; empty if nothing can be shown.
+        excerpt: the value without numbers of people; empty if nothing can be shown.
     """
 
     pointer: str
@@ -59,7 +59,7 @@ class Place:
 
 
 def places_in(body: bytes, pointers: Sequence[str]) -> list[Place]:
-    """The places that pointers lead to, in order."""
+    """The places of pointers, in order."""
     source = _Source(body.decode(errors="replace"))
     return [_place(source, pointer) for pointer in pointers]
 
@@ -69,19 +69,19 @@ def _place(source: "_Source", pointer: str) -> Place:
     try:
         path = source.path(steps)
         return Place(pointer, _names(source, steps, path), source.line(path[-1]), _excerpt(source, steps, path))
-    except (ValueError, IndexError, RecursionError):  # the document is no JSON after all
+    except (ValueError, IndexError, RecursionError):  # the document is not JSON after all
         return Place(pointer)
 
 
 class _Source:
-    """The text of a document, and where its members are."""
+    """The text of a document, with the positions of its members."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._known: dict[int, dict[str, int]] = {}
 
     def path(self, steps: Sequence[str]) -> list[int]:
-        """Where the document, its member and so on begin, as far as there are such members."""
+        """The positions of the document, its member and so on, as far as they exist."""
         path = [self._after_blanks(self._text.startswith("\ufeff"))]
         for step in steps:
             members = self.members(path[-1])
@@ -91,7 +91,7 @@ class _Source:
         return path
 
     def members(self, start: int) -> Mapping[str, int]:
-        """Where the members of the object or list that begins here begin; none of anything else."""
+        """The positions of the members of the object or list at this position; empty for other values."""
         if self._text[start] not in "{[":
             return {}
         if start not in self._known:
@@ -113,11 +113,11 @@ class _Source:
         return members
 
     def value(self, start: int) -> Any:  # noqa: ANN401 -- any JSON value
-        """The value that begins here."""
+        """The value at this position."""
         return _DECODER.raw_decode(self._text, start)[0]
 
     def member(self, start: int, *names: str) -> Any:  # noqa: ANN401 -- any JSON value
-        """A member of a member, and so on, of the object that begins here; None if there is none."""
+        """The nested member, by names, of the object at this position; None if there is none."""
         for name in names:
             members = self.members(start)
             if name not in members:
@@ -150,7 +150,7 @@ def _names(source: _Source, steps: Sequence[str], path: Sequence[int]) -> str:
 
 
 def _cell(source: _Source, steps: Sequence[str], path: Sequence[int], at: int) -> str:
-    """The name of an item of a list: in tables of counts, of a value or a label value."""
+    """The name of an item of a list: in tables of counts, a value or a label value."""
     step = steps[at]
     names = None
     if steps[at - 1] in {"histogram", "joint"} and "pairs" not in steps:
@@ -180,7 +180,7 @@ def _excerpt(source: _Source, steps: Sequence[str], path: Sequence[int]) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value with its members, but not with theirs, and without numbers of people."""
+    """A value to one level of members, without numbers of people."""
     if isinstance(value, dict):
         members = (f"{json.dumps(name, ensure_ascii=False)}: {_inner(value[name], name)}" for name in value)
         return "{" + ", ".join(members) + "}"

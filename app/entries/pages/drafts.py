@@ -1,5 +1,5 @@
-"""Entries between their check and their publication. The page of the check holds the file, and the service keeps
-nothing of it, so nothing is half published, and the file need not be chosen again.
+"""Entries between check and publication. The page of the check contains the file and the service stores nothing, so
+nothing is half published, and the file need not be chosen again.
 """
 
 import binascii
@@ -22,17 +22,17 @@ _DAMAGED = "The form has lost the entry file. Choose the file again."
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An entry file with what was decided about it so far.
+    """An entry file with the decisions about it so far.
 
     Attributes:
         file: the name of the file.
         document: its content.
-        entry_id: the entry that it is a new version of; empty for a new entry, or if its name decides.
-        seen: the state of that entry when its provider decided (`state_of`).
-        audience: who is to see a new entry: `private`, `all` or `tenants`; empty if the file says so.
-        tenants: their names, on lines of their own or with commas between.
-        accepts_small_counts: whether its exact counts of a few people are accepted.
-        accepts_unique: whether it is accepted that a configuration leaves many records alone.
+        entry_id: the entry for a new version; empty for a new entry, or if the file's name decides.
+        seen: the state of that entry at the provider's decision (`state_of`).
+        audience: the audience of a new entry: `private`, `all` or `tenants`; empty if the file has it.
+        tenants: their names, separated by line breaks or commas.
+        accepts_small_counts: whether its small counts are accepted.
+        accepts_unique: whether its large share of lone records is accepted.
     """
 
     file: str
@@ -46,7 +46,7 @@ class Draft:
 
     @classmethod
     def of_upload(cls, upload: EntryUpload) -> "Draft":
-        """The draft of a file that was just chosen."""
+        """The draft of a newly chosen file."""
         return cls(upload.file, upload.document, upload.form.text("version_of"))
 
     def packed(self) -> str:
@@ -54,25 +54,25 @@ class Draft:
         return urlsafe_b64encode(gzip.compress(self.document, 2)).decode()
 
     def visibility(self) -> Visibility | None:
-        """Who is to see a new entry; None if the file says so.
+        """The visibility of a new entry; None if the file has it.
 
         Raises:
-            InvalidDocumentError: no tenant is named, or none that can be.
+            InvalidDocumentError: no tenant is named, or a name is invalid.
         """
         if not self.audience:
             return None
         names = [name.strip() for name in self.tenants.replace(",", "\n").splitlines() if name.strip()]
         if self.audience == "tenants" and not names:
-            raise InvalidDocumentError("Name the tenants that are to see the entry, or choose who else does.")
+            raise InvalidDocumentError("Name the tenants that may see the entry, or choose another visibility.")
         asked = {"tenants": names} if self.audience == "tenants" else self.audience
         return visibility_of(validated_as(wire.VisibilityPatch, {"visibility": asked}).visibility)
 
 
 def read_draft(form: Form, limit: int) -> Draft:
-    """The draft that the form of a check holds. Slow for large entries.
+    """The draft in the form of a check. Slow for large entries.
 
     Raises:
-        MalformedRequestError: the form was changed on its way.
+        MalformedRequestError: the form was changed in transit.
         BodyTooLargeError: the file has more than `limit` bytes.
     """
     return Draft(

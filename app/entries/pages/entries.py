@@ -1,4 +1,4 @@
-"""Entries: their pages, and what their owners and reviewers change there."""
+"""Pages of entries, and the sign-off of versions."""
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ async def show_entry(
     attributes: PageNumber = 1,
     configurations: PageNumber = 1,
 ) -> Response:
-    """What an entry is, has and offers."""
+    """The page of an entry."""
     read = await read_entry(state, viewer.caller, entry_id, version)
     view = entry_view(viewer, read.head, version, read.index, read.versions, read.verdict, (attributes, configurations))
     commands = entry_commands(viewer, view)

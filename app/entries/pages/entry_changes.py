@@ -1,4 +1,4 @@
-"""What owners change of their entries: who sees them, and whether they exist."""
+"""Changes by owners: visibility and deletion of entries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,12 +23,11 @@ from app.platform.errors import Fault, InvalidDocumentError
 
 @dataclass(frozen=True, slots=True)
 class VisibilityForm:
-    """What the form says.
+    """The visibility form.
 
     Attributes:
         audience: `private`, `all` or `tenants`.
-        tenants: the names of the tenants, a line for each.
-        faults: what is wrong with it.
+        tenants: the names of the tenants, one on each line.
     """
 
     audience: str
@@ -37,18 +36,18 @@ class VisibilityForm:
 
     @classmethod
     def of(cls, visibility: Visibility) -> Self:
-        """The form for an entry that is visible so."""
+        """The form for an entry with this visibility."""
         return cls(visibility.audience.value, "\n".join(visibility.tenants))
 
     @property
     def visibility(self) -> object:
-        """What it asks for, in the contract's form."""
+        """The chosen visibility, in the contract's form."""
         if self.audience != Audience.TENANTS:
             return self.audience
         return {"tenants": [line.strip() for line in self.tenants.splitlines() if line.strip()]}
 
     def refused(self, error: InvalidDocumentError) -> Self:
-        """The same form with its faults."""
+        """The form with its faults."""
         return replace(self, faults=error.faults)
 
 
@@ -59,7 +58,7 @@ router = APIRouter(prefix="/entries/{entry_id}", route_class=PageRoute)
 async def show_visibility(
     request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency
 ) -> Response:
-    """Who sees an entry, as a form."""
+    """The form for the visibility of an entry."""
     head = await _own_head(state, viewer, entry_id)
     return _visibility_page(request, viewer, head, VisibilityForm.of(head.visibility))
 
@@ -68,7 +67,7 @@ async def show_visibility(
 async def set_visibility(
     request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
-    """Change who sees an entry."""
+    """Change the visibility of an entry."""
     asked = VisibilityForm(form.text("audience"), form.text("tenants"))
     try:
         wanted = visibility_of(validated_as(wire.VisibilityPatch, {"visibility": asked.visibility}).visibility)
@@ -85,7 +84,7 @@ async def set_visibility(
 async def confirm_deletion(
     request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency
 ) -> Response:
-    """Ask whether the entry is really to be deleted."""
+    """Ask to confirm the deletion of the entry."""
     head = await _own_head(state, viewer, entry_id)
     commands = Commands(
         (aegis("entries", "delete", head.id),), (curl(viewer, f"/v1/entries/{head.id}", method="DELETE"),)

@@ -1,4 +1,4 @@
-"""Parts of entries that are too long for the page of the entry, and their counts."""
+"""Pages of parts of entries that are too long for the entry's page, and of counts."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ async def show_attribute(
     version: Version = None,
     values: PageNumber = 1,
 ) -> Response:
-    """The whole domain of an attribute, and what its maskings make of it."""
+    """The whole domain of an attribute, with its masked values."""
     read = await read_entry(state, viewer.caller, entry_id, version)
     view = attribute_view(read.head, version, whole_attribute(read.index, name), values)
     commands = part_commands(viewer, read.head, version)
@@ -67,7 +67,7 @@ async def show_counts(
     version: Version = None,
     values: PageNumber = 1,
 ) -> Response:
-    """The counts of the label and of an attribute, to those who may read them."""
+    """The counts of the label and of an attribute, for viewers who may read them."""
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
         head = await catalogue.countable_head(viewer.caller, entry_id, version)

@@ -1,4 +1,4 @@
-"""Entry files as people upload them: read in memory, and no further than it takes to tell a table from an entry."""
+"""Uploads of entry files, read in memory; raw tables are refused after their first bytes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,8 +33,7 @@ class EntryUpload:
 
     Attributes:
         form: the other fields.
-        file: the name of the file; empty if none was chosen.
-        document: what the file has, inflated.
+        document: the content of the file, decompressed.
     """
 
     form: Form
@@ -45,13 +44,13 @@ class EntryUpload:
 async def read_upload(request: Request, viewer: Viewer, limit: int, take: Callable[[int], None]) -> EntryUpload:
     """Read a form whose first field is `csrf` and whose last one is an entry file.
 
-    Nothing but the fields before it is read unless `csrf` is right, and nothing after the first bytes of what is no
-    entry. `take` is called with the size of each part of the file.
+    With a wrong `csrf`, the file is not read; a file that is not an entry is read only to its first bytes. `take` is
+    called with the size of each part of the file.
 
     Raises:
-        RoleNotAllowedError: the form is not of a page that was shown to this viewer.
+        RoleNotAllowedError: the form is not from a page shown to this viewer.
         RawTableError: the file may be a table.
-        BodyTooLargeError: the form is larger than `limit`, or the file is, inflated.
+        BodyTooLargeError: the form or the decompressed file is larger than `limit`.
         MalformedRequestError: the form or the file cannot be read.
         OverloadedError: `take` refuses it.
     """
@@ -99,13 +98,13 @@ class _Reader:
         self._text = b""
 
     def _refuse_stranger(self) -> None:
-        """Refuse to read on unless the form is of a page that was shown to this viewer."""
+        """Refuse to read on unless the form is from a page shown to this viewer."""
         sent = self._fields.get("csrf")
         if sent is None or not self._viewer.has_sent(sent[-1]):
             raise RoleNotAllowedError(TOO_OLD)
 
     def upload(self) -> EntryUpload:
-        """What was read."""
+        """The upload read so far."""
         self._refuse_stranger()
         if self._file is None:
             return EntryUpload(Form(self._fields), "", b"")
@@ -133,7 +132,7 @@ class _EntryFile:
         self._looks = [(SIGNATURE_BYTES, kind_by_signature), (FIRST_BYTES, kind_of_json)]
 
     async def read(self, content: bytes) -> None:
-        """Take the next bytes; none at the end."""
+        """Add the next bytes; empty at the end."""
         self.is_over = not content
         self._waiting += content
         if len(self._waiting) < len(GZIP) and not self.is_over:
@@ -147,13 +146,13 @@ class _EntryFile:
             self._look()
 
     def document(self) -> bytes:
-        """All that the file has."""
+        """The complete content."""
         if self._inflater is not None and not self._inflater.is_complete:
             raise MalformedRequestError("The file ends before its gzip does: it was cut off. Compress it again.")
         return b"".join(self._content)
 
     async def _inflated(self, sent: bytes) -> list[bytes]:
-        """What the bytes hold. A thread inflates them, so that others are served meanwhile."""
+        """Decompress bytes, in a thread, so that other requests are served meanwhile."""
         if self._inflater is None:
             return [sent]
         try:
@@ -173,10 +172,10 @@ class _EntryFile:
         self._look()
 
     def _look(self) -> None:
-        """Refuse what is no entry as soon as enough of it is there.
+        """Refuse a file that is not an entry as soon as enough of it has arrived.
 
         Raises:
-            RawTableError: it is none.
+            RawTableError: it is not an entry.
         """
         while self._looks and (self.is_over or self._size >= self._looks[0][0]):
             enough, kind_of = self._looks.pop(0)

@@ -1,4 +1,4 @@
-"""Publishing: an entry file is checked, its verdict is shown, and then it is published."""
+"""Publishing an entry file: check, verdict, publication."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +49,7 @@ router = APIRouter(route_class=PageRoute)
 async def show_upload(
     request: Request, viewer: ViewerDependency, state: StateDependency, version_of: str = ""
 ) -> Response:
-    """Where an entry file is chosen, for a new entry or for a new version of one."""
+    """The form to choose an entry file, for a new entry or a new version."""
     if not viewer.caller.may_publish:
         return page(request, "publish_not_allowed.html", 403, commands=upload_commands(viewer), here="publish")
     return await _upload_page(request, viewer, state, version_of)
@@ -57,7 +57,7 @@ async def show_upload(
 
 @router.post("/publish")
 async def check_upload(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """Check a file, and show what it is and what it gives away. Nothing is stored."""
+    """Check a file, and show its content and verdict. Nothing is stored."""
     require_publisher(viewer.caller)
     state.limits.refuse_full_disk()
     with state.limits.bodies.share() as take:
@@ -73,7 +73,7 @@ async def check_upload(request: Request, viewer: ViewerDependency, state: StateD
 
 @router.post("/publish/confirm")
 async def publish(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """Publish a file that was checked, and lead to its entry."""
+    """Publish a checked file, and redirect to its entry."""
     require_publisher(viewer.caller)
     state.limits.refuse_full_disk()
     with state.limits.bodies.share() as take:
@@ -91,9 +91,9 @@ async def publish(request: Request, viewer: ViewerDependency, state: StateDepend
 async def publish_example(
     request: Request, viewer: ViewerDependency, state: StateDependency, _: FormDependency
 ) -> Response:
-    """Publish the example, in development mode only, and lead to its entry."""
+    """Publish the example, in development mode only, and redirect to its entry."""
     if not state.development_mode:
-        raise NotFoundError("There is an example in development mode only.")
+        raise NotFoundError("The example exists only in development mode.")
     state.limits.refuse_full_disk()
     document = await to_thread.run_sync(_example, request.app.state.example, state.max_body_bytes)
     try:
@@ -104,7 +104,7 @@ async def publish_example(
 
 
 def _example(file: str, limit: int) -> bytes:
-    """The example entry: the file that the service was told of, or else the contract's."""
+    """The example entry: the configured file, or else the contract's."""
     try:
         with Path(file).open("rb") as opened:
             document = opened.read(limit + 1)
@@ -114,7 +114,7 @@ def _example(file: str, limit: int) -> bytes:
 
 
 async def _publish(state: State, viewer: Viewer, draft: Draft) -> Head:
-    """Publish a draft. Content that is published already, as by a second click, stays as it is."""
+    """Publish a draft. Content that is already published, for example by a second click, is left unchanged."""
     visibility = draft.visibility()
     publication = await read_publication_in(state.checking, viewer.caller.tenant, draft.document, state.policy)
     if visibility is not None:
@@ -122,12 +122,12 @@ async def _publish(state: State, viewer: Viewer, draft: Draft) -> Head:
     alone = None if draft.accepts_unique else await to_thread.run_sync(alone_in, publication.content)
     try:
         return await _stored(state, viewer, draft, publication, alone)
-    except NameTakenError:  # perhaps by the same form, sent at the same time: then this time its entry is known
+    except NameTakenError:  # perhaps by the same form, sent concurrently: then its entry is known now
         return await _stored(state, viewer, draft, publication, alone)
 
 
 async def _stored(state: State, viewer: Viewer, draft: Draft, publication: Publication, alone: Alone | None) -> Head:
-    """Store it; `alone`: how many records it leaves alone, unless that is accepted."""
+    """Store the draft; `alone`: its share of lone records, unless accepted."""
     admission = state.admission.confirmed(is_confirmed=draft.accepts_small_counts)
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
@@ -154,7 +154,7 @@ async def _upload_page(
     problem: RefusalError | None = None,
     draft: Draft | None = None,
 ) -> Response:
-    """Where a file is chosen, with what was wrong with the last one."""
+    """The form to choose a file, with the faults of the last one."""
     head = None
     faults: tuple[FaultLine, ...] = ()
     if version_of:
@@ -181,7 +181,7 @@ async def _upload_page(
 async def _review_page(
     request: Request, viewer: Viewer, state: State, draft: Draft, problem: RefusalError | None = None
 ) -> Response:
-    """What a file is and gives away, with what is left to decide; or why it is refused."""
+    """The content and verdict of a file with the remaining decisions, or the reasons for a refusal."""
     try:
         review = await review_of(state, viewer, draft, problem)
     except (InvalidDocumentError, MalformedRequestError) as error:

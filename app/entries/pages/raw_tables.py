@@ -1,4 +1,4 @@
-"""Tells tables and other files from entries by their first bytes, so that no record is read further than that."""
+"""Distinguishes tables and other files from entries by their first bytes, so that no record is read beyond these."""
 
 import json
 import re
@@ -8,17 +8,17 @@ from typing import Final
 from aegis_sdk.wire import EntryDocument
 from app.platform.http.refusals import MediaTypeError
 
-#: So many of its bytes decide whether a file is one JSON object, and not several.
+#: The number of bytes to decide whether a file is a single JSON object.
 FIRST_BYTES: Final = 64 * 1024
 
-#: So many are enough to tell text from a format with a signature.
+#: The number of bytes to recognise a format by its signature.
 SIGNATURE_BYTES: Final = 512
 
 GZIP: Final = b"\x1f\x8b"
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
-#: What files of a format begin with.
+#: The first bytes of file formats.
 _SIGNATURES: Final[Sequence[tuple[bytes, str]]] = (
     (b"PAR1", "a Parquet file"),
     (b"ARROW1", "an Arrow file"),
@@ -44,7 +44,7 @@ _SIGNATURES: Final[Sequence[tuple[bytes, str]]] = (
     (b"\x28\xb5\x2f\xfd", "a file compressed by zstd"),
 )
 
-#: DuckDB's signature is not where its files begin.
+#: DuckDB's signature is not at the beginning of its files.
 _DUCKDB: Final = slice(8, 12)
 
 _FIRST_MEMBER: Final = re.compile(rb'\{\s*"((?:[^"\\]|\\.)*)"\s*:', re.DOTALL)
@@ -55,18 +55,18 @@ _NOT_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 class RawTableError(MediaTypeError):
-    """The file is no entry, and may have records of people: `kind` says what it seems to be."""
+    """The file is not an entry, and may have records of people; `kind` is its apparent type."""
 
     code = "raw_table"
 
     def __init__(self, kind: str, file: str) -> None:
-        super().__init__(f"This is {kind}, not an entry file. No record may enter this service, so nothing was kept.")
+        super().__init__(f"This is {kind}, not an entry file. No record may enter this service, so nothing was stored.")
         self.kind = kind
         self.file = file
 
 
 def kind_by_signature(first: bytes) -> str | None:
-    """What a file is by its first `SIGNATURE_BYTES`; None if it may be an entry."""
+    """The type of a file by its first `SIGNATURE_BYTES`; None if it may be an entry."""
     text = first.removeprefix(_BYTE_ORDER_MARK).lstrip(b" \t\r\n")
     if not text or text.startswith(b"{"):
         return None
@@ -81,7 +81,7 @@ def kind_by_signature(first: bytes) -> str | None:
 
 
 def kind_of_json(first: bytes) -> str | None:
-    """What a file that begins like an object is by its `FIRST_BYTES`; None if it may be an entry."""
+    """The type of a file that begins like an object, by its `FIRST_BYTES`; None if it may be an entry."""
     text = first.removeprefix(_BYTE_ORDER_MARK).lstrip(b" \t\r\n")
     if _has_several(text):
         return "a JSON file with an object on each line, such as records"
@@ -92,7 +92,7 @@ def kind_of_json(first: bytes) -> str | None:
 
 
 def _has_several(text: bytes) -> bool:
-    """Whether an object ends here, and another one follows."""
+    """Whether an object ends in this text, followed by another one."""
     decoded = text.decode(errors="replace")
     try:
         _, end = json.JSONDecoder().raw_decode(decoded)

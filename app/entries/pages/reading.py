@@ -1,4 +1,4 @@
-"""Entries as pages read them: each version is cut into parts once, and kept for a while."""
+"""Reading entries for pages: each version is cut into parts once, and cached."""
 
 from dataclasses import dataclass
 
@@ -12,13 +12,13 @@ from app.entries.pages.views.entry_index import EntryIndex, entry_index
 from app.entries.service.catalogue import CatalogueService
 from app.platform.callers import Caller
 
-#: The longest description that this process renders itself, in a few milliseconds.
+#: The longest description that this process renders itself, within a few milliseconds.
 SHORT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class ReadEntry:
-    """A version of an entry, as its reader may see it."""
+    """A version of an entry, as the viewer may see it."""
 
     head: Head
     versions: tuple[VersionMark, ...]
@@ -42,7 +42,7 @@ async def read_entry(state: State, caller: Caller, entry_id: str, version: int |
 
 
 async def read_index(state: State, caller: Caller, entry_id: str, version: int | None) -> tuple[Head, EntryIndex]:
-    """The head and the index of a version, for pages about something else than the entry.
+    """The head and the index of a version, for pages on other subjects.
 
     Raises:
         NotFoundError: as in `read_entry`.
@@ -57,7 +57,7 @@ async def read_index(state: State, caller: Caller, entry_id: str, version: int |
 async def known_or_stored(
     state: State, catalogue: CatalogueService, caller: Caller, head: Head
 ) -> EntryIndex | tuple[bytes, bytes]:
-    """The index of a version if it is known, else what it is made of."""
+    """The index of a version if cached, else its stored parts."""
     known = state.read.find(version_key(head, head.shows_counts_to(caller)))
     return await catalogue.schema(head) if known is None else known
 

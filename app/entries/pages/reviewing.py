@@ -1,4 +1,4 @@
-"""Checks an entry file as publishing would, and says what it would give away. Nothing is stored."""
+"""Reviews an entry file before publication. Nothing is stored."""
 
 from collections.abc import Iterable, Sequence
 
@@ -23,12 +23,12 @@ from app.tenants.model import TenantPolicy
 
 
 async def review_of(state: State, viewer: Viewer, draft: Draft, problem: RefusalError | None = None) -> Review:
-    """What a file would be published as, and what is left to decide.
+    """The resulting publication of a file, and the remaining decisions.
 
     Raises:
         MalformedRequestError: it is not JSON.
-        InvalidDocumentError: it is no entry, or not one that this service accepts.
-        NotFoundError: the entry that it is to be a new version of is gone.
+        InvalidDocumentError: it is not an entry, or this service does not accept it.
+        NotFoundError: the entry for the new version is gone.
     """
     tenant = viewer.caller.tenant
     publication = await read_publication_in(state.checking, tenant, draft.document, state.policy)
@@ -77,12 +77,12 @@ async def _review(
 
 
 def alone_in(content: Content) -> Alone:
-    """How many records the configurations of an entry leave alone, as it says. Slow for large entries."""
+    """The declared shares of lone records in the configurations of an entry. Slow for large entries."""
     return Alone.of(decompress(content.schema) | decompress(content.configurations))
 
 
 def _warnings(state: State, publication: Publication, terms: Terms) -> tuple[str, ...]:
-    """What its provider should know, besides what is asked: the sign-off, and small counts that must be accepted."""
+    """Warnings for the provider about the sign-off and small counts that must be accepted."""
     is_asked = state.admission.small_counts.rule is not SmallCounts.ACCEPT
     admission = state.admission.confirmed(is_confirmed=is_asked)
     return tuple(admission.warnings(publication, TenantPolicy(terms.required)))
@@ -98,7 +98,7 @@ async def fault_lines(
 
 
 async def places_of(state: State, viewer: Viewer, document: bytes, pointers: Sequence[str]) -> list[Place]:
-    """The places that pointers lead to; pointers alone if that takes longer than people wait."""
+    """The places of pointers; the pointers alone if that takes longer than people wait."""
     if not pointers:
         return []
     tenant = viewer.caller.tenant

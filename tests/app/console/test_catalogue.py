@@ -57,7 +57,7 @@ async def test_entries_are_searched_and_the_lines_to_copy_search_the_same(api):
         path = f"/?{urlencode(asked)}"
         page = await look(api, path)
         is_found = f"/entries/{head['id']}" in page.links
-        assert ("No entry that you may see matches" in page.text) is not is_found, asked
+        assert ("No visible entry matches" in page.text) is not is_found, asked
         typed = {one["name"]: one["value"] for one in page.all("input")}
         assert {name: text for name, text in asked.items() if name != "criterion"}.items() <= typed.items()
         *_, call = await lines_of(api, path)

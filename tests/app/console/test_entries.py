@@ -47,7 +47,7 @@ async def test_the_page_says_what_the_entry_is_and_offers(api):
         "Self-rated health", "health-survey of default, version 1", "Survey See the book.",
         "with 5 classes: VP P M G VG", "100 records, 1 attribute", "CC0-1.0", "2 configurations may be requested",
         "8 values: 10 17 43 55 60 65 75 80", "age-2 2 intervals: 10 to 46, 46 to 81, 2 values",
-        "its own tenant only", "None: the counts are those of the table.", head["digest"],
+        "its own tenant only", "None: the counts are exact.", head["digest"],
     ):  # fmt: skip
         assert words in page.text
     links = {one["href"]: one for one in page.all("a")}

@@ -11,7 +11,7 @@ from tests.service import Worker, example_entry, publish
 async def test_the_verdict_is_told_to_all_and_its_places_to_owners(api, database_url, seen_by):
     head = await publish(api, example_entry(visibility="all"))
     place = f"/entries/{head['id']}"
-    assert "Not judged yet" in (await look(api, place)).text
+    assert "Pending" in (await look(api, place)).text
     async with Worker.on(database_url) as worker:
         await worker.run()
     owner = (await look(api, place)).text

@@ -15,7 +15,7 @@ async def test_changes_by_others_are_refused(api, seen_by, part):
     answer = await send(api, f"{place}/{part}", {"audience": "private"})
     assert answer.status_code == 403
     seen_by(OWNER)
-    assert "everybody who uses this service" in (await look(api, place)).text
+    assert "everyone who uses this service" in (await look(api, place)).text
 
 
 async def form_of(api, path):

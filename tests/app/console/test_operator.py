@@ -60,7 +60,7 @@ async def test_questions_are_listed_with_who_has_asked_most_of_what_it_may(api, 
     head = await publish(api)
     asked = {"measure": "mutual_information", "require": {"k": 2}}
     advice = (await ask(api, head["id"], **asked)).json()
-    assert "Nobody has asked" not in (await look(api, "/operator/questions")).text
+    assert "There are no questions yet" not in (await look(api, "/operator/questions")).text
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(
             "INSERT INTO question_budget SELECT entry_version.id, tenant.id, 7 FROM entry_version, tenant"

@@ -32,7 +32,7 @@ async def test_a_file_is_checked_and_then_published(api, worker):
 
 async def test_the_verdict_comes_first_and_is_that_of_the_worker(api, worker):
     page = Html((await check(api, example_entry())).text)
-    assert page.text.index("FAIL") < page.text.index("What the file says")
+    assert page.text.index("FAIL") < page.text.index("Content of the file")
     assert "attribute age, masking age-2, joint /attributes/0/maskings/0/joint" in page.text
     head = await publish(api)
     await worker.run()

@@ -19,7 +19,7 @@ async def test_faults_are_shown_by_place(api):
     refused = await check(api, json.dumps(entry, indent=1).encode(), "wrong.json")
     page = Html(refused.text)
     assert refused.status_code == 422
-    assert "wrong.json is refused; nothing was kept" in page.text
+    assert "wrong.json was refused, and nothing was stored" in page.text
     assert "attribute age, masking age-2, colour /attributes/0/maskings/0/colour" in page.text
     assert ': "colour": "red"' in page.text
     assert ': "title": 7' in page.text

@@ -248,7 +248,7 @@ async def test_a_question_that_breaks_a_rule(shared_api, entry_id):
 async def test_where_nothing_is_left_it_is_said_how_many_fell_to_what(shared_api, entry_id):
     answer = await ask(shared_api, entry_id, attributes=["age"], require={"k": 6, "t": 0.2, "l": 2})
     assert (answer.status_code, answer.json()["code"]) == (422, "no_configuration_left")
-    for part in ("of 3", "2 do not promise k >= 6", "3 do not vouch for t <= 0.2", "3 do not vouch for l >= 2"):
+    for part in ("of 3", "2 do not promise k >= 6", "3 do not promise t <= 0.2", "3 do not promise l >= 2"):
         assert part in answer.json()["detail"]
 
 

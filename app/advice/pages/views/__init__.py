@@ -1,1 +1,1 @@
-"""What the pages about advice show."""
+"""Views of the pages about advice."""

@@ -1,4 +1,4 @@
-"""What the page of an answered question shows, as far as the viewer may read the answer."""
+"""The view of an answer, at the viewer's level of detail."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,26 +31,26 @@ from app.entries.api.mapping import entry_document
 #: Rows of the ranking on a page.
 ROWS: Final = 25
 
-#: So many criteria have a column in the ranking.
+#: The number of criteria with a column in the ranking.
 _COLUMNS: Final = 4
 
-#: Stands for an id in addresses; no id can have it.
+#: Placeholder for an id in addresses; not allowed in ids.
 _PLACE: Final = "\0"
 
-#: About what the rows of a page and its facts take in memory.
+#: Approximate memory of the rows and facts of a page, in bytes.
 _FEW_BYTES: Final = 50_000
 
 Answer = wire.Advice | wire.CoarseAdvice
 
 
 class Choices(BaseModel):
-    """What readers choose by the address of the page.
+    """The reader's choices, from the address of the page.
 
     Attributes:
-        across: what the frontier shows to the right; by default what differs most usefully.
-        first: the configuration on the left of the comparison; by default the best.
-        second: the one on its right; without one, nothing is compared.
-        start: how many rows of the ranking come before this page.
+        across: the axis to the right of the frontier; by default the most useful one.
+        first: the left configuration of the comparison; the best by default.
+        second: the right one; without it, there is no comparison.
+        start: the number of rows of the ranking before this page.
     """
 
     across: str = Field(default="", max_length=40)
@@ -69,11 +69,11 @@ class Row:
     """A configuration in the ranking.
 
     Attributes:
-        rank: its place; empty if the answer does not say.
-        kept: how much it keeps, in percent, or how far it deviates.
-        promises: what it vouches for, a text for each column.
-        sure: whether it differs from the best, in words.
-        link: where it is compared with the best.
+        rank: its rank; empty if the answer has none.
+        kept: the share kept in percent, or the deviation.
+        promises: its promises, a text for each column.
+        sure: whether its difference from the best is significant, in words.
+        link: the address of its comparison with the best.
     """
 
     id: str
@@ -99,20 +99,20 @@ class AnswerView:
     """The page of an answer.
 
     Attributes:
-        sentence: what the answer says first.
-        facts: by what that is so, and how certain it is.
-        kept: what the column about utility has; empty if the answer does not say how much any configuration keeps.
+        sentence: the headline.
+        facts: the basis and certainty of the headline.
+        kept: the header of the column about utility; empty if the answer has no utilities.
         columns: the names of the columns about privacy.
-        tells_difference: whether the answer says if any configuration differs from the best.
-        rows: those of this page.
-        start: how many rows come before them.
-        ranked: how many rows there are in all.
-        protections: what the frontier can show to the right, in words.
-        across: what it shows.
-        verb: whether the bars show what maskings cost or, in the coarse view, what each `keeps`.
-        first: the configuration on the left of a comparison.
-        comparison: of two configurations, if they are chosen.
-        unknown: a configuration that was chosen and is not ranked.
+        tells_difference: whether the answer has the significance of differences from the best.
+        rows: the rows of this page.
+        start: the number of rows before them.
+        ranked: the total number of rows.
+        protections: the possible axes to the right of the frontier, in words.
+        across: the chosen one.
+        verb: whether the bars show what each masking `costs` or, in coarse answers, `keeps`.
+        first: the left configuration of the comparison.
+        comparison: the comparison of two configurations, if chosen.
+        unknown: a chosen configuration that is not ranked.
         names: the attributes of the entry.
     """
 
@@ -136,7 +136,7 @@ class AnswerView:
 
     @property
     def size(self) -> int:
-        """How many bytes it takes, more or less."""
+        """Approximate size in bytes."""
         charts = len(self.frontier) + len(self.costs) + (0 if self.comparison is None else len(self.comparison.chart))
         return _FEW_BYTES + 2 * charts + sum(64 + len(name) for name in self.names)
 
@@ -148,14 +148,14 @@ def answer_view(
     in_full: bool,  # noqa: FBT001 -- a child process takes arguments by position
     choices: Choices,
 ) -> AnswerView:
-    """The page of an answer that has succeeded. Slow for long rankings: run it in a child process then.
+    """The view of a succeeded answer. Slow for long rankings: run it in a child process then.
 
     Args:
-        seen: the answer and its view for the reader.
+        seen: the answer and its level of detail.
         schema: the schema of its entry, as stored.
-        configurations: those of its entry, as stored.
-        in_full: whether the reader may read all of these.
-        choices: what the reader has chosen.
+        configurations: the configurations of its entry, as stored.
+        in_full: whether the reader may read the entry in full.
+        choices: the reader's choices.
     """
     advice = advice_answer(seen)
     return _view(advice, entry_document(schema, configurations, in_full=in_full), choices)
@@ -195,9 +195,9 @@ def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> Answer
 
 
 def _sentences(advice: Answer, lines: Iterable[str]) -> Iterator[str]:
-    """Lines of the command as sentences; those that begin with the id of the best configuration keep it as it is.
+    """Lines of the command as sentences; the id of the best configuration at the beginning is not capitalised.
 
-    If the headline says already which is the best of how many, the first one says only by what.
+    If the headline already has the number of configurations, the first sentence has only the basis.
     """
     best = f"it is the best of {advice.considered} "
     again = "ranked " if kept_by_best(advice) is None else best
@@ -208,8 +208,8 @@ def _sentences(advice: Answer, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _comparing(advice: Answer, choices: Choices) -> Callable[[str], str]:
-    """Returns, for any configuration, the address of the page that compares it with the best."""
-    # An answer has up to 10,000 of them, so all but the id is written once.
+    """Returns a function of a configuration that gives the address of its comparison with the best."""
+    # An answer has up to 10,000 of them, so only the id is inserted each time.
     link = choices.link(advice.id, first=advice.configuration or "", second=_PLACE)
     before, _, after = link.rpartition(f"second={quote_plus(_PLACE)}")
     return lambda configuration: f"{before}second={quote_plus(configuration)}{after}#compared"
@@ -222,7 +222,7 @@ def _kept_name(advice: Answer) -> str:
 
 
 def _kept(advice: Answer, row: wire.CoarseRow) -> str:
-    """How much a configuration keeps, with its interval where there is one."""
+    """The share that a configuration keeps, with its interval if any."""
     if not isinstance(row, wire.RankedConfiguration):
         return "" if row.utility_share is None else percent(row.utility_share)
     whole = whole_of(advice) if isinstance(advice, wire.Advice) else None
@@ -259,7 +259,7 @@ def _tells_difference(advice: Answer) -> bool:
 
 
 def _sure(advice: Answer, configuration: str, alike: set[str]) -> str:
-    """Whether the difference from the best is real, as far as the answer says."""
+    """The significance of the difference from the best, in words, if the answer has it."""
     if configuration == advice.configuration:
         return "the best"
     if configuration in (advice.tied or ()):

@@ -29,11 +29,10 @@ def compared_chart(
     *,
     id: str = "compared",  # noqa: A002 - the name that HTML has for it
 ) -> Bars:
-    """Two configurations side by side: by attribute, what the masking of each costs, the largest difference first.
+    """Two configurations side by side: the costs of their maskings by attribute, the largest difference first.
 
     Args:
-        advice: The answer, which has succeeded.
-        schema: The schema of its entry.
+        advice: A succeeded answer.
         first: The id of a configuration; A in the chart.
         second: The id of another; B in the chart.
         id: Of the element.
@@ -67,7 +66,7 @@ def _pair(
     first: Mapping[str, str],
     second: Mapping[str, str],
 ) -> Group | None:
-    """The bars of the maskings that two configurations have of an attribute; `None` if not both are scored."""
+    """The bars of two configurations' maskings of an attribute; `None` unless both are scored."""
     one, other = (_single(advice, attribute, maskings.get(attribute.name, "")) for maskings in (first, second))
     if one is None or other is None:
         return None
@@ -75,7 +74,7 @@ def _pair(
 
 
 def _single(advice: Answer, attribute: AttributeAdvice | CoarseAttribute, masking: str) -> Bar | None:
-    """The bar of a masking; `None` if it is not scored."""
+    """The bar of a masking; `None` unless it is scored."""
     if masking not in attribute.maskings:
         return None
     if isinstance(attribute, AttributeAdvice):
@@ -84,7 +83,7 @@ def _single(advice: Answer, attribute: AttributeAdvice | CoarseAttribute, maskin
 
 
 def _about_pairs(advice: Answer, drawn: Sequence[Group], differing: int, alike: int) -> Iterator[str]:
-    """How many attributes are left out, and why."""
+    """The number of omitted attributes, with the reason."""
     if isinstance(advice, CoarseAdvice) and drawn:
         yield ABOUT_BANDS
     if len(drawn) < differing:

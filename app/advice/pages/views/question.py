@@ -15,20 +15,20 @@ from app.pages.forms import Form
 from app.pages.viewers import Viewer
 from app.platform.errors import Fault
 
-#: The weights that a slider can have: those that everybody may ask with. It begins in its place for a weight of 1.
+#: The weights of a slider: those allowed in all questions. Its initial weight is 1.
 STEPS: Final = COARSE_WEIGHTS
 _USUAL: Final = STEPS.index(1.0)
 
-#: So many attributes have a slider; of an entry with more, people name those that they want.
+#: The largest number of attributes with sliders; of more, people name those that they want.
 SLIDERS: Final = 60
 
-#: What measures tell, for people; the reference of the API has their formulas.
+#: The measures in words; the API reference has their formulas.
 MEASURE_WORDS: Final[Mapping[str, str]] = {
-    "joint": "what all attributes tell together, as a linear model would use it",
-    "joint_interactions": "the same with what pairs of attributes tell only together",
-    "mutual_information": "bits that each attribute tells",
-    "normalised_mutual_information": "bits that each tells, of all that it has",
-    "chi_square": "how far each is from being independent of the label",
+    "joint": "utility of all attributes together, for a linear model",
+    "joint_interactions": "the same with interactions of two attributes",
+    "mutual_information": "bits about the label in each attribute",
+    "normalised_mutual_information": "share of the bits in each attribute that are about the label",
+    "chi_square": "distance of each from independence of the label",
     "g1": "pairs of records that contradict each other",
     "g2": "records that contradict another one",
     "g3": "records that a rule by each gets wrong",
@@ -37,20 +37,20 @@ MEASURE_WORDS: Final[Mapping[str, str]] = {
     "goodman_kruskal_tau": "wrong guesses that each avoids, if guesses are proportional",
     "cramers_v": "association of each with the label",
     "cramers_v_corrected": "the same, corrected for chance",
-    "jensen_shannon": "distance of each from being independent of the label, in bits",
+    "jensen_shannon": "distance of each from independence of the label, in bits",
 }
 
-#: What people most often require, so that these fields stand first.
+#: The most frequent requirements, which come first in the form.
 _FIRST: Final = ("k", "l", "t")
 
 
 @dataclass(frozen=True, slots=True)
 class Slider:
-    """An attribute in the form: whether it is scored, and how much it weighs.
+    """An attribute in the form: whether it is scored, and its weight.
 
     Attributes:
         step: the place of its weight in `STEPS`.
-        other: its weight if it is none of these, which then has a field for numbers.
+        other: its weight if not in `STEPS`, for a number field in place of the slider.
     """
 
     name: str
@@ -66,20 +66,19 @@ class Slider:
 
 @dataclass(frozen=True, slots=True)
 class QuestionForm:
-    """What the form shows.
+    """The form of a question.
 
     Attributes:
-        measures: the two groups of measures, by their titles; by id, what a measure is.
-        unweighted: those that take attributes together, so that their weights must be equal.
-        measure: the chosen one.
-        sliders: the attributes, if they are not too many.
-        named: otherwise, those that are named, one a line.
-        weighted: and the weights other than 1, one a line.
-        attributes: how many there are.
-        criteria: by privacy criterion, what is required; empty where nothing is.
+        measures: the two groups of measures by title: words by measure id.
+        unweighted: the joint measures, which need equal weights.
+        sliders: the attributes, unless there are too many.
+        named: otherwise, the named attributes, one on each line.
+        weighted: and the weights other than 1, one on each line.
+        attributes: the number of attributes.
+        criteria: the required numbers by privacy criterion; empty texts for none.
         has_generated: whether the entry has generated configurations.
-        wants_generated: whether the question is about them, too.
-        bias_correction: as the address asks for it; empty for the measure's default.
+        wants_generated: whether the question includes them.
+        bias_correction: as in the address; empty for the measure's default.
         faults: the first fault of each field, by `measure`, `attributes`, `weights` and `require-` with a criterion.
     """
 
@@ -98,13 +97,12 @@ class QuestionForm:
 
 
 def question_form(about: About, names: Sequence[str], asked: Form, faults: Sequence[Fault] = ()) -> QuestionForm:
-    """The form for an entry, filled in as far as something was asked.
+    """The form for an entry, filled in from the given fields.
 
     Args:
-        about: what the entry says of itself.
-        names: its attributes.
+        about: the entry without its long lists.
         asked: the fields.
-        faults: what was wrong with them.
+        faults: the faults of the fields.
     """
     chosen = frozenset(asked.texts("attributes") or names)
     few = len(names) <= SLIDERS
@@ -139,7 +137,7 @@ def _slider(asked: Form, name: str, *, is_chosen: bool) -> Slider:
 
 
 def _by_field(faults: Sequence[Fault]) -> Mapping[str, str]:
-    """The first fault of each field. Of what is required, each criterion has one."""
+    """The first fault of each field, where each required criterion is a field."""
     by_field: dict[str, str] = {}
     for fault in faults:
         field, _, rest = fault.pointer.strip("/").partition("/")
@@ -148,10 +146,9 @@ def _by_field(faults: Sequence[Fault]) -> Mapping[str, str]:
 
 
 def question_in(form: Form, names: Sequence[str]) -> wire.AdviceRequest:
-    """The question that a form asks.
+    """The question in a form.
 
     Args:
-        form: the fields.
         names: the attributes of the entry.
 
     Raises:
@@ -161,7 +158,7 @@ def question_in(form: Form, names: Sequence[str]) -> wire.AdviceRequest:
 
 
 def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
-    """The members of the question that a form asks, as the contract has them, not yet checked."""
+    """The members of the question in a form, in the contract's names, unchecked."""
     return dict(_members(form, names))
 
 
@@ -169,7 +166,7 @@ def _members(form: Form, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
     chosen = form.texts("attributes") or _lines(form.text("named"))
     yield "measure", form.text("measure")
     has_boxes = any(form.has(f"step-{name}") for name in names)
-    if (chosen or has_boxes) and frozenset(chosen) != frozenset(names):  # no box ticked is for the contract to refuse
+    if (chosen or has_boxes) and frozenset(chosen) != frozenset(names):  # the contract refuses an empty selection
         yield "attributes", chosen
     weights = {name: weight for name in chosen or names if (weight := _weight(form, name)) != 1}
     yield "weights", weights | dict(map(_weighted, _lines(form.text("weighted")))) or None
@@ -180,13 +177,13 @@ def _members(form: Form, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _weight(form: Form, name: str) -> object:
-    """A weight: the number in an address, or that of its slider; 1 if there is neither."""
+    """A weight: the number in an address, or that of its slider; 1 by default."""
     given = number(form.text(f"weight-{name}"))
     return STEPS[_step(form, name)] if given is None else given
 
 
 def _step(form: Form, name: str) -> int:
-    """The place in `STEPS` that a slider has."""
+    """The place of a slider in `STEPS`."""
     step = form.text(f"step-{name}")
     return int(step) if step in map(str, range(len(STEPS))) else _USUAL
 
@@ -196,20 +193,20 @@ def _lines(text: str) -> list[str]:
 
 
 def _weighted(line: str) -> tuple[str, object]:
-    """An attribute and its weight, from a line such as `age=2`; the name itself may have `=` in it."""
+    """An attribute and its weight, from a line such as `age=2`; the name may contain `=`."""
     name, _, weight = line.rpartition("=")
     return (name.strip(), number(weight.strip())) if name else (line, "")
 
 
 def _criteria(about: About) -> list[str]:
-    """The privacy criteria for which any configuration vouches, those that people require most often first."""
+    """The privacy criteria with any promise, the most frequently required first."""
     vouched = {each.name for each in about.vouched}
     rest = [name for name in wire.PRIVACY_CRITERIA if name not in _FIRST]
     return [name for name in (*_FIRST, *rest) if name in vouched or name == "k"]
 
 
 def question_link(entry_id: str, question: wire.AdviceRequest) -> str:
-    """The address of the form that asks this again about an entry."""
+    """The address of the form with this question about an entry."""
     fields = [("measure", question.measure), *(("attributes", name) for name in question.attributes or ())]
     fields += [(f"weight-{name}", written(weight)) for name, weight in (question.weights or {}).items()]
     fields += [(f"require-{name}", written(limit)) for name, limit in (question.require or {}).items()]
@@ -223,7 +220,7 @@ def question_link(entry_id: str, question: wire.AdviceRequest) -> str:
 def question_commands(
     viewer: Viewer, entry_id: str, question: wire.AdviceRequest, names: Sequence[str] = ()
 ) -> Commands:
-    """The lines that ask the same of an entry with these attributes. The command leaves one out by a weight of 0."""
+    """Commands that ask the same about an entry with these attributes. A weight of 0 omits an attribute."""
     chosen = question.attributes
     weights = dict(question.weights or {}) | {name: 0.0 for name in names if chosen and name not in chosen}
     options = ["--measure", question.measure]
@@ -241,6 +238,6 @@ def question_commands(
 def advice_commands(
     viewer: Viewer, advice_id: str, entry_id: str, question: wire.AdviceRequest, names: Sequence[str] = ()
 ) -> Commands:
-    """The lines that ask the same, and the one that reads the advice; the rest is as in `question_commands`."""
+    """Commands that ask the same, as in `question_commands`, and the one that reads the advice."""
     asking = question_commands(viewer, entry_id, question, names)
     return Commands(asking.aegis, (*asking.curl, curl(viewer, f"/v1/advice/{advice_id}")))

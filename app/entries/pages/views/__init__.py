@@ -1,1 +1,1 @@
-"""What the pages about entries show."""
+"""Views of the pages about entries."""

@@ -1,4 +1,4 @@
-"""What the page of the catalogue shows."""
+"""The view of the catalogue."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ from app.pages.viewers import Viewer
 from app.pages.words import bound
 from app.platform.errors import InvalidDocumentError
 
-#: The fields of the form that are parameters of the API, too.
+#: The fields of the form that are also parameters of the API.
 _PARAMETERS: Final = ("query", "attribute", "label", "license", "keyword")
 
 _Text = Annotated[str, Field(max_length=255), AfterValidator(without_control_characters)]
 
 
 class _Fields(BaseModel):
-    """The fields of the search; empty ones ask for nothing."""
+    """The fields of the search; empty ones have no effect."""
 
     query: _Text = ""
     attribute: _Text = ""
@@ -36,12 +36,12 @@ class _Fields(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SearchForm:
-    """The form of the search, as it was filled in.
+    """The search form as filled in.
 
     Attributes:
-        fields: what was typed, by the name of the field.
-        faults: what is wrong with it, by the name of the field.
-        search: what it asks for; None if something is wrong with it.
+        fields: the typed texts, by the name of the field.
+        faults: the faults, by the name of the field.
+        search: the search; None if there are faults.
     """
 
     fields: Mapping[str, str]
@@ -50,7 +50,7 @@ class SearchForm:
 
     @classmethod
     def of(cls, parameters: Mapping[str, str]) -> Self:
-        """The form of these parameters of the page's address."""
+        """The form from the parameters of the page's address."""
         typed = {name: parameters.get(name, "").strip() for name in _Fields.model_fields}
         typed["criterion"] = typed["criterion"] or "k"
         try:
@@ -65,24 +65,24 @@ class SearchForm:
         return cls(typed, {}, Search(**texts, required=guarantee))
 
     def with_fault(self, name: str, detail: str) -> Self:
-        """The same form with something wrong in it."""
+        """The form with a fault."""
         return type(self)(self.fields, {**self.faults, name: detail})
 
     @property
     def page_token(self) -> str:
-        """Which page of the search is asked for; empty: the first."""
+        """The token of the requested page; empty for the first."""
         return self.fields["page_token"]
 
     @property
     def asked(self) -> dict[str, str]:
-        """What is searched for, as parameters of the API."""
+        """The search as parameters of the API."""
         asked = {name: self.fields[name] for name in _PARAMETERS if self.fields[name]}
         guarantee = _guarantee(self.fields)
         return asked | ({"require": guarantee} if guarantee else {})
 
     @property
     def criteria(self) -> Iterator[tuple[str, str]]:
-        """The guarantees to choose from, each with what a number limits."""
+        """The privacy criteria to choose from, in words."""
         for name in wire.PRIVACY_CRITERIA:
             yield name, f"{name}, {bound(name)}"
 
@@ -96,12 +96,12 @@ class SearchForm:
 
 
 def _guarantee(fields: Mapping[str, str]) -> str:
-    """The guarantee that fields ask for, as the API has it; empty if they ask for none."""
+    """The privacy requirement in the API's form; empty without one."""
     return f"{fields['criterion']}={fields['limit']}" if fields["limit"] else ""
 
 
 def catalogue_commands(viewer: Viewer, form: SearchForm) -> Commands:
-    """The lines that search the same."""
+    """Commands for the same search."""
     asked = form.asked
     call = curl(viewer, "/v1/entries", asked)
     if "license" in asked:  # for which `aegis search` has no option

@@ -1,4 +1,4 @@
-"""What the page of an entry shows."""
+"""The view of an entry."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,18 +21,18 @@ from app.pages.viewers import Viewer
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """An entry at a version, as its reader may see it.
+    """An entry at a version, as the viewer may see it.
 
     Attributes:
-        state: what changes of this entry name, so that nobody changes what they have not seen.
+        state: the state in forms that change the entry, so that nobody changes a state they have not seen.
         place: the address of the page.
         asked: the version in the address; None: the latest.
-        shows_counts: whether the reader may read the counts.
-        is_own: whether the reader may change the entry.
-        may_sign_off: whether the reader may sign this version off, as far as this page can tell.
-        verdict: on the counts; where it fails, for owners only.
-        verdict_words: what it says.
-        controls: what was done to the counts, in words.
+        shows_counts: whether the viewer may read the counts.
+        is_own: whether the viewer may change the entry.
+        may_sign_off: whether the viewer may sign this version off, as far as known here.
+        verdict: the verdict on the counts; places of failures for owners only.
+        verdict_words: the verdict in words.
+        controls: the controls of the counts, in words.
     """
 
     head: wire.Head
@@ -53,21 +53,21 @@ class EntryView:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The title, or else the name."""
         return self.head.title or self.head.name
 
     @property
     def description(self) -> Markup:
-        """What the table is, as sanitised HTML."""
+        """The description of the table, as sanitised HTML."""
         return Markup(self.about.description)  # noqa: S704 -- `html_of` made it
 
     @property
     def is_latest(self) -> bool:
-        """Whether this is the latest version that the reader may see."""
+        """Whether this is the latest version that the viewer may see."""
         return not self.versions or self.head.version == self.versions[0].version
 
     def at(self, part: str = "", **query: object) -> str:
-        """The address of this entry, or a part of it, at the version that was asked for."""
+        """The address of this entry or a part of it, at the requested version."""
         return address(f"{self.place}{part}", {"version": self.asked, **query})
 
 
@@ -83,13 +83,12 @@ def entry_view(
     """The view of an entry.
 
     Args:
-        viewer: who looks.
-        head: the entry's, as the viewer may see it.
+        head: the head as the viewer may see it.
         asked: the version in the address.
-        index: of this version, as the viewer may see it.
-        versions: those that the viewer may see.
-        verdict: on this version.
-        pages: which of the attributes and which of the configurations, from 1.
+        index: the index of this version, as the viewer may see it.
+        versions: the versions that the viewer may see.
+        verdict: the verdict on this version.
+        pages: the page numbers of attributes and configurations, from 1.
     """
     about, caller = read_part(index.about, ABOUT), viewer.caller
     shown = head_answer(head)
@@ -119,23 +118,23 @@ def _may_sign_off(viewer: Viewer, head: Head) -> bool:
 
 
 def state_of(head: Head) -> str:
-    """What a change of an entry names: the version and who sees it."""
+    """The state of an entry in forms: its version and visibility."""
     return sha256(repr((head.version, head.keyed_digest, head.visibility)).encode()).hexdigest()
 
 
 def is_seen(state: str) -> Callable[[Head], bool]:
-    """Whether an entry is still as it was on the page whose form has sent this `state_of` it."""
+    """Whether an entry is unchanged since the page whose form has this `state_of`."""
     return lambda head: state_of(head) == state
 
 
 def address(place: str, query: Mapping[str, object]) -> str:
-    """A place with a query, without what is None."""
+    """An address with a query; None values are omitted."""
     asked = urlencode({name: value for name, value in query.items() if value is not None})
     return f"{place}?{asked}" if asked else place
 
 
 def entry_commands(viewer: Viewer, view: EntryView) -> Commands:
-    """The lines that read the same, and those that change it."""
+    """Commands that read the entry, and those that change it."""
     head = view.head
     version = {} if view.asked is None else {"version": str(view.asked)}
     lines = [aegis("search", head.name)]

@@ -1,4 +1,4 @@
-"""What the page of an entry's counts shows, to those who may read them."""
+"""The view of an entry's counts, for viewers who may read them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,25 +13,25 @@ from app.entries.pages.views.entry_parts import WholeAttribute
 from app.pages.slices import Slice
 from app.platform.database.arrays import unpack
 
-#: How many rows and classes a table of joint counts shows.
+#: The largest number of rows and classes in a table of joint counts.
 ROWS, CLASSES = 100, 12
 
-#: The name under which the counts of the unmasked attribute are asked for.
+#: The name of the counts of the unmasked attribute in addresses.
 UNMASKED = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CountsView:
-    """The counts of the label, and of one attribute if one was asked for.
+    """The counts of the label, and of a chosen attribute.
 
     Attributes:
-        label: how many records have each class, as a chart.
-        attribute: the one that was asked for; None: none was.
-        counted: for each table of the attribute that has counts, its masking's id (`UNMASKED`: none).
-        chosen: the one of them that is shown.
-        chart: how many records have each (masked) value.
-        joint: a page of the values, each with its records by class; empty if the classes were not counted.
-        classes: the first classes; `more_classes`: how many there are besides.
+        label: records by class, as a chart.
+        attribute: the chosen attribute, if any.
+        counted: the masking ids of the attribute's tables of counts (`UNMASKED`: none).
+        chosen: the shown one of these.
+        chart: records by (masked) value.
+        joint: a page of the values with their records by class; empty without joint counts.
+        classes: the first classes; `more_classes`: the number of further ones.
     """
 
     entry: PartPage
@@ -62,12 +62,11 @@ def counts_view(
     """The view of counts.
 
     Args:
-        head: the entry's.
         asked: the version in the address.
         classes: the first classes of the label.
-        whole: the attribute that was asked for.
+        whole: the chosen attribute.
         tables: the counts of the label and of this attribute.
-        masking: the id of the masking whose counts are to be shown; None: the first that has some.
+        masking: the id of the masking to show; None: the first with counts.
         number: the page of its values.
     """
     label = next(unpack(table.counts) for table in tables if table.kind is CountKind.LABEL_HISTOGRAM)

@@ -1,4 +1,4 @@
-"""An entry cut into the parts that pages show, so that a page reads only its own, however large the entry is."""
+"""An entry cut into parts for pages, so that each page reads only its own part of a large entry."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ from app.entries.pages.views.entry_parts import (
 from app.pages.markdown import html_of
 from app.pages.slices import PER_PAGE
 
-#: The guarantees of k that pages count.
+#: The values of k for which pages count configurations.
 SOME_K: Final = (2, 5, 10, 20)
 
 _LONGEST_WORDS: Final = 120
 
-#: What rules of discretization do.
+#: Rules of discretization in words.
 _RULES: Final = {
     "merged": "values merged",
     "edges": "intervals with chosen edges",
@@ -42,7 +42,7 @@ _RULES: Final = {
     "freedman_diaconis": "intervals by the rule of Freedman and Diaconis",
 }
 
-#: How many maskings a part of an index has, unless a single configuration has more.
+#: The number of maskings in a part of an index, unless a single configuration has more.
 _MASKINGS: Final = 5_000
 
 Part = TypeVar("Part")
@@ -53,13 +53,13 @@ class EntryIndex:
     """The parts of an entry, each as compressed JSON.
 
     Attributes:
-        about: what is not a long list.
+        about: everything but the long lists.
         names: the names of the attributes, in order.
         attributes: rows of attributes, by page.
-        wholes: the whole of each attribute.
+        wholes: each attribute in full.
         configurations: rows of configurations, by page.
-        maskings: all maskings of some configurations each (`maskings_per_part`), in the order of the attributes; empty
-            if the rows show them all.
+        maskings: parts with all maskings of some configurations (`maskings_per_part`), in the order of the attributes;
+            empty if the rows show them all.
     """
 
     about: bytes
@@ -71,13 +71,13 @@ class EntryIndex:
 
     @property
     def size(self) -> int:
-        """How many bytes it takes; each part takes some besides its own."""
+        """Approximate size in bytes, with an overhead for each part."""
         parts = (self.about, self.names, *self.attributes, *self.wholes, *self.configurations, *self.maskings)
         return sum(64 + len(part) for part in parts)
 
 
 def entry_index(schema: bytes, configurations: bytes, in_full: bool) -> EntryIndex:  # noqa: FBT001 -- by position
-    """The index of an entry as its owners (`in_full`) or others may read it. Slow for large entries."""
+    """The index of an entry for its owners (`in_full`) or for others. Slow for large entries."""
     document = entry_document(schema, configurations, in_full=in_full)
     entry = entry_in(without_transfers(document))
     names = [each.name for each in entry.attributes]
@@ -95,7 +95,7 @@ def entry_index(schema: bytes, configurations: bytes, in_full: bool) -> EntryInd
 
 
 def maskings_per_part(attributes: int) -> int:
-    """Of how many configurations a part of an index has the maskings: few of an entry with many attributes."""
+    """The number of configurations in a part of maskings: few for an entry with many attributes."""
     return max(_MASKINGS // attributes, 1)
 
 
@@ -159,7 +159,7 @@ def _attribute(place: int, attribute: AttributeContent) -> AttributeRow:
 
 
 def _rule(name: str, parameters: Mapping[str, Any]) -> str:
-    """What made the values of an attribute discrete."""
+    """The rule that made an attribute discrete, in words."""
     return shown(as_given(_RULES.get(name, f"made discrete by {name}"), parameters), _LONGEST_WORDS)
 
 
@@ -209,7 +209,7 @@ def _listed(place: int, listed: ConfigurationContent, names: Sequence[str], meas
 
 
 def _shared(names: Sequence[str], maskings: Sequence[str]) -> tuple[tuple[tuple[str, str], ...], int]:
-    """The first attributes that a configuration shares, with their maskings, and how many it shares."""
+    """The first shared attributes of a configuration with their maskings, and the number of shared ones."""
     first: list[tuple[str, str]] = []
     for name, masking in zip(names, maskings, strict=True):
         if masking != DROP:
@@ -220,7 +220,7 @@ def _shared(names: Sequence[str], maskings: Sequence[str]) -> tuple[tuple[tuple[
 
 
 def _masking_rows(entry: EntryContent) -> Iterator[Sequence[str]]:
-    """For each configuration its maskings, in the order of the attributes."""
+    """The maskings of each configuration, in the order of the attributes."""
     names = [each.name for each in entry.attributes]
     if entry.configuration_table is not None:
         return zip(*(entry.configuration_table.maskings[name] for name in names), strict=True)

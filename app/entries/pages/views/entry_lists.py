@@ -1,4 +1,4 @@
-"""What the pages of one attribute, of one configuration and of counts show."""
+"""Views of one attribute, one configuration, and common parts of pages about parts of an entry."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ from app.pages.slices import PER_PAGE, Slice, read_part
 from app.pages.viewers import Viewer
 from app.platform.errors import NotFoundError
 
-#: How many rows a page of a domain or of a configuration has, and how many maskings stand beside a domain.
+#: Rows on a page of a domain or a configuration, and the largest number of maskings beside a domain.
 ROWS, COLUMNS = 100, 6
 
 
 @dataclass(frozen=True, slots=True)
 class PartPage:
-    """A page about a part of an entry: whose it is, and where it is."""
+    """A page about a part of an entry: its entry and its address."""
 
     title: str
     place: str
@@ -40,18 +40,18 @@ class PartPage:
         return cls(head.title or head.name, f"/entries/{head.id}", asked)
 
     def at(self, part: str = "", **query: object) -> str:
-        """The address of the entry, or a part of it, at the version that was asked for."""
+        """The address of the entry or a part of it, at the requested version."""
         return address(f"{self.place}{part}", {"version": self.asked, **query})
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeView:
-    """An attribute: for each value, what each mapping makes of it.
+    """An attribute: its values with their masked values by mapping.
 
     Attributes:
-        values: a page of the domain; each value with its masked values, by the maskings of `mapped`.
-        mapped: the first maskings that are mappings.
-        drawn: the others, with the beginning of their domains.
+        values: a page of the domain: each value with its masked values by the maskings of `mapped`.
+        mapped: the first maskings with a mapping.
+        drawn: the other maskings, with the beginning of their domains.
     """
 
     entry: PartPage
@@ -75,7 +75,7 @@ def whole_attribute(index: EntryIndex, name: str) -> WholeAttribute:
     """An attribute by its name.
 
     Raises:
-        NotFoundError: there is none of this name.
+        NotFoundError: there is no such attribute.
     """
     names = read_part(index.names, NAMES)
     if name not in names:
@@ -109,7 +109,7 @@ def configuration_view(head: Head, asked: int | None, index: EntryIndex, place: 
     """The view of the configuration at a place.
 
     Raises:
-        NotFoundError: there is none at this place.
+        NotFoundError: there is no configuration at this place.
     """
     about, (page, at) = read_part(index.about, ABOUT), divmod(place, PER_PAGE)
     if place >= about.configurations:
@@ -124,6 +124,6 @@ def configuration_view(head: Head, asked: int | None, index: EntryIndex, place: 
 
 
 def part_commands(viewer: Viewer, head: Head, asked: int | None, part: str = "") -> Commands:
-    """The lines that read the entry; `part`: of the API's address of the entry."""
+    """Commands that read the entry; `part`: the end of the API's address."""
     version: Mapping[str, str] = {} if asked is None else {"version": str(asked)}
     return Commands((aegis("search", head.name),), (curl(viewer, f"/v1/entries/{head.id}{part}", version),))

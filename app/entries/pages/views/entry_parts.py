@@ -1,4 +1,4 @@
-"""The parts of an entry that its pages show."""
+"""The parts of an entry on its pages."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,16 +7,16 @@ import msgspec
 
 from aegis_advisor.evidence import ControlContent
 
-#: How many values of a domain, and maskings of a configuration, are shown before the rest is left to a page of its own.
+#: The number of values of a domain, and of maskings of a configuration, before a link to the rest.
 FIRST_VALUES, FIRST_MASKINGS = 8, 8
 
-#: How many classes of the label are shown.
+#: The number of classes of the label that are shown.
 FIRST_CLASSES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class MaskingRow:
-    """A masking of an attribute: what it does, and how many masked values it has."""
+    """A masking of an attribute: its function in words, and its number of masked values."""
 
     id: str
     words: str
@@ -61,13 +61,13 @@ class ConfigurationRow:
 
     Attributes:
         place: its number in the entry, from 0.
-        maskings: the first attributes that it shares, each with its masking.
-        shared: how many attributes it shares.
-        privacy: what it vouches for, by criterion.
-        suppressed: how many records and cells it suppresses; None if it does not say, or not to this reader.
-        method: how it was generated; empty if it is masked.
-        measured: what a trained model keeps, in words; empty if nothing was measured.
-        alone: which share of the records it leaves alone, in words; empty if it does not say.
+        maskings: the first shared attributes with their maskings.
+        shared: the number of shared attributes.
+        privacy: promised privacy by criterion.
+        suppressed: the number of suppressed records and cells; None if not stated, or hidden from this reader.
+        method: the method of generation; empty if masked.
+        measured: the performance of a trained model, in words; empty if not measured.
+        alone: the share of lone records, in words; empty if not stated.
     """
 
     place: int
@@ -84,7 +84,7 @@ class ConfigurationRow:
 
 @dataclass(frozen=True, slots=True)
 class Vouched:
-    """A privacy criterion: how many configurations vouch for it, and the least and the most that they vouch for."""
+    """A privacy criterion: the number of configurations that promise it, and the range of their numbers."""
 
     name: str
     configurations: int
@@ -94,19 +94,19 @@ class Vouched:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What there is to say of an entry besides its head and its long lists.
+    """An entry without its head and its long lists.
 
     Attributes:
         description: as HTML, sanitised.
-        classes: the first classes of the label; `labels`: how many there are.
-        control: what was done to the counts, if anything.
-        terms: the policy as indented JSON; empty if there is none.
-        pairs: how many pairs of masked attributes were counted.
-        measure: the one that people usually ask by.
-        at_least_k: for some k, how many configurations vouch for at least that.
-        has_suppressed: whether any configuration says how many records or cells it suppresses.
-        alone: which share of the records the worst configuration leaves alone, in words.
-        is_unique: whether that is a large one.
+        classes: the first classes of the label; `labels`: the number of classes.
+        control: the controls of the counts, if any.
+        terms: the policy as indented JSON; empty without one.
+        pairs: the number of counted pairs of masked attributes.
+        measure: the usual measure for questions.
+        at_least_k: for some k, the number of configurations that promise at least that.
+        has_suppressed: whether any configuration states its suppressed records or cells.
+        alone: the share of lone records in the worst configuration, in words.
+        is_unique: whether that share is too large.
         is_cut: whether configurations have more maskings than their rows show.
     """
 

@@ -1,4 +1,4 @@
-"""What is known of an entry's counts and guarantees, in words."""
+"""An entry's verdict, controls and promises, in words."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -15,9 +15,9 @@ _PASSED: Final = (
     "above 0.9"
 )
 _FAILED: Final = "Counts of 1 to 4 records, which can be about single persons, may be read from the published counts."
-_WAITING: Final = "The counts are being judged. Until then, nobody should rely on them."
+_WAITING: Final = "The verdict on the counts is pending. Do not rely on them before it."
 
-#: Why a place fails.
+#: The reasons why a place fails.
 REASONS: Final[Mapping[str, str]] = {
     "shown": "shown by a table",
     "certain": "certain from several tables together",
@@ -25,15 +25,15 @@ REASONS: Final[Mapping[str, str]] = {
     "undecided": "not decided",
 }
 
-#: What configurations may vouch for: the criterion in words, and whether at least or at most the number.
+#: Promises of configurations: the criterion in words, and whether the number is a lower or an upper limit.
 CRITERIA: Final[Mapping[str, str]] = {
-    "k": "at least so many records look alike",
-    "l": "at least so many sensitive values in each class",
-    "entropy_l": "sensitive values as varied as so many equally frequent ones",
+    "k": "at least this many records look alike",
+    "l": "at least this many sensitive values in each class",
+    "entropy_l": "sensitive values as varied as this many equally frequent ones",
     "t": "sensitive values of each class this near to the table's, by equal distance",
     "ordered_t": "the same, by ordered distance",
     "alpha": "no sensitive value has more than this share of a class",
-    "beta": "no sensitive value is more than 1 + so many times as frequent in a class",
+    "beta": "no sensitive value is more than 1 + this many times as frequent in a class",
     "delta_disclosure": "frequencies of sensitive values within a factor exp of this",
     "epsilon": "differential privacy of the release",
     "reidentification": "an attacker re-identifies at most this share of people",
@@ -43,8 +43,8 @@ CRITERIA: Final[Mapping[str, str]] = {
 
 
 def visible_to(visibility: str | wire.SeenBy) -> str:
-    """Who sees an entry, in words."""
-    return "everybody who uses this service" if visibility == "all" else seen_by(visibility)
+    """The visibility of an entry, in words."""
+    return "everyone who uses this service" if visibility == "all" else seen_by(visibility)
 
 
 def judged(verdict: StoredVerdict | None) -> str:
@@ -55,7 +55,7 @@ def judged(verdict: StoredVerdict | None) -> str:
 
 
 def control_words(control: ControlContent) -> Iterator[str]:
-    """What was done to the counts, a sentence for each control."""
+    """A sentence for each control of the counts."""
     base, least = control.rounded_to, control.min_cell
     if least is not None:
         yield f"Minimum cell: no count but 0 is below {count(least)}; rare values were merged or their tables rounded."
@@ -68,4 +68,4 @@ def control_words(control: ControlContent) -> Iterator[str]:
         )
         yield f"Noise: differential privacy with epsilon {number(epsilon)}, split over the tables{split}."
     if control.open_answers:
-        yield "Open answers: whoever sees the entry reads full answers about it."
+        yield "Open answers: everyone who sees the entry gets full answers about it."

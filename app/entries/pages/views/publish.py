@@ -1,4 +1,4 @@
-"""What the pages for publishing show."""
+"""Views for publishing."""
 
 import re
 from collections.abc import Sequence
@@ -27,18 +27,18 @@ from app.pages.viewers import Viewer
 from app.platform.database.arrays import unpack
 from app.platform.errors import Fault, InvalidDocumentError, RefusalError
 
-#: How many attributes and places of a verdict a page lists.
+#: The largest number of attributes and of places of a verdict on a page.
 LISTED: Final = 50
 
-#: What `aegis release` reads as it is.
+#: The file types that `aegis release` reads.
 _READABLE: Final = frozenset({".csv", ".tsv", ".txt", ".parquet", ".gz"})
 
 _UNIQUE: Final = (
-    "Many records are alone on all columns that a configuration shares. Mask more, or tick that you publish it "
-    "although they are."
+    "Many records are alone on all columns that a configuration shares. Mask more, or tick the box to publish it "
+    "anyway."
 )
 
-#: Characters that a terminal or a page would not show as they are.
+#: Characters that a terminal or a page would not show unchanged.
 _HIDDEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -52,7 +52,7 @@ class FaultLine:
 
 @dataclass(frozen=True, slots=True)
 class FindingLine:
-    """A place that gives small counts away."""
+    """A place that discloses small counts."""
 
     place: Place
     why: str
@@ -61,13 +61,13 @@ class FindingLine:
 
 @dataclass(frozen=True, slots=True)
 class VerdictView:
-    """The verdict on an entry that is not published yet.
+    """The verdict on an entry before publication.
 
     Attributes:
         outcome: `pass`, `fail` or `undecided`.
         findings: the first places that fail.
-        left_out: how many more there are.
-        words: what it says if it passes.
+        left_out: the number of further ones.
+        words: the text of a pass.
     """
 
     outcome: str
@@ -78,21 +78,21 @@ class VerdictView:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """An entry file that was checked.
+    """A checked entry file.
 
     Attributes:
-        draft: the file with what was decided about it.
-        packed: the file for the form.
-        publication: what it would be published as.
-        verdict: on its counts.
-        small_counts: places of counts of a few people that are not accepted yet or never; none if nothing is asked.
-        gate: what the service does with these.
-        terms: what is asked of its tenant's entries.
-        replaces: the entry of which it would be a new version; None for a new one.
-        faults: why it may not be published here, small counts apart.
-        warnings: what its provider should know, one sentence each.
-        problem: why the last try failed.
-        alone: how many records its configurations leave alone, as it says.
+        draft: the file and the decisions about it.
+        packed: the file as a form field.
+        publication: the resulting publication.
+        verdict: the verdict on its counts.
+        small_counts: places of small counts that are not accepted yet, or never; empty if they need no acceptance.
+        gate: the service's treatment of these.
+        terms: the requirements for its tenant's entries.
+        replaces: the entry that gets a new version; None for a new entry.
+        faults: the reasons why it may not be published here, apart from small counts.
+        warnings: warnings for the provider, one sentence each.
+        problem: why the last attempt failed.
+        alone: its declared share of lone records.
     """
 
     draft: Draft
@@ -110,12 +110,12 @@ class Review:
 
     @property
     def is_unique(self) -> bool:
-        """Whether a configuration leaves many records alone."""
+        """Whether too many records are alone in a configuration."""
         return self.alone.is_much(offered=True)
 
     @property
     def alone_in_words(self) -> str:
-        """How many records it leaves alone."""
+        """Its share of lone records, in words."""
         return as_sentence(self.alone.line(offered=True))
 
     @property
@@ -125,7 +125,7 @@ class Review:
 
     @property
     def is_possible(self) -> bool:
-        """Whether it may be published, after what is asked."""
+        """Whether it may be published after the remaining decisions."""
         is_refused = bool(self.small_counts) and self.gate.rule is SmallCounts.REFUSE
         return not (self.is_known or self.faults or is_refused)
 
@@ -141,23 +141,23 @@ class Review:
 
     @property
     def audience(self) -> str:
-        """Who is to see a new entry, as decided so far."""
+        """The audience of a new entry, as decided so far."""
         return self.draft.audience or self.publication.visibility.audience.value
 
     @property
     def tenants(self) -> str:
-        """The tenants among them."""
+        """The tenants of the audience, as typed."""
         return self.draft.tenants or "\n".join(self.publication.visibility.tenants)
 
     @property
     def tenant_fault(self) -> str:
-        """What is wrong with them; empty if nothing is."""
+        """The fault in the tenants; empty if there is none."""
         faults = self.problem.faults if isinstance(self.problem, InvalidDocumentError) else ()
         return next((fault.detail for fault in faults if fault.pointer.startswith("/visibility/")), "")
 
     @property
     def demands_sign_off(self) -> bool:
-        """Whether others see it only after a reviewer has signed it off."""
+        """Whether it needs a sign-off before others see it."""
         return self.terms.demands_sign_off if self.replaces is None else self.replaces.policy.demands_sign_off
 
     @property
@@ -168,7 +168,7 @@ class Review:
 
     @property
     def who_sees(self) -> str:
-        """Who sees the entry that it replaces."""
+        """The visibility of the entry that it replaces, in words."""
         return "" if self.replaces is None else audience_words(self.replaces.visibility)
 
     @property
@@ -178,16 +178,16 @@ class Review:
 
     @property
     def more_attributes(self) -> int:
-        """How many more there are."""
+        """The number of further attributes."""
         return max(len(self.publication.content.outline) - LISTED, 0)
 
     @property
     def configurations(self) -> int:
-        """How many there are."""
+        """The number of configurations."""
         return int(self.publication.content.configuration_table.codes.shape[0])
 
     def offers(self) -> list[tuple[int, int]]:
-        """For some sizes of groups, how many configurations vouch for them."""
+        """The number of configurations that promise some group sizes."""
         packed = self.publication.content.configuration_table.privacy.get("k")
         if packed is None:
             return []
@@ -196,7 +196,7 @@ class Review:
 
 
 def verdict_view(verdict: StoredVerdict | None, places: Sequence[Place]) -> VerdictView:
-    """A verdict with the places of its first findings; None: there is none yet."""
+    """A verdict with the places of its first findings; None if there is none yet."""
     if verdict is None:
         return VerdictView("undecided")
     if verdict.passed:
@@ -211,17 +211,17 @@ def verdict_view(verdict: StoredVerdict | None, places: Sequence[Place]) -> Verd
 
 
 def refuse_unique(alone: Alone) -> None:
-    """Refuse an entry of which it has to be accepted how many records are alone.
+    """Refuse an entry whose share of lone records has to be accepted.
 
     Raises:
-        InvalidDocumentError: a configuration leaves many records alone.
+        InvalidDocumentError: too many records are alone in a configuration.
     """
     if alone.is_much(offered=True):
         raise InvalidDocumentError(_UNIQUE)
 
 
 def unvouched_faults(publication: Publication, terms: Terms, replaces: Head | None) -> tuple[Fault, ...]:
-    """The faults of an entry that does not vouch for the privacy that is required of its tenant's entries."""
+    """The faults of an entry that does not promise the privacy required of its tenant's entries."""
     required = terms.required
     if replaces is not None:
         required = required.stricter_of(replaces.policy.required_privacy)
@@ -233,7 +233,7 @@ def unvouched_faults(publication: Publication, terms: Terms, replaces: Head | No
 
 
 def publish_commands(viewer: Viewer, review: Review) -> Commands:
-    """The lines that publish the same file."""
+    """Commands that publish the same file."""
     file = plain_name(review.draft.file).removesuffix(".gz") or "entry.json"
     words = ["--update"] * (review.replaces is not None)
     words += ["--accept-small-counts"] * bool(review.small_counts)
@@ -248,12 +248,12 @@ def publish_commands(viewer: Viewer, review: Review) -> Commands:
 
 
 def upload_commands(viewer: Viewer) -> Commands:
-    """The lines that publish a file."""
+    """Commands that publish a file."""
     return Commands((aegis("publish", "entry.json"),), (curl(viewer, "/v1/entries", file="entry.json"),))
 
 
 def release_line(error: RawTableError) -> str:
-    """The line that makes an entry of a table, on its provider's machine."""
+    """The command that makes an entry from a table, on the provider's machine."""
     name = plain_name(error.file) or "TABLE.csv"
     if is_readable(error):
         return aegis("release", name, "--label", "LABEL", "--require", "k=5", "--output", "release")
@@ -267,7 +267,9 @@ def is_readable(error: RawTableError) -> bool:
 
 
 def plain_name(file: str) -> str:
-    """The name of a file as an argument of a command: without folders, and no option; empty if it hides something."""
+    """The name of a file as an argument of a command: without folders, not an option; empty if it has hidden
+    characters.
+    """
     name = file.replace("\\", "/").rpartition("/")[2]
     if _HIDDEN.search(name):
         return ""
@@ -275,9 +277,9 @@ def plain_name(file: str) -> str:
 
 
 def audience_words(visibility: Visibility) -> str:
-    """Who sees an entry, in words."""
+    """The visibility of an entry, in words."""
     if visibility.audience is Audience.ALL:
-        return "everybody who uses this service"
+        return "everyone who uses this service"
     if visibility.audience is Audience.TENANTS:
         return f"your own tenant and {', '.join(visibility.tenants)}"
     return "your own tenant"

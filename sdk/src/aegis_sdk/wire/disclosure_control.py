@@ -23,8 +23,9 @@ class DisclosureControl(Request):
 
     min_cell: Annotated[int, Field(ge=2, le=COUNT_MAX)] | None = Field(
         default=None,
-        description="The least count except 0, before any rounding of all counts (`rounded_to`): masked values were "
-        "merged, or the table was rounded to multiples of this number, as it declares",
+        description="Lower limit on all counts except 0, before any rounding of all counts (`rounded_to`): masked "
+        "values were merged or, where impossible, the table was rounded to multiples of this number, as it "
+        "declares",
     )
     rounded_to: RoundingBase | None = Field(
         default=None, description="Every count was rounded up or down at random to a multiple of this base"
