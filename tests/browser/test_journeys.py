@@ -34,7 +34,7 @@ async def test_a_provider_publishes_an_entry_file(visit, guarded, request, tmp_p
         await taken.give_file(page.get_by_label("Entry file"), file)
         await press(page, taken, "Check", "FAIL")
         await page.get_by_role("heading", level=1, name=f"Check of Survey {name}").wait_for()
-        await taken.click(page.get_by_label("Publish small counts as they are"))
+        await taken.click(page.get_by_label("Publish small counts unchanged"))
         await press(page, taken, "Publish", "What the counts disclose")
         await page.get_by_role("heading", level=1, name=f"Survey {name}").wait_for()
         await follow(page, taken, "Change", "Who sees this entry")

@@ -231,14 +231,14 @@ def test_of_attributes_together_the_whole_may_be_published(source, tells):
     lines = list(report(Advice.model_validate(EXAMPLE_ADVICE | {"deviation": 0.1, "joint": joint}), LISTED))
     assert lines[0] == f"c17 keeps 75 % of what the table {tells} about health"
     assert "in squared correlations with the label, at most 2 in all" in lines[1]
-    assert ("of what is known to be there: the table may tell more" in "\n".join(lines)) == (source == "known")
+    assert ("of the known utility: that of the table may be higher" in "\n".join(lines)) == (source == "known")
 
 
 @pytest.mark.parametrize(
     ("deviation", "source", "told"),
     [
-        (0.0, "known", ["the share is of what is known to be there, which is what c17 itself keeps: "]),
-        (0.1, "known", ["the share is of what is known to be there: "]),
+        (0.0, "known", ["the share is of the known utility, which is what c17 itself keeps: "]),
+        (0.1, "known", ["the share is of the known utility: "]),
         (0.0, "published", []),
     ],
 )

@@ -82,8 +82,8 @@ def etag_of_advice(seen: SeenAdvice) -> str | None:
     advice = seen.advice
     if not advice.status.is_final:
         return None
-    told = (
+    parts = (
         *(advice.id, seen.view, seen.is_stale, advice.status, advice.model_version),
         *(advice.digest, advice.elapsed_ms, advice.problem),
     )
-    return f'"{hex_digits(repr(told).encode(), 32)}"'
+    return f'"{hex_digits(repr(parts).encode(), 32)}"'

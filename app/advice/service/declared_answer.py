@@ -85,8 +85,8 @@ class Declared:
     @property
     def worth(self) -> NDArray[np.float64]:
         """(attributes,) the utility of each attribute, rounded to a power of 2, times its weight; 0 if it has none."""
-        told = np.abs(self.utilities.reference - self._nothing)
-        rounded = [GRID ** round(math.log(one, GRID)) if one > 0 else 0.0 for one in told.tolist()]
+        utility = np.abs(self.utilities.reference - self._nothing)
+        rounded = [GRID ** round(math.log(one, GRID)) if one > 0 else 0.0 for one in utility.tolist()]
         return np.asarray(self.weights * np.array(rounded))
 
     @property

@@ -164,7 +164,7 @@ def _cell(source: _Source, steps: Sequence[str], path: Sequence[int], at: int) -
 
 def _short(name: object) -> str:
     if isinstance(name, list):
-        return " and ".join(_short(each) for each in name[:2])
+        return " and ".join(_short(part) for part in name[:2])
     text = name if isinstance(name, str) else ""
     return text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + _ELIDED
 

@@ -36,6 +36,7 @@ def compute_verdict(given: VerdictInput, seconds: float) -> StoredVerdict:
     published = PublishedCounts(evidence_of(entry), pairs_of(entry), Releases.of(entry))
     verdict = judge(published, stop=lambda: time.monotonic() >= end)
     findings = (
-        {"reason": each.reason.value, "pointer": pointer(*each.path), "cells": each.cells} for each in verdict.findings
+        {"reason": finding.reason.value, "pointer": pointer(*finding.path), "cells": finding.cells}
+        for finding in verdict.findings
     )
     return StoredVerdict(verdict.passed, tuple(findings), verdict.few)

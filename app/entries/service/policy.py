@@ -70,10 +70,10 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
         least = policy.min_cell
         detail = f"This count is below {least} and not 0, which this service does not accept"
         yield from _small_counts(entry, least, f"{detail}: use aegis summarize --min-cell {least}")
-        told = "These numbers can disclose small counts, which this service does not accept"
-        yield from _associations(entry, told, least)
+        detail = "These numbers can disclose small counts, which this service does not accept"
+        yield from _associations(entry, detail, least)
         if entry.trace is not None and entry.trace.rounded_to is None:
-            yield Fault(pointer("joint_trace"), f"{told}: round it (`rounded_to`)")
+            yield Fault(pointer("joint_trace"), f"{detail}: round it (`rounded_to`)")
 
 
 def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
@@ -88,8 +88,8 @@ def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
     elif least is not None:
         detail = f"This count is below {least} and not 0, but `disclosure_control` says that none is (`min_cell`)"
         yield from _small_counts(entry, least, detail)
-        told = "These numbers can disclose counts that `disclosure_control` says are hidden"
-        yield from _associations(entry, told, least)
+        detail = "These numbers can disclose counts that `disclosure_control` says are hidden"
+        yield from _associations(entry, detail, least)
 
 
 def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
@@ -106,8 +106,8 @@ def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
 
 def _associations(entry: PublishedEntry, detail: str, base: float = math.inf) -> Iterator[Fault]:
     """The faults of label associations without sufficient noise and not rounded to this base or more."""
-    for place, told in entry.associations.items():
-        if not told.is_noisy and (told.rounded_to or 0) < base:
+    for place, association in entry.associations.items():
+        if not association.is_noisy and (association.rounded_to or 0) < base:
             yield Fault(pointer("pairs", place, "with_label"), f"{detail}: leave them out")
 
 
@@ -139,8 +139,8 @@ def _overspent(entry: PublishedEntry, most: float) -> Iterator[Fault]:
     # A record is in one count of each table, so noise of scale s costs an epsilon of at least 1 / s. A label
     # association counts as two tables: the sums behind chi-square, and the number of combinations.
     scales = [table.declared.noise_scale for table in entry.tables() if table.declared is not None]
-    told = [each.noise_scale for each in entry.associations.values()]
-    spent = sum(1 / scale for scale in (*scales, *told, *told) if scale is not None)
+    associations = [association.noise_scale for association in entry.associations.values()]
+    spent = sum(1 / scale for scale in (*scales, *associations, *associations) if scale is not None)
     if spent > most * (1 + TOLERANCE):
         detail = f"The noise of all tables spends an epsilon of {spent:.6g} (the sum of 1 / scale); at most {most:g}"
         yield Fault(place, f"{detail} is accepted: use aegis summarize --epsilon")

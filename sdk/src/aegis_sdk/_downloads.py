@@ -174,17 +174,17 @@ class Download:
         if answer.status == _OK:
             self._refuse_size(answer.headers.get("content-length", ""))
             return 0
-        told = _CONTENT_RANGE.fullmatch(answer.headers.get("content-range", "").strip())
-        if told is None or int(told[1]) != begun:
+        range_ = _CONTENT_RANGE.fullmatch(answer.headers.get("content-range", "").strip())
+        if range_ is None or int(range_[1]) != begun:
             self._discard()
             raise _PassingError("it answers with a part that was not asked for")
-        self._refuse_size(told[2])
+        self._refuse_size(range_[2])
         return begun
 
-    def _refuse_size(self, told: str) -> None:
-        if _SIZE.fullmatch(told) and int(told) != self.delivery.size:
+    def _refuse_size(self, size: str) -> None:
+        if _SIZE.fullmatch(size) and int(size) != self.delivery.size:
             self._discard()
-            raise DownloadError(f"the link gives {int(told)} bytes, but {self.delivery.size} were delivered")
+            raise DownloadError(f"the link gives {int(size)} bytes, but {self.delivery.size} were delivered")
 
     def _keep(self, answer: Answered, file: IO[bytes], there: int) -> None:
         """Write the response, and stop at the first excess byte or if the link drips."""

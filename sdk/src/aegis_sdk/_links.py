@@ -173,11 +173,13 @@ class Links:
                     headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in sent.items()],
                     extensions={"timeout": self._timeouts},
                 ) as answer:
-                    told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers}
+                    received = {
+                        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers
+                    }
                     if answer.status not in _REDIRECTS:
-                        yield Answered(answer.status, told, answer.iter_stream(), deadline)
+                        yield Answered(answer.status, received, answer.iter_stream(), deadline)
                         return
-                    url = _joined(target, told.get("location"))
+                    url = _joined(target, received.get("location"))
         raise LinkError("too many redirects")
 
     def _checked(self, url: str) -> httpx.URL:

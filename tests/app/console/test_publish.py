@@ -54,7 +54,7 @@ async def test_who_sees_it_is_as_the_file_says_or_as_chosen(api):
     assert (sent["audience"], sent["tenants"]) == ("tenants", "lab\nclinic")
     wrong = await confirm(api, checked, tenants=" , ")
     assert wrong.status_code == 422
-    assert "It is not published" in Html(wrong.text).text
+    assert "It was not published" in Html(wrong.text).text
     wrong = await confirm(api, wrong, tenants="lab\r\n" + "x" * 256)
     assert "A name has 1 to 255 characters, not 256" in Html(wrong.text).text
     await confirm(api, wrong, tenants="lab\r\n partner one,clinic")

@@ -88,7 +88,7 @@ async def test_small_counts_must_be_accepted_where_the_service_asks(database_url
     async with running_app(database_url, small_counts="confirm") as api:
         checked = await check(api, example_entry())
         page = Html(checked.text)
-        assert "Publish small counts as they are" in page.text
+        assert "Publish small counts unchanged" in page.text
         assert "attribute age, masking age-2, joint, 10-45, M /attributes/0/maskings/0/joint/0/2" in page.text
         refused = await confirm(api, checked)
         assert refused.status_code == 422
@@ -108,7 +108,7 @@ async def test_small_counts_are_refused_where_the_service_takes_none(database_ur
 async def test_privacy_that_nobody_vouches_for_is_refused_before_anything_is_published(database_url):
     async with running_app(database_url, require_privacy={"l": 3}) as api:
         page = Html((await check(api, large_counts())).text)
-        assert "does not vouch for the privacy that a policy requires" in page.text
+        assert "does not promise the privacy that a policy requires" in page.text
         assert [form["action"] for form in page.all("form")] == []
 
 

@@ -201,8 +201,8 @@ def _sentences(advice: Answer, lines: Iterable[str]) -> Iterator[str]:
     """
     best = f"it is the best of {advice.considered} "
     again = "ranked " if kept_by_best(advice) is None else best
-    for told in lines:
-        line = f"{again}{told.removeprefix(best)}" if told.startswith(best) else told
+    for text in lines:
+        line = f"{again}{text.removeprefix(best)}" if text.startswith(best) else text
         begins_with_id = line.startswith(advice.configuration or "\0")
         yield f"{line[:1] if begins_with_id else line[:1].upper()}{line[1:]}."
 

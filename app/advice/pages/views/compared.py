@@ -38,7 +38,9 @@ def compared_chart(
         id: Of the element.
     """
     one, other = maskings_of(schema, first), maskings_of(schema, second)
-    pairs = [pair for each in advice.attributes or [] if (pair := _pair(advice, each, one, other)) is not None]
+    pairs = [
+        pair for attribute in advice.attributes or [] if (pair := _pair(advice, attribute, one, other)) is not None
+    ]
     pairs.sort(key=lambda group: -abs(group.bars[0].end - group.bars[1].end))
     differing = [group for group in pairs if group.bars[0].name != group.bars[1].name]
     alike = [group for group in pairs if group.bars[0].name == group.bars[1].name]

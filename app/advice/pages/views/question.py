@@ -200,7 +200,7 @@ def _weighted(line: str) -> tuple[str, object]:
 
 def _criteria(about: About) -> list[str]:
     """The privacy criteria with any promise, the most frequently required first."""
-    vouched = {each.name for each in about.vouched}
+    vouched = {criterion.name for criterion in about.vouched}
     rest = [name for name in wire.PRIVACY_CRITERIA if name not in _FIRST]
     return [name for name in (*_FIRST, *rest) if name in vouched or name == "k"]
 

@@ -80,15 +80,15 @@ def entry_index(schema: bytes, configurations: bytes, in_full: bool) -> EntryInd
     """The index of an entry for its owners (`in_full`) or for others. Slow for large entries."""
     document = entry_document(schema, configurations, in_full=in_full)
     entry = entry_in(without_transfers(document))
-    names = [each.name for each in entry.attributes]
-    rows = [_attribute(place, each) for place, each in enumerate(entry.attributes)]
+    names = [attribute.name for attribute in entry.attributes]
+    rows = [_attribute(place, attribute) for place, attribute in enumerate(entry.attributes)]
     listed = list(_configurations(entry, document))
     is_cut = any(row.shared > len(row.maskings) for row in listed)
     return EntryIndex(
         about=compress(_about(entry, listed, document, is_cut=is_cut)),
         names=compress(names),
         attributes=tuple(map(compress, _pages(rows))),
-        wholes=tuple(compress(_whole(row, each)) for row, each in zip(rows, entry.attributes, strict=True)),
+        wholes=tuple(compress(_whole(row, attribute)) for row, attribute in zip(rows, entry.attributes, strict=True)),
         configurations=tuple(map(compress, _pages(listed))),
         maskings=tuple(_masking_parts(entry)) if is_cut else (),
     )
@@ -174,8 +174,8 @@ def _masking(masking: MaskingContent) -> MaskingRow:
 
 def _whole(row: AttributeRow, attribute: AttributeContent) -> WholeAttribute:
     maskings = (
-        MaskedDomain(each.id, tuple(each.domain), None if each.mapping is None else tuple(each.mapping))
-        for each in attribute.maskings
+        MaskedDomain(masking.id, tuple(masking.domain), None if masking.mapping is None else tuple(masking.mapping))
+        for masking in attribute.maskings
     )
     return WholeAttribute(row, tuple(attribute.domain), tuple(maskings))
 
@@ -221,7 +221,7 @@ def _shared(names: Sequence[str], maskings: Sequence[str]) -> tuple[tuple[tuple[
 
 def _masking_rows(entry: EntryContent) -> Iterator[Sequence[str]]:
     """The maskings of each configuration, in the order of the attributes."""
-    names = [each.name for each in entry.attributes]
+    names = [attribute.name for attribute in entry.attributes]
     if entry.configuration_table is not None:
         return zip(*(entry.configuration_table.maskings[name] for name in names), strict=True)
     return ([row.maskings.get(name, DROP) for name in names] for row in entry.configurations or ())

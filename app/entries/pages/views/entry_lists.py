@@ -85,7 +85,7 @@ def whole_attribute(index: EntryIndex, name: str) -> WholeAttribute:
 
 def attribute_view(head: Head, asked: int | None, whole: WholeAttribute, number: int) -> AttributeView:
     """The view of an attribute, with one page of its domain."""
-    mapped = [each for each in whole.maskings if each.mapping is not None]
+    mapped = [masking for masking in whole.maskings if masking.mapping is not None]
     shown = mapped[:COLUMNS]
     places: Slice[int] = Slice.cut(range(len(whole.domain)), number, ROWS)
     rows = tuple(tuple(_masked(whole, shown, place)) for place in places.rows)
@@ -93,16 +93,16 @@ def attribute_view(head: Head, asked: int | None, whole: WholeAttribute, number:
         entry=PartPage.of(head, asked),
         row=whole.row,
         values=Slice(rows, places.number, places.pages, places.total, places.start),
-        mapped=tuple(each.id for each in shown),
+        mapped=tuple(masking.id for masking in shown),
         more_mapped=len(mapped) - len(shown),
-        drawn=tuple(each for each in whole.maskings if each.mapping is None),
+        drawn=tuple(masking for masking in whole.maskings if masking.mapping is None),
     )
 
 
 def _masked(whole: WholeAttribute, maskings: Sequence[MaskedDomain], place: int) -> Iterator[str]:
     yield whole.domain[place]
-    for each in maskings:
-        yield each.domain[each.mapping[place]] if each.mapping is not None else ""
+    for masking in maskings:
+        yield masking.domain[masking.mapping[place]] if masking.mapping is not None else ""
 
 
 def configuration_view(head: Head, asked: int | None, index: EntryIndex, place: int, number: int) -> ConfigurationView:

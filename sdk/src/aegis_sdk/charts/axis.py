@@ -154,7 +154,7 @@ def _powers(low: float, high: float, most: int) -> tuple[float, ...]:
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in (_STEPS, (1,)):
         numbers = [_multiple(step, exponent) for exponent in exponents for step in steps]
-        within = [each for each in numbers if low * (1 - _ALIKE) <= each <= high * (1 + _ALIKE)]
+        within = [value for value in numbers if low * (1 - _ALIKE) <= value <= high * (1 + _ALIKE)]
         if len(within) <= most:
             return tuple(within)
     return tuple(within[:: math.ceil(len(within) / most)])

@@ -257,7 +257,7 @@ class Bars:
     @property
     def has_whiskers(self) -> bool:
         """Whether intervals are drawn."""
-        return any(each.low is not None for each in self.drawn)
+        return any(bar.low is not None for bar in self.drawn)
 
     @property
     def all_notes(self) -> list[str]:
@@ -269,7 +269,7 @@ class Bars:
     @property
     def description(self) -> str:
         """The chart in words: its axis and its first bars."""
-        first = "; ".join(each.words for each in self.drawn[:3])
+        first = "; ".join(bar.words for bar in self.drawn[:3])
         more = f"; and {len(self.drawn) - 3:,} more bars" if len(self.drawn) > 3 else ""  # noqa: PLR2004 - as above
         return f"{self.axis.title}. {first}{more}."
 

@@ -58,7 +58,7 @@ def costs_chart(
     """
     best = maskings_of(schema, advice.configuration)
     groups = _full_groups(advice, best) if isinstance(advice, Advice) else _coarse_groups(advice, best)
-    groups = [each for each in groups if not attributes or each.name in attributes]
+    groups = [group for group in groups if not attributes or group.name in attributes]
     drawn, rest = (groups, []) if attributes else _shortened(groups)
     left_out = [_left_out(groups)] if rest else []
     if isinstance(advice, CoarseAdvice):
@@ -167,16 +167,16 @@ def _of_what_is_known(attribute: AttributeAdvice) -> str:
 
 def _about_wholes(advice: Advice) -> Iterator[str]:
     """Uncertainty of the costs."""
-    scored = [each for each in advice.attributes or [] if each.maskings]
-    if any(not reference_known(each) for each in scored):
+    scored = [attribute for attribute in advice.attributes or [] if attribute.maskings]
+    if any(not reference_known(attribute) for attribute in scored):
         yield "Where not all is known that an attribute tells, a masking may lose more; brackets have proven bounds."
-    if any(score.standard_error for each in scored for score in each.maskings.values()):
+    if any(score.standard_error for attribute in scored for score in attribute.maskings.values()):
         yield "Intervals (95 %) are those of samples like this table."
 
 
 def _coarse_groups(advice: CoarseAdvice, best: Mapping[str, str]) -> list[Group]:
     """The ranges by attribute, those that keep most first."""
-    groups = (_coarse_group(each, best.get(each.name)) for each in advice.attributes or [])
+    groups = (_coarse_group(attribute, best.get(attribute.name)) for attribute in advice.attributes or [])
     return [group for group in groups if group.bars]
 
 

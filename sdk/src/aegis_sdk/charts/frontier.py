@@ -170,7 +170,7 @@ class Frontier:
         others = f" and {more:,} more" if more else ""
         limits = f" ({self.y.interval_written(first.interval)})" if first.interval else ""
         numbers = f"{self.y.name} {self.y.written(first.y)}{limits}, {self.x.name} {self.x.written(first.x)}"
-        return f"{isolated(first.name)}{others}: {numbers}{''.join(f'; {each}' for each in roles(mark))}"
+        return f"{isolated(first.name)}{others}: {numbers}{''.join(f'; {role}' for role in roles(mark))}"
 
     @cached_property
     def path(self) -> str:
@@ -196,18 +196,18 @@ class Frontier:
     @cached_property
     def _important(self) -> list[Mark]:
         """The marks that may have names, by importance: the best, the end of the frontier, and the rest of it."""
-        edge = [each for each in self.chosen.marks if each.on_frontier and not each.first.is_best]
-        best = [each for each in self.chosen.marks if each.first.is_best]
+        edge = [mark for mark in self.chosen.marks if mark.on_frontier and not mark.first.is_best]
+        best = [mark for mark in self.chosen.marks if mark.first.is_best]
         return [*best, *edge[-1:], *edge[:-1]]
 
     @cached_property
     def labels(self) -> list[Label]:
         """The names beside marks, as far as they fit."""
-        return labels_of([self._named(mark) for mark in self._important], [each.box_in() for each in self.levels])
+        return labels_of([self._named(mark) for mark in self._important], [level.box_in() for level in self.levels])
 
     def _named(self, mark: Mark) -> Named:
         first = mark.first
-        top = min(self.height(each) for each in _heights(first))
+        top = min(self.height(number) for number in _heights(first))
         return Named(
             first.name, len(mark.points) - 1, self.across.place(first.x), self.height(first.y), top, first.is_best
         )
@@ -215,14 +215,14 @@ class Frontier:
     @property
     def kinds(self) -> list[str]:
         """The kinds of marks in the legend."""
-        drawn = {each.kind for each in self.drawn}
+        drawn = {mark.kind for mark in self.drawn}
         kinds = [kind for kind in ("best", "edge", "other") if kind in drawn or f"alike-{kind}" in drawn]
         return [*kinds, *sorted(kind for kind in drawn if kind.startswith("alike"))[:1]]
 
     @property
     def has_whiskers(self) -> bool:
         """Whether intervals are drawn."""
-        return any(each.high is not None for each in self.drawn)
+        return any(mark.high is not None for mark in self.drawn)
 
     @property
     def all_notes(self) -> list[str]:
@@ -233,7 +233,7 @@ class Frontier:
         if self.chosen.left_out:
             shown = len(self.points) - self.chosen.left_out - self.chosen.unplaced
             yield f"{shown:,} of {len(self.points):,} configurations are drawn, the best among them."
-        if self.has_whiskers and sum(1 for each in self.drawn if each.high is not None) < len(self.drawn):
+        if self.has_whiskers and sum(1 for mark in self.drawn if mark.high is not None) < len(self.drawn):
             yield "Intervals are drawn where there is room."
         if self.chosen.unplaced:
             yield f"{self.chosen.unplaced:,} have no place in the plot, since a number is missing or too large."
@@ -245,8 +245,8 @@ class Frontier:
     @property
     def description(self) -> str:
         """The chart in one or two sentences, for screen readers."""
-        edge = sum(1 for each in self.chosen.marks if each.on_frontier)
-        best = [self._words(each) for each in self.chosen.marks if each.first.is_best]
+        edge = sum(1 for mark in self.chosen.marks if mark.on_frontier)
+        best = [self._words(mark) for mark in self.chosen.marks if mark.first.is_best]
         count = f"{len(self.drawn):,} places of configurations; {edge:,} on the frontier, from the least to the most"
         return ". ".join([f"{self.y.title}, against {self.x.title}", f"{count} protective", *best]) + "."
 
@@ -289,11 +289,11 @@ class Frontier:
                 "g",
                 grid(self.x_ticks, self.y_ticks),
                 level_lines(self.levels),
-                *(self._shown(each) for each in self.drawn if not each.has_focus),
+                *(self._shown(mark) for mark in self.drawn if not mark.has_focus),
                 line if self.has_line else None,
                 aria_hidden="true",
             ),
-            *(self._shown(each) for each in self.drawn if each.has_focus),
+            *(self._shown(mark) for mark in self.drawn if mark.has_focus),
             tag("g", *names, aria_hidden="true"),
         )
 

@@ -254,11 +254,13 @@ def lattice_chart(entry: EntryDocument, advice: Advice | None = None, attributes
         entry: The published entry.
         attributes: The names of the attributes to draw; all by default.
     """
-    wanted = [each for each in entry.attributes if not attributes or each.name in attributes]
+    wanted = [attribute for attribute in entry.attributes if not attributes or attribute.name in attributes]
     best = maskings_in(entry, advice.configuration) if advice else {}
     panels = [
-        _panel(each, each.maskings[:_MOST_MASKINGS], losses_of(advice, each.name), best.get(each.name))
-        for each in wanted[:_MOST_ATTRIBUTES]
+        _panel(
+            attribute, attribute.maskings[:_MOST_MASKINGS], losses_of(advice, attribute.name), best.get(attribute.name)
+        )
+        for attribute in wanted[:_MOST_ATTRIBUTES]
     ]
     return Hasse(
         shown(f"Which masking can be computed from which: {entry.name}", 70),
@@ -273,7 +275,7 @@ def _left_out(attributes: Sequence[Attribute]) -> Iterator[str]:
     limits = []
     if len(attributes) > _MOST_ATTRIBUTES:
         limits.append(f"the first {_MOST_ATTRIBUTES} of {len(attributes)} attributes")
-    if any(len(each.maskings) > _MOST_MASKINGS for each in attributes[:_MOST_ATTRIBUTES]):
+    if any(len(attribute.maskings) > _MOST_MASKINGS for attribute in attributes[:_MOST_ATTRIBUTES]):
         limits.append(f"the first {_MOST_MASKINGS} maskings of each")
     if limits:
         yield f"Drawn are {' and '.join(limits)}."
@@ -281,7 +283,7 @@ def _left_out(attributes: Sequence[Attribute]) -> Iterator[str]:
 
 def _panel(attribute: Attribute, maskings: Sequence[Masking], losses: Mapping[str, float], chosen: str | None) -> Panel:
     order = lattice_of(attribute.model_copy(update={"maskings": list(maskings)}))
-    units = {each.id: unit for each in maskings if (unit := unit_of(each))}
+    units = {masking.id: unit for masking in maskings if (unit := unit_of(masking))}
     boxes = (
         replace(_box(node.maskings, node.groups, losses, units), is_chosen=chosen in node.maskings)
         for node in order.nodes
@@ -294,10 +296,10 @@ def _panel(attribute: Attribute, maskings: Sequence[Masking], losses: Mapping[st
 
 
 def _box(maskings: Sequence[str], values: int, losses: Mapping[str, float], units: Mapping[str, str]) -> Box:
-    names = [_named(each, units.get(each)) for each in maskings[:_NAMES]]
+    names = [_named(masking, units.get(masking)) for masking in maskings[:_NAMES]]
     more = [f"+{len(maskings) - _NAMES}"] if len(maskings) > _NAMES else []
     lines = (*names, *more, f"{values:,} value{'s' * (values != 1)}")
-    return Box(lines, next((losses[each] for each in maskings if each in losses), None))
+    return Box(lines, next((losses[masking] for masking in maskings if masking in losses), None))
 
 
 def _named(masking: str, unit: str | None) -> str:

@@ -109,7 +109,9 @@ def _columns(advice: Answer, schema: Mapping[str, Any]) -> dict[str, list[float 
     """The numbers of the ranked configurations by criterion; suppressed records as a share."""
     columns = promises_of(schema, [row.configuration for row in advice.ranking or []])
     numbers, records = columns.get(SUPPRESSED), schema.get("records")
-    shares = {SUPPRESSED: [None if each is None else each / records for each in numbers]} if numbers and records else {}
+    shares = (
+        {SUPPRESSED: [None if value is None else value / records for value in numbers]} if numbers and records else {}
+    )
     return {name: column for name, column in columns.items() if name in PRIVACY_CRITERIA} | shares
 
 

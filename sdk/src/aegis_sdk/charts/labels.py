@@ -18,7 +18,9 @@ _BEYOND: Final = 12.0
 
 def text_width(text: str, size: float = 12.0) -> float:
     """Approximate width of a text in pixels, rather too large than too small: there is no font to measure."""
-    wide = sum(0 if combining(each) else 1.0 if east_asian_width(each) in "WFA" else 0.56 for each in text)
+    wide = sum(
+        0 if combining(character) else 1.0 if east_asian_width(character) in "WFA" else 0.56 for character in text
+    )
     return wide * size
 
 

@@ -122,14 +122,14 @@ class Plane:
         """The axis to the right."""
         if self.places:
             return Scale(-0.6, len(self.places) - 0.4)
-        numbers = [each for spot in self._spots for each in _ends(spot.x, spot.across)]
+        numbers = [end for spot in self._spots for end in _ends(spot.x, spot.across)]
         known = [*numbers, *self.x.levels.values()]
         return Scale(min(known, default=0.0), max(known, default=0.0), inset=_INSET if self._has_marks else 0.0)
 
     @cached_property
     def up(self) -> Scale:
         """The upward axis, which starts at 0 except on a map."""
-        numbers = [each for spot in self._spots for each in _ends(spot.y, spot.up)]
+        numbers = [end for spot in self._spots for end in _ends(spot.y, spot.up)]
         low, high = min(numbers, default=0.0), max(numbers, default=1.0)
         if self.is_map:
             return Scale(low, high, inset=_INSET)
@@ -311,7 +311,7 @@ class Plane:
 
     def _around(self, spot: Spot, number: int) -> Box:
         """The box of a spot and its vertical interval."""
-        x, ends = self.along(spot, number) * self._room, [self.height(each) for each in _ends(spot.y, spot.up)]
+        x, ends = self.along(spot, number) * self._room, [self.height(end) for end in _ends(spot.y, spot.up)]
         return Box(x - 5, x + 5, min(ends) - 5, max(ends) + 5)
 
     def _boxes(self, spot: Spot, number: int, text: str) -> Iterator[Box]:

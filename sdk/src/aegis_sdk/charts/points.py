@@ -57,12 +57,12 @@ class Mark:
     @property
     def first(self) -> Point:
         """The best point, or else the first."""
-        return next((each for each in self.points if each.is_best), self.points[0])
+        return next((point for point in self.points if point.is_best), self.points[0])
 
     @property
     def is_alike(self) -> bool:
         """Whether one of them is indistinguishable from the best."""
-        return any(each.is_alike for each in self.points)
+        return any(point.is_alike for point in self.points)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _evenly(places: Sequence[Place], most: int) -> Sequence[Place]:
 
 def _one_in_each_cell(places: Sequence[Place]) -> list[Place]:
     """The first in each cell of a grid over the plot, which preserves its outline."""
-    across, up = (Scale.over(each[axis] for each in places) for axis in (0, 1))
+    across, up = (Scale.over(spot[axis] for spot in places) for axis in (0, 1))
     cells: dict[tuple[int, int], Place] = {}
     for place in places:
         cell = (round(across.place(place[0]) * _COLUMNS), round(up.place(place[1]) * _ROWS))

@@ -90,13 +90,13 @@ def _progress_said() -> Callable[[AdviceHead], None]:
     """A function that reports each change in the progress of an unfinished advice."""
     said = None
 
-    def tell(advice: AdviceHead) -> None:
+    def report_change(advice: AdviceHead) -> None:
         nonlocal said
         if advice.progress is not None and advice.progress != said:
             said = advice.progress
             say(f"{said.done} of {said.total} attributes reconstructed ...")
 
-    return tell
+    return report_change
 
 
 def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[str]:
@@ -119,11 +119,11 @@ def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[st
 def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
     """The lines of a full answer: utilities and deviations."""
     if advice.joint is not None:
-        whole = "the unmasked table has" if advice.joint.reference_source == "published" else "known to be there is"
+        whole = "the unmasked table has" if advice.joint.reference_source == "published" else "the known part has"
         yield f"{whole} a utility of {advice.joint.reference_utility:.6f}, with all attributes together"
         if advice.joint.interactions is not None:
-            told = f"{advice.joint.interactions:.6f}"
-            yield f"told only by pairs of attributes together: {told} of the utility of {advice.configuration}"
+            share = f"{advice.joint.interactions:.6f}"
+            yield f"from interactions of two attributes: {share} of the utility of {advice.configuration}"
         yield from _interval(advice, most=len(schema["label"]["domain"]) - 1)
     yield from _ranking(advice, schema)
     costs = _costs(advice, maskings_of(schema, advice.configuration))
@@ -138,7 +138,7 @@ def _interval(advice: Advice, most: int) -> Iterator[str]:
         advice: The advice.
         most: The maximum of the measure: the number of label values less one.
     """
-    best = next((each for each in advice.ranking or [] if each.configuration == advice.configuration), None)
+    best = next((row for row in advice.ranking or [] if row.configuration == advice.configuration), None)
     if best is not None and best.standard_error is not None:
         low, high = (best.utility + sign * _CONFIDENCE * best.standard_error for sign in (-1, 1))
         limits = f"{max(low, 0.0):.6f} to {min(high, most):.6f}"
@@ -152,19 +152,19 @@ def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
     ranking = advice.ranking or []
     if not ranking:
         return
-    promises = promises_of(schema, [each.configuration for each in ranking])
+    promises = promises_of(schema, [row.configuration for row in ranking])
     names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
     names += [name for name in SUPPRESSED if name in promises]
-    measured = _measured_column(schema, [each.configuration for each in ranking])
+    measured = _measured_column(schema, [row.configuration for row in ranking])
     rows = [
         (
-            each.configuration,
-            each.deviation,
-            each.utility,
+            row.configuration,
+            row.deviation,
+            row.utility,
             *(_promise(name, promises[name][place]) for name in names),
             *cell,
         )
-        for place, (each, cell) in enumerate(zip(ranking, measured[1:], strict=True))
+        for place, (row, cell) in enumerate(zip(ranking, measured[1:], strict=True))
     ]
     header = ("configuration", *_measured_in(advice, "deviation", "utility"), *names, *measured[0])
     yield from ("", *aligned(header, rows))
@@ -243,7 +243,7 @@ def _measured_column(schema: Mapping[str, Any], configurations: Sequence[str]) -
     measured = measured_of(schema, configurations)
     if not any(measured):
         return [()] * (len(configurations) + 1)
-    return [("measured",), *((each or "-",) for each in measured)]
+    return [("measured",), *((words or "-",) for words in measured)]
 
 
 def _kept(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
@@ -288,10 +288,10 @@ def _declared_ranking(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) 
         return
     promises = promises_of(schema, [row.configuration for row in rows])
     names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
-    told = [_declared_cells(advice, place) for place in range(len(rows))]
+    declared = [_declared_cells(advice, place) for place in range(len(rows))]
     cells = [
         (row.configuration, row.kind, *own, *(_number(promises[name][place]) for name in names))
-        for place, (row, own) in enumerate(zip(rows, told, strict=True))
+        for place, (row, own) in enumerate(zip(rows, declared, strict=True))
     ]
     unit = f" ({advice.unit})" if advice.unit else ""
     numbers = (f"utility{unit}", "95 % interval") if isinstance(advice, Advice) else ("rank", "utility kept")

@@ -121,8 +121,8 @@ def _list(
         first = [*islice(client.audit.records(*times, entry, request), limit + 1)]
     records, is_all = first[:limit], len(first) <= limit
     if as_json:
-        told = [one.model_dump(mode="json", exclude_unset=True) for one in records]
-        print_json({"items": told, "more": not is_all})
+        items = [one.model_dump(mode="json", exclude_unset=True) for one in records]
+        print_json({"items": items, "more": not is_all})
         return
     if records:
         typer.echo("\n".join(aligned(("record", "when", "who", "what", "about"), [_row(one) for one in records])))

@@ -42,9 +42,9 @@ def _report(heads: Sequence[Head], *, is_all: bool) -> Iterator[str]:
     """The lines of the report, with a row for each entry."""
     if heads:
         # A column only if needed: few callers may know of small counts, and few entries have them.
-        told = ("small counts",) if any(head.accepted_small_counts for head in heads) else ()
-        rows = [_row(head, with_small_counts=bool(told)) for head in heads]
-        yield from aligned((*_COLUMNS, "alone, at most", *told, "title"), rows)
+        optional = ("small counts",) if any(head.accepted_small_counts for head in heads) else ()
+        rows = [_row(head, with_small_counts=bool(optional)) for head in heads]
+        yield from aligned((*_COLUMNS, "alone, at most", *optional, "title"), rows)
     else:
         yield "no entries"
     if not is_all:

@@ -152,9 +152,9 @@ class CommandGroup(TyperGroup):
 
     def _within(self, name: str) -> Iterator[CommandSection]:
         for section in self.sections:
-            for each in section.commands:
-                if isinstance(each, Group) and each.name == name:
-                    yield CommandSection(section.title, each.commands)
+            for command in section.commands:
+                if isinstance(command, Group) and command.name == name:
+                    yield CommandSection(section.title, command.commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - typer's signature
         """Find the command; otherwise say in which group it is, or how to install the provider's package."""
@@ -172,15 +172,17 @@ class CommandGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - typer's signature
         """List the commands from their records, without loading any."""
         for section in self.sections:
-            if listed := [each for each in section.commands if self.parts[each.name] is each]:
+            if listed := [command for command in section.commands if self.parts[command.name] is command]:
                 with formatter.section(section.title):
-                    formatter.write_dl([(each.name, each.summary) for each in listed])
+                    formatter.write_dl([(command.name, command.summary) for command in listed])
         if self._lacks_the_provider():
             formatter.write_paragraph()
             formatter.write_text(f"More, for the provider's tables: {INSTALL}")
 
     def _lacks_the_provider(self) -> bool:
-        return self.is_open and not any(each.name == PROVIDER for each in entry_points(group=ENTRY_POINTS))
+        return self.is_open and not any(
+            entry_point.name == PROVIDER for entry_point in entry_points(group=ENTRY_POINTS)
+        )
 
 
 class _Command(TyperCommand):
@@ -189,9 +191,9 @@ class _Command(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's signature
         """Write the arguments, the first options, and the others under `Advanced`."""
         kinds: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
-        for each in self.get_params(ctx):
-            if record := each.get_help_record(ctx):
-                kinds[each.param_type_name].append(record)
+        for param in self.get_params(ctx):
+            if record := param.get_help_record(ctx):
+                kinds[param.param_type_name].append(record)
         *options, help_itself = kinds["option"]
         most = len(options) if len(options) < MOST_AT_FIRST else MOST_AT_FIRST - 1
         parts = {"Arguments": kinds["argument"], "Options": [*options[:most], help_itself], "Advanced": options[most:]}
@@ -206,16 +208,16 @@ def installed_sections() -> Iterator[CommandSection]:
     from aegis_sdk.cli.commands import SECTION  # noqa: PLC0415 - it imports this module
 
     yield SECTION
-    for each in entry_points(group=ENTRY_POINTS):
+    for entry_point in entry_points(group=ENTRY_POINTS):
         try:
-            section = each.load()
+            section = entry_point.load()
         except Exception as error:  # noqa: BLE001 - a broken distribution must not break the other commands
-            warn(f"the commands of {each.value} cannot be loaded: {error}")
+            warn(f"the commands of {entry_point.value} cannot be loaded: {error}")
             continue
         if isinstance(section, CommandSection):
             yield section
         else:
-            warn(f"the commands of {each.value} cannot be loaded: it is not a CommandSection")
+            warn(f"the commands of {entry_point.value} cannot be loaded: it is not a CommandSection")
 
 
 @contextmanager

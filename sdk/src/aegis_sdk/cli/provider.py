@@ -40,12 +40,12 @@ def verdict_on(entry: EntryDocument, path: Path, *, counts: bool) -> LocalVerdic
     Raises:
         InputError: The entry contradicts its declared controls.
     """
-    for each in entry_points(group=VERDICTS):
+    for entry_point in entry_points(group=VERDICTS):
         try:
             with loading():
-                judge = each.load()
+                judge = entry_point.load()
         except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from publishing
-            warn(f"verdict not checked here, since {each.value} cannot be loaded: {error}")
+            warn(f"verdict not checked here, since {entry_point.value} cannot be loaded: {error}")
             return None
         judged: LocalVerdict = judge(entry, path, counts=counts)
         return judged
@@ -73,10 +73,10 @@ class LocalVerification:
 
 def verifier() -> tuple[Verify | None, str]:
     """The function that verifies deliveries, or the reason why there is none."""
-    for each in entry_points(group=VERIFICATIONS):
+    for entry_point in entry_points(group=VERIFICATIONS):
         try:
             with loading():
-                return each.load(), ""
+                return entry_point.load(), ""
         except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from a download
-            return None, f"{each.value} cannot be loaded: {error}"
+            return None, f"{entry_point.value} cannot be loaded: {error}"
     return None, f"that comes with the provider's package ({INSTALL})"

@@ -61,10 +61,10 @@ def receive(
         if request.id.lower() != request_id.lower():  # the id is part of a file name
             raise UnexpectedAnswerError(f"the service has sent another request, {shown(request.id)}")
         if dispute is None:
-            told, lines, code = _received(client, request, output, mark)
+            result, lines, code = _received(client, request, output, mark)
         else:
-            told, lines, code = _disputed(client, request, output, dispute)
-    print_result(told, lines, as_json=as_json)
+            result, lines, code = _disputed(client, request, output, dispute)
+    print_result(result, lines, as_json=as_json)
     if code:
         raise typer.Exit(code)
 
@@ -111,8 +111,8 @@ def _disputed(client: Client, request: DataRequest, output: Path | None, reason:
     )
     state = client.requests.dispute(request.id, verdict).state
     file = f"{path}: {verdict.size or 0:,} bytes, SHA-256 {verdict.sha256}" if there else "no file was checked"
-    told = {"output": str(path) if there else None, "verdict": state, "verification": verdict.model_dump(mode="json")}
-    return told, [f"{shown(state)}: {shown(reason, LONGEST_REASON)}", file], DISPUTED
+    result = {"output": str(path) if there else None, "verdict": state, "verification": verdict.model_dump(mode="json")}
+    return result, [f"{shown(state)}: {shown(reason, LONGEST_REASON)}", file], DISPUTED
 
 
 def _delivery(request: DataRequest, what: str) -> Delivery:
@@ -182,8 +182,8 @@ def _verified(client: Client, request: DataRequest, path: Path, delimiter: str |
 
 
 def _not_verified(path: Path, why: str) -> _Result:
-    told = {"output": str(path), "verdict": "not verified", "why": why}
-    return told, [f"downloaded, not verified: {why}", f"it is in {path}, and nothing was posted"], NOT_VERIFIED
+    result = {"output": str(path), "verdict": "not verified", "why": why}
+    return result, [f"downloaded, not verified: {why}", f"it is in {path}, and nothing was posted"], NOT_VERIFIED
 
 
 def _other_file(client: Client, request: DataRequest, path: Path, error: OtherFileError) -> _Result:

@@ -112,7 +112,7 @@ def list_(
         first = [*islice(client.requests.list(state, entry, side), limit + 1)]
     listed, is_all = first[:limit], len(first) <= limit
     if as_json:
-        print_json({"items": [each.model_dump(mode="json") for each in listed], "more": not is_all})
+        print_json({"items": [request.model_dump(mode="json") for request in listed], "more": not is_all})
     else:
         typer.echo("\n".join(listing(listed, is_all=is_all)))
 

@@ -39,14 +39,14 @@ def search(
     """
     wanted = _Wanted(tuple(words or ()), tuple(attribute or ()), _required(require))
     with Client() as client:
-        heads = client.entries(wanted.query, keyword, label, license=license, **wanted.told)
+        heads = client.entries(wanted.query, keyword, label, license=license, **wanted.further)
         first = [*islice(_matching(client, heads, wanted), limit + 1)]
     matches, more = first[:limit], len(first) > limit
-    items = [each.model_dump(mode="json") for each in matches]
+    items = [match.model_dump(mode="json") for match in matches]
     print_result({"items": items, "more": more}, _report(matches, wanted, more=more), as_json=as_json)
 
 
-class _Told(TypedDict):
+class _Further(TypedDict):
     attribute: str | None
     require: Mapping[str, float]
 
@@ -63,7 +63,7 @@ class _Wanted:
         return " ".join(self.words) or None
 
     @property
-    def told(self) -> "_Told":
+    def further(self) -> "_Further":
         """Further criteria for the service: one attribute and one promise, so that few entries are read."""
         first = dict(islice(self.require.items(), 1))
         return {"attribute": next(iter(self.attributes), None), "require": first}
@@ -75,7 +75,7 @@ class _Wanted:
 
     def offered_by(self, entry: EntryHead) -> int:
         """The number of configurations with the required privacy, of an entry with these attributes."""
-        names = {each["name"] for each in entry.entry_schema["attributes"]}
+        names = {attribute["name"] for attribute in entry.entry_schema["attributes"]}
         if not names.issuperset(self.attributes):
             return 0
         ids = configurations_of(entry.entry_schema)
@@ -124,7 +124,7 @@ def _report(matches: Sequence[EntryHead], wanted: _Wanted, *, more: bool) -> Ite
 
 def _lines(entry: EntryHead, wanted: _Wanted) -> Iterator[str]:
     schema = entry.entry_schema
-    names = [each["name"] for each in schema["attributes"]]
+    names = [attribute["name"] for attribute in schema["attributes"]]
     yield f"{shown(entry.name)}  {entry.id}"
     yield f"  {Alone.of(schema).line(offered=True)}"
     if entry.title:

@@ -192,7 +192,7 @@ def _columns(number: int) -> str:
 
 def _shares_in(schema: Mapping[str, Any]) -> dict[str, float | None]:
     listed = schema.get("configurations") or []
-    shares = {each["id"]: each.get("alone") for each in listed if each.get("kind", "masked") == "masked"}
+    shares = {item["id"]: item.get("alone") for item in listed if item.get("kind", "masked") == "masked"}
     table = schema.get("configuration_table") or {"ids": []}
     column = table.get("alone") or [None] * len(table["ids"])
     return shares | dict(zip(table["ids"], column, strict=True))

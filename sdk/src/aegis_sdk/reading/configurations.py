@@ -16,14 +16,14 @@ def ids_of(entry: EntryDocument) -> Sequence[str]:
     """The id of every configuration, in the order of the entry."""
     if entry.configuration_table is not None:
         return entry.configuration_table.ids
-    return [each.id for each in entry.configurations or ()]
+    return [item.id for item in entry.configurations or ()]
 
 
 def uses_of(entry: EntryDocument, attribute: str) -> Counter[str]:
     """The number of masked configurations that use each masking of the attribute."""
     if entry.configuration_table is not None:
         return Counter(entry.configuration_table.maskings[attribute])
-    return Counter(each.maskings[attribute] for each in entry.masked)
+    return Counter(configuration.maskings[attribute] for configuration in entry.masked)
 
 
 def vouched_for(entry: EntryDocument, privacy: str) -> dict[str, float]:
@@ -33,17 +33,19 @@ def vouched_for(entry: EntryDocument, privacy: str) -> dict[str, float]:
         numbers = zip(entry.configuration_table.ids, column, strict=False)
         return {name: number for name, number in numbers if number is not None}
     listed = entry.configurations or ()
-    return {each.id: each.privacy[privacy] for each in listed if each.privacy and privacy in each.privacy}
+    return {item.id: item.privacy[privacy] for item in listed if item.privacy and privacy in item.privacy}
 
 
 def suppressed_in(entry: EntryDocument) -> list[int]:
     """The numbers of suppressed records, where configurations state them."""
-    return [each.suppressed for each in entry.masked if each.suppressed is not None]
+    return [configuration.suppressed for configuration in entry.masked if configuration.suppressed is not None]
 
 
 def suppressed_cells_in(entry: EntryDocument) -> list[int]:
     """The numbers of suppressed cells, where configurations state them."""
-    return [each.suppressed_cells for each in entry.masked if each.suppressed_cells is not None]
+    return [
+        configuration.suppressed_cells for configuration in entry.masked if configuration.suppressed_cells is not None
+    ]
 
 
 def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, str]:
@@ -59,9 +61,9 @@ def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, st
 
 def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[str, str]:
     """The maskings of a configuration by attribute, from a schema; empty if it has no such masked configuration."""
-    for each in schema.get("configurations") or []:
-        if each["id"] == configuration:
-            return dict(each.get("maskings") or {})
+    for item in schema.get("configurations") or []:
+        if item["id"] == configuration:
+            return dict(item.get("maskings") or {})
     table = schema.get("configuration_table")
     if table is None or configuration not in table["ids"]:
         return {}
@@ -71,7 +73,7 @@ def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[st
 
 def configurations_of(schema: Mapping[str, Any]) -> list[str]:
     """The ids of all configurations of a schema."""
-    listed = [each["id"] for each in schema.get("configurations") or []]
+    listed = [item["id"] for item in schema.get("configurations") or []]
     table = schema.get("configuration_table")
     return listed if table is None else [*listed, *table["ids"]]
 
@@ -84,14 +86,14 @@ def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dic
     by_id = _by_id(schema, set(configurations))
     stated = frozenset[str]().union(*by_id.values())
     names = [name for name in (*PRIVACY_CRITERIA, *SUPPRESSED) if name in stated]
-    columns = {name: [by_id.get(each, {}).get(name) for each in configurations] for name in names}
+    columns = {name: [by_id.get(item, {}).get(name) for item in configurations] for name in names}
     return {name: column for name, column in columns.items() if any(number is not None for number in column)}
 
 
 def suppressed_cells_of(schema: Mapping[str, Any], configuration: str | None) -> int:
     """The number of suppressed cells of a configuration, from a schema; 0 if it is not stated or hidden."""
-    listed = (each for each in schema.get("configurations") or [] if each["id"] == configuration)
-    return next((each.get("suppressed_cells") or 0 for each in listed), 0)
+    listed = (item for item in schema.get("configurations") or [] if item["id"] == configuration)
+    return next((item.get("suppressed_cells") or 0 for item in listed), 0)
 
 
 def measured_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[str | None]:
@@ -99,8 +101,8 @@ def measured_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> lis
 
     The entry's owners read `AUC 0.634 of 0.750`, others the share of the distance from chance, such as `54 %`.
     """
-    listed = {each["id"]: each.get("measured") for each in schema.get("configurations") or []}
-    return [_in_words(listed.get(each)) for each in configurations]
+    listed = {item["id"]: item.get("measured") for item in schema.get("configurations") or []}
+    return [_in_words(listed.get(item)) for item in configurations]
 
 
 def _in_words(measured: Mapping[str, Any] | None) -> str | None:
@@ -113,13 +115,13 @@ def _in_words(measured: Mapping[str, Any] | None) -> str | None:
 
 
 def _by_id(schema: Mapping[str, Any], wanted: set[str]) -> dict[str, dict[str, float | None]]:
-    listed = [each for each in schema.get("configurations") or [] if each["id"] in wanted]
+    listed = [item for item in schema.get("configurations") or [] if item["id"] in wanted]
     by_id = {
-        each["id"]: {**(each.get("privacy") or {}), **{name: each.get(name) for name in SUPPRESSED}} for each in listed
+        item["id"]: {**(item.get("privacy") or {}), **{name: item.get(name) for name in SUPPRESSED}} for item in listed
     }
     table = schema.get("configuration_table")
     if table is not None:
         columns = table.get("privacy") or {}
-        rows = [(row, each) for row, each in enumerate(table["ids"]) if each in wanted]
-        by_id |= {each: {name: column[row] for name, column in columns.items()} for row, each in rows}
+        rows = [(row, item) for row, item in enumerate(table["ids"]) if item in wanted]
+        by_id |= {item: {name: column[row] for name, column in columns.items()} for row, item in rows}
     return by_id

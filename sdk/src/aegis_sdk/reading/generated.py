@@ -36,17 +36,17 @@ def generated_in(entry: EntryDocument) -> tuple[GeneratedOutline, ...]:
 
 def generated_of(schema: Mapping[str, Any], configuration: str | None) -> GeneratedOutline | None:
     """A generated configuration by its id, from a schema; None if it has no such generated configuration."""
-    for each in schema.get("configurations") or []:
-        if each["id"] == configuration and each.get("kind") == "generated":
-            attacks = {name: _attack(attack) for name, attack in (each.get("attacks") or {}).items()}
-            known = each["id"], each["method"], each["records"], each.get("privacy") or {}
-            return GeneratedOutline(*known, attacks, each.get("transfer") is not None)
+    for item in schema.get("configurations") or []:
+        if item["id"] == configuration and item.get("kind") == "generated":
+            attacks = {name: _attack(attack) for name, attack in (item.get("attacks") or {}).items()}
+            known = item["id"], item["method"], item["records"], item.get("privacy") or {}
+            return GeneratedOutline(*known, attacks, item.get("transfer") is not None)
     return None
 
 
 def declares_joint(schema: Mapping[str, Any]) -> bool:
     """Whether any configuration of a schema declares the transfer utility of all attributes together."""
-    return any("joint" in (each.get("transfer") or {}) for each in schema.get("configurations") or [])
+    return any("joint" in (item.get("transfer") or {}) for item in schema.get("configurations") or [])
 
 
 def _outline(generated: GeneratedConfiguration) -> GeneratedOutline:

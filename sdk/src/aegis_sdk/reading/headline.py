@@ -103,10 +103,10 @@ def _whole(advice: Advice) -> tuple[float, bool]:
     if advice.transfer is not None:
         return advice.transfer.reference_utility, False
     weights = advice.request.get("weights") or {}
-    weighted = [(weights.get(each.name, 1.0), each) for each in advice.attributes or []]
+    weighted = [(weights.get(attribute.name, 1.0), attribute) for attribute in advice.attributes or []]
     total = sum(weight for weight, _ in weighted)
-    whole = sum(weight * each.reference_utility for weight, each in weighted)
-    known = all(reference_known(each) for weight, each in weighted if weight)
+    whole = sum(weight * attribute.reference_utility for weight, attribute in weighted)
+    known = all(reference_known(attribute) for weight, attribute in weighted if weight)
     return (whole / total if total else 0.0), known
 
 
@@ -121,7 +121,7 @@ def outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterato
     if kept is not None and not (kept.of_all or kept.is_coarse or advice.transfer is not None):
         # With a joint measure, the best configuration may be the only source for the whole.
         itself = f", which is what {advice.configuration} itself keeps" if kept.is_all and _is_joint(advice) else ""
-        yield f"the share is of what is known to be there{itself}: the table may tell more"
+        yield f"the share is of the known utility{itself}: that of the table may be higher"
     yield f"the ranking is {advice.ranking_basis}"
     if advice.policy:
         wanted = ", ".join(f"{name}={limit:g}" for name, limit in advice.policy.items())
@@ -130,8 +130,8 @@ def outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterato
         named = ", ".join(f"{shown(name)} {weight:g}" for name, weight in sorted(weights.items()))
         yield f"weights: {named} (1 unless named)"
     if cells := suppressed_cells_of(schema, advice.configuration):
-        told = f"{cells:,} single cells (they become *), which its utility does not count"
-        yield f"{advice.configuration} suppresses {told}"
+        suppressed = f"{cells:,} single cells (they become *), which its utility does not count"
+        yield f"{advice.configuration} suppresses {suppressed}"
     if len(advice.tied or []) > 1:
         yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
     if advice.indistinguishable_count is not None:

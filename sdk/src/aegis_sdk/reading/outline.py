@@ -102,7 +102,7 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         records=entry.records,
         label=entry.label.name,
         label_histogram=dict(zip(entry.label.domain, entry.label.histogram, strict=True)),
-        attributes=tuple(_attribute(each, uses_of(entry, each.name)) for each in attributes),
+        attributes=tuple(_attribute(attribute, uses_of(entry, attribute.name)) for attribute in attributes),
         pairs=len(entry.pairs),
         configurations=len(ids_of(entry)),
         privacy=dict(_privacy(entry)),
@@ -157,18 +157,18 @@ def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[Masking
             IDENTITY, "left as it is", len(values), (), (), (), uses[IDENTITY], values, records, _rows(attribute.joint)
         )
     lattice = lattice_of(attribute)
-    for each in attribute.maskings:
+    for masking in attribute.maskings:
         yield MaskingOutline(
-            id=each.id,
-            function=words_of(each),
-            values=len(each.domain),
-            known=tuple(_known(each)),
-            follows_from=tuple(name for node in lattice.finer_than(each.id) for name in node.maskings[:1]),
-            same_as=lattice.same_as(each.id),
-            configurations=uses.get(each.id, 0),
-            domain=tuple(each.domain),
-            records=_records(each, attribute),
-            joint=_joint(each, attribute),
+            id=masking.id,
+            function=words_of(masking),
+            values=len(masking.domain),
+            known=tuple(_known(masking)),
+            follows_from=tuple(name for node in lattice.finer_than(masking.id) for name in node.maskings[:1]),
+            same_as=lattice.same_as(masking.id),
+            configurations=uses.get(masking.id, 0),
+            domain=tuple(masking.domain),
+            records=_records(masking, attribute),
+            joint=_joint(masking, attribute),
         )
     if uses.get(DROP):
         yield MaskingOutline(DROP, "not shared", 0, (), (), (), uses[DROP], (), None, None)

@@ -57,11 +57,11 @@ def read_together_line(verdict: Verdict, mend: str = _RUN_AGAIN) -> str:
 
 
 def _gives(verdict: Verdict) -> str:
-    return "may give" if {each.reason for each in verdict.findings} == {"undecided"} else "gives"
+    return "may give" if {finding.reason for finding in verdict.findings} == {"undecided"} else "gives"
 
 
 def _why(verdict: Verdict) -> str:
     cells = Counter[str]()
-    for each in verdict.findings:
-        cells[each.reason] += each.cells
+    for finding in verdict.findings:
+        cells[finding.reason] += finding.cells
     return ", ".join(_WORDS.get(reason, f"{{}} {reason}").format(f"{count:,}") for reason, count in cells.items())

@@ -89,12 +89,12 @@ class EntryDocument(Request):
     @property
     def masked(self) -> list[Configuration]:
         """The masked configurations of the list, in order."""
-        return [each for each in self.configurations or () if isinstance(each, Configuration)]
+        return [item for item in self.configurations or () if isinstance(item, Configuration)]
 
     @property
     def generated(self) -> list[GeneratedConfiguration]:
         """The generated configurations of the list, in order."""
-        return [each for each in self.configurations or () if isinstance(each, GeneratedConfiguration)]
+        return [item for item in self.configurations or () if isinstance(item, GeneratedConfiguration)]
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

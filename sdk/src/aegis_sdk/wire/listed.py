@@ -20,13 +20,13 @@ def _listed(value: object) -> list[Any]:
     values = as_list(value)
     if not values:
         raise fault("The list is empty")
-    if not any(isinstance(each, GeneratedConfiguration) or _kind(each) != "masked" for each in values):
+    if not any(isinstance(item, GeneratedConfiguration) or _kind(item) != "masked" for item in values):
         return _MASKED.validate_python(values)  # much faster than one by one
     valid: list[Any] = []
     faults: list[Fault] = []
-    for index, each in enumerate(values):
+    for index, item in enumerate(values):
         try:
-            valid.append(_one(each))
+            valid.append(_one(item))
         except ValidationError as error:
             faults += (((index, *location), detail) for location, detail in raised(error))
     refuse("configurations", faults)
@@ -70,17 +70,17 @@ def configurations_faults(
         records: the entry's records.
         holdout: the records that transfer utilities were evaluated on.
     """
-    for location, detail in repeats([each.id for each in listed]):
+    for location, detail in repeats([item.id for item in listed]):
         yield (*location, "id"), detail
-    for index, each in enumerate(listed):
-        if isinstance(each, GeneratedConfiguration):
-            faults, most = generated_faults(each, known, labels), each.records
+    for index, item in enumerate(listed):
+        if isinstance(item, GeneratedConfiguration):
+            faults, most = generated_faults(item, known, labels), item.records
         else:
-            faults, most = masking_faults(each.maskings, known), records
+            faults, most = masking_faults(item.maskings, known), records
         for location, detail in faults:
             yield (index, *location), detail
-        if each.transfer is not None:
-            for location, detail in transfer_faults(each.transfer, holdout, known, labels, most):
+        if item.transfer is not None:
+            for location, detail in transfer_faults(item.transfer, holdout, known, labels, most):
                 yield (index, "transfer", *location), detail
 
 

@@ -120,7 +120,7 @@ class DeliveryVerdict(Request):
 def _length_faults(differences: list[Difference]) -> Iterator[Fault]:
     if len(differences) > MOST_DIFFERENCES:
         yield ("differences",), f"Has {len(differences)} cells; give the first {MOST_DIFFERENCES}"
-    given = json_size([each.model_dump() for each in differences])
+    given = json_size([difference.model_dump() for difference in differences])
     if given > LARGEST_DIFFERENCES:
         yield ("differences",), f"Has {given} bytes as JSON; at most {LARGEST_DIFFERENCES} are accepted"
 
