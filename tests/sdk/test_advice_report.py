@@ -92,7 +92,7 @@ def test_where_nothing_is_vouched_for_there_is_no_such_column():
 def test_of_an_attribute_that_may_tell_far_more_the_bounds_are_told():
     _, costs = tables(advice_of("c1", lower_bound=0.0901, upper_bound=0.84), LISTED)
     assert costs[1][-3:] == ["source", "unmasked,", "proven"]
-    assert costs[3][:7] == ["unmasked", "is", "what", "is", "known", "to", "be"]
+    assert costs[3][:7] == ["unmasked", "is", "the", "known", "utility", "of", "the"]
     assert costs[2][-4:] == ["counts", "0.09", "to", "0.84"]
 
 

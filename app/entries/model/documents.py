@@ -306,17 +306,15 @@ def with_arrays(entry: EntryContent, tables: Sequence[CountTable]) -> EntryConte
         pairs[place] = replace(pairs[place], joint=block)
     return replace(
         entry,
-        label=_label(entry.label, counts),
+        label=replace(
+            entry.label, histogram=counts.get((CountKind.LABEL_HISTOGRAM, None, None), entry.label.histogram)
+        ),
         attributes=[
             _attribute(place, attribute, counts) if place in counted else attribute
             for place, attribute in enumerate(entry.attributes)
         ],
         pairs=pairs,
     )
-
-
-def _label(label: LabelContent, counts: _Counts) -> LabelContent:
-    return replace(label, histogram=counts.get((CountKind.LABEL_HISTOGRAM, None, None), label.histogram))
 
 
 def _attribute(place: int, attribute: AttributeContent, counts: _Counts) -> AttributeContent:

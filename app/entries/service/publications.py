@@ -102,7 +102,7 @@ def _content_of(entry: PublishedEntry) -> Content:
         description=entry.description,
         keywords=entry.keywords,
         license=entry.license,
-        terms=_terms(entry),
+        terms=None if entry.terms is None else terms_digest(entry.license, b"".join(canonical_parts(entry.terms))),
         label=entry.label,
         outline=outline,
         schema=compress(schema),
@@ -118,10 +118,6 @@ def _offered(privacy: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[f
     """The lowest and the highest promised number by criterion; criteria without a promise are omitted."""
     vouched = {name: [number for number in numbers if number is not None] for name, numbers in privacy.items()}
     return {name: (min(numbers), max(numbers)) for name, numbers in vouched.items() if numbers}
-
-
-def _terms(entry: PublishedEntry) -> str | None:
-    return None if entry.terms is None else terms_digest(entry.license, b"".join(canonical_parts(entry.terms)))
 
 
 def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:

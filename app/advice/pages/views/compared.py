@@ -58,7 +58,7 @@ def compared_chart(
         ),
         notes=tuple(_about_pairs(advice, drawn, len(differing), len(alike))),
         rest=rest,
-        empty=_no_pairs(advice, len(alike)),
+        empty="Both have the same masking of every attribute." if alike else nothing_scored(advice),
     )
 
 
@@ -92,9 +92,3 @@ def _about_pairs(advice: Answer, drawn: Sequence[Group], differing: int, alike: 
         yield f"Drawn are the {len(drawn)} attributes that differ most, of {differing:,}; the table has all."
     if alike:
         yield f"{number(alike)} {'attributes have' if alike > 1 else 'attribute has'} the same masking in both."
-
-
-def _no_pairs(advice: Answer, alike: int) -> str:
-    if alike:
-        return "Both have the same masking of every attribute."
-    return nothing_scored(advice)

@@ -77,7 +77,8 @@ def counts_view(
     chosen = masking if masking is not None and masking in counted else next(iter(counted), UNMASKED)
     if chosen not in counted:
         return CountsView(entry, head.label, chart, whole)
-    values, counts = _domain(whole, chosen), counted[chosen]
+    values = next((row.domain for row in whole.maskings if row.id == chosen), whole.domain)
+    counts = counted[chosen]
     records = counts if counts.ndim == 1 else counts.sum(axis=1)
     title = f"Records by {whole.row.name}" + (f", masked by {chosen}" if chosen else "")
     return CountsView(
@@ -108,10 +109,6 @@ def _counted(whole: WholeAttribute, tables: Sequence[CountTable]) -> Mapping[str
         elif table.kind is CountKind.MASKED_JOINT and table.masking is not None:
             counts[whole.maskings[table.masking].id] = unpack(table.counts)
     return counts
-
-
-def _domain(whole: WholeAttribute, masking: str) -> Sequence[str]:
-    return next((each.domain for each in whole.maskings if each.id == masking), whole.domain)
 
 
 def _joint(values: Sequence[str], counts: NDArray[Any], number: int) -> Slice[tuple[str, tuple[int, ...]]]:

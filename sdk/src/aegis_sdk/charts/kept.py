@@ -152,7 +152,8 @@ def upward_of(advice: Answer, schema: Mapping[str, Any]) -> Upward:
 def _full(advice: Advice, label: str) -> Upward:
     whole, measure = whole_of(advice), _measure(advice)
     if whole is None:
-        title = f"deviation by {measure}{_in_unit(advice)} (less is better)"
+        unit = f" ({advice.unit})" if advice.unit else ""
+        title = f"deviation by {measure}{unit} (less is better)"
         return Upward(Axis("deviation", title, higher_is_better=False), lambda row: row.deviation)
     tells = "tells" if whole.of_all else "is known to tell"
     top = "the table as it is" if whole.of_all else "all that is known"
@@ -236,10 +237,6 @@ def real_differences(advice: Answer) -> str | None:
 
 def _measure(advice: Answer) -> str:
     return shown(str(advice.request.get("measure", "measure")).replace("_", " "))
-
-
-def _in_unit(advice: Answer) -> str:
-    return f" ({advice.unit})" if advice.unit else ""
 
 
 def _nothing(advice: Answer) -> str:

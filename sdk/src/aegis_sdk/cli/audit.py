@@ -1,6 +1,5 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +7,7 @@ from typing import Annotated
 import typer
 
 from aegis_sdk._client import Client
+from aegis_sdk._hashes import sha256_of
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.request_report import time_text
@@ -48,8 +48,8 @@ def audit(
         raise InputError("give either REQUEST_ID to get a receipt, or --check to check your own, not both")
     if entry or request or since or until:
         raise InputError("--entry, --request, --since and --until are for the list of records; leave them out")
-    jws = _fetched(request_id, output) if request_id is not None else _read(check or Path())
-    claims = check_receipt(jws, _pinned(_keys(keys), pin), None if file is None else _sha256(file))
+    jws = _fetched(request_id, output) if request_id is not None else jws_of(content_of(check or Path()))
+    claims = check_receipt(jws, _pinned(_keys(keys), pin), None if file is None else sha256_of(file))
     if request_id is not None and claims.request != request_id:
         raise ReceiptError(f"the service has sent the receipt of another request, {claims.request}")
     result = {"claims": claims.model_dump(mode="json"), "jws": jws}
@@ -65,10 +65,6 @@ def _fetched(request_id: str, output: Path | None) -> str:
     return jws
 
 
-def _read(path: Path) -> str:
-    return jws_of(content_of(path))
-
-
 def _keys(path: Path | None) -> PublicKeySet:
     if path is not None:
         return keys_in(content_of(path))
@@ -79,11 +75,6 @@ def _keys(path: Path | None) -> PublicKeySet:
 def _pinned(keys: PublicKeySet, key_id: str | None) -> PublicKeySet:
     """The keys, or only the accepted one."""
     return keys if key_id is None else PublicKeySet(keys=[one for one in keys.keys if one.kid == key_id])
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as content:
-        return file_digest(content, "sha256").hexdigest()
 
 
 def _report(claims: ReceiptClaims, *, is_file_checked: bool) -> Iterator[str]:

@@ -139,12 +139,12 @@ def _path(output: Path | None, request: DataRequest, delivery: Delivery) -> Path
     path = output or _named(request, delivery)
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no directory {path.parent}; create it first")
-    if path.exists() and (not path.is_file() or not _is_it(path, delivery)):
+    if path.exists() and (not path.is_file() or not _is_delivered(path, delivery)):
         raise InputError(f"{path}: something else is there; choose another --output")
     return path
 
 
-def _is_it(path: Path, delivery: Delivery) -> bool:
+def _is_delivered(path: Path, delivery: Delivery) -> bool:
     return path.stat().st_size == delivery.size and sha256_of(path) == delivery.sha256
 
 
@@ -177,7 +177,8 @@ def _verified(client: Client, request: DataRequest, path: Path, delimiter: str |
     post = client.requests.receive if verified.received else client.requests.dispute
     state = post(request.id, verified.verdict).state
     what = f"{shown(request.configuration or '')} of {shown(request.entry.name)}, version {request.entry.version}"
-    lines = [f"{shown(state)}: {what}", _file(path, verified.verdict), *verified.lines]
+    file = f"{path}: {verified.verdict.size or 0:,} bytes, SHA-256 {verified.verdict.sha256} as delivered"
+    lines = [f"{shown(state)}: {what}", file, *verified.lines]
     return _told(path, state, verified.verdict) | verified.details, lines, 0 if verified.received else DISPUTED
 
 
@@ -202,7 +203,3 @@ def _part(path: Path) -> Path:
 
 def _told(path: Path, state: str, verdict: DeliveryVerdict) -> dict[str, Any]:
     return {"output": str(path), "verdict": state, "verification": verdict.model_dump(mode="json")}
-
-
-def _file(path: Path, verdict: DeliveryVerdict) -> str:
-    return f"{path}: {verdict.size or 0:,} bytes, SHA-256 {verdict.sha256} as delivered"

@@ -20,7 +20,10 @@ def words_of(masking: Masking) -> str:
     Without a function in the entry, the words say so, and whether the values are or may be masked at random.
     """
     if masking.function is None:
-        return "not given" if masking.is_deterministic else f"not given; {_chance(masking)} at random"
+        if masking.is_deterministic:
+            return "not given"
+        chance = "may be masked" if masking.transition is None else "masked"
+        return f"not given; {chance} at random"
     return shown(in_words(masking.function.name, masking.function.parameters), _LONGEST)
 
 
@@ -37,10 +40,6 @@ def unit_of(masking: Masking) -> str | None:
         return None
     unit = _at_level(function.parameters, "dates")
     return unit if isinstance(unit, str) else None
-
-
-def _chance(masking: Masking) -> str:
-    return "may be masked" if masking.transition is None else "masked"
 
 
 def as_given(name: str, parameters: Parameters) -> str:

@@ -91,14 +91,14 @@ class EntryOutline:
 
 def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
     """The outline of an entry, with only these attributes."""
-    alone = Alone.stated_in(entry)
+    alone, visibility = Alone.stated_in(entry), entry.visibility
     return EntryOutline(
         name=entry.name,
         title=entry.title,
         description=entry.description,
         keywords=tuple(entry.keywords),
         license=entry.license,
-        visibility=_visibility(entry),
+        visibility=visibility if isinstance(visibility, str) else ", ".join(visibility.tenants),
         records=entry.records,
         label=entry.label.name,
         label_histogram=dict(zip(entry.label.domain, entry.label.histogram, strict=True)),
@@ -119,10 +119,6 @@ def seen_by(visibility: str | SeenBy) -> str:
     others = {"private": "its own tenant only", "all": "every caller"}
     named = visibility if isinstance(visibility, str) else ", ".join(visibility.tenants)
     return others.get(named, f"its own tenant and {shown(named, _LONGEST_LIST)}")
-
-
-def _visibility(entry: EntryDocument) -> str:
-    return entry.visibility if isinstance(entry.visibility, str) else ", ".join(entry.visibility.tenants)
 
 
 def _privacy(entry: EntryDocument) -> Iterator[tuple[str, Range]]:

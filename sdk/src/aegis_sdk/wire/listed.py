@@ -90,7 +90,12 @@ def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Hol
     Equal content must have one format and so one digest, and readers of format 1 can read every entry that needs no
     more.
     """
-    newer = [(index, member) for index, each in enumerate(listed) if _is_newer(each) for member in _newer(each)]
+    newer = [
+        (index, member)
+        for index, configuration in enumerate(listed)
+        if configuration.transfer is not None or "kind" in configuration.model_fields_set
+        for member in _newer(configuration)
+    ]
     if form == FORMAT_OF_MASKS:
         needed = f"Needs format {FORMAT_WITH_GENERATED}, but `format` says that the entry has format {form}"
         yield from ((("configurations", index, member), needed) for index, member in newer)
@@ -98,10 +103,6 @@ def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Hol
             yield ("holdout",), needed
     elif not newer and holdout is None:
         yield ("format",), f"Nothing in this entry needs format {form}: say {FORMAT_OF_MASKS}"
-
-
-def _is_newer(each: ListedConfiguration) -> bool:
-    return each.transfer is not None or "kind" in each.model_fields_set
 
 
 def _newer(each: ListedConfiguration) -> Iterator[str]:
