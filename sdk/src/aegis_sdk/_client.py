@@ -284,17 +284,18 @@ class Client(ClientFlows, Blocking):
     each step of a request (connecting, sending, each read). `transport` replaces the network, as in
     `aegis_sdk.testing`.
 
-    GET and POST calls, which the service carries out only once, are repeated up to `retries` times: if no response
-    comes, and after 429, 502, 503 and 504. The pause is that of `Retry-After`, at most 30 s, or else a random one that
-    doubles, from 0.2 s on. All pauses of a call together take at most `timeout` seconds. Other changes are repeated
-    only after a refusal by the tenant's rate limit.
+    GET calls, and POST calls, which the service carries out only once, are repeated up to `retries` times: if no
+    response comes, and after 429, 502, 503 and 504. The pause is that of `Retry-After`, at most 30 s, or else a random
+    one that doubles, from 0.2 s on. All pauses of a call together take at most `timeout` seconds. Other changes are
+    repeated only after a refusal by the tenant's rate limit.
 
         with Client() as client:
             head = client.publish(Path("entry.json").read_bytes())
             advice = client.advise(head.id, "mutual_information", require={"k": 5})
 
-    Every method raises `ProblemError` if the service refuses the request, `ServiceUnreachableError` if no answer comes,
-    and `UnexpectedAnswerError` if the answer is not the service's. `KeyExpiresWarning` says that the key expires soon.
+    Every method raises `ProblemError` if the service refuses the call, `ServiceUnreachableError` if no response comes,
+    and `UnexpectedAnswerError` if the response is not from the service. `KeyExpiresWarning` is issued if the key
+    expires soon.
     """
 
     def __init__(

@@ -15,8 +15,8 @@
         * InvalidError            422  the request breaks a rule: `errors` says which and where
         * LimitedError            429  the tenant sends or asks too much, or too many wrong keys were sent
             * BudgetSpentError         the tenant has asked enough distinct questions about this version
-        * UnavailableError        503  the service cannot answer now, for example without its database, or because it is
-        still processing the same request (409)
+        * UnavailableError        503  the service cannot answer now, for example without its database, or because it
+                                       is still processing the same request (409)
     * AdviceFailedError           the computation of an advice failed
     * UniqueRecordsError          too many records are alone on all shared columns, which was not accepted
     * AdviceTimeoutError          an advice was not ready in time; `advice_id` fetches it later

@@ -238,7 +238,7 @@ def nothing_scored(advice: Answer) -> str:
     """The reason why there is no bar, and the remedy."""
     if isinstance(advice, CoarseAdvice):
         return (
-            "This view has the order alone. Shares are given by mutual_information without bias correction, of two "
-            "attributes or more: ask by that measure to see what each masking keeps."
+            "This answer has only the order. To see what each masking keeps, ask by mutual_information without bias "
+            "correction, about two attributes or more."
         )
     return "The answer scores no single masking of these configurations."
