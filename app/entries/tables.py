@@ -101,7 +101,7 @@ class CountTableRow(PackedColumns, Base):
     masking: Mapped[int | None]
 
 
-#: The name of the row that holds the codes.
+#: The name of the row with the codes.
 CODES = ""
 
 #: The first character of the names of rows with additions of format 2. Each other row has one privacy criterion, under

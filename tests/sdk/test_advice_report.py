@@ -246,7 +246,7 @@ def test_where_the_best_is_itself_all_that_is_known_that_is_said(deviation, sour
     joint = {"reference_utility": 0.4, "reference_source": source, "dimensions": 3}
     lines = report(Advice.model_validate(EXAMPLE_ADVICE | {"deviation": deviation, "joint": joint}), LISTED)
     assert [line for line in lines if line.startswith("the share is of")] == [
-        f"{line}the table may tell more" for line in told
+        f"{line}that of the table may be higher" for line in told
     ]
 
 

@@ -168,6 +168,7 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
             f"The entry has no counts of {attribute.name!r} against the label, but the configurations mask it "
             "differently. Select other attributes, or ask the provider for the joint counts of one of its "
             "maskings. That masking must have at least two masked values with records. If it has no mapping, its "
-            "counts must be deterministic",
+            'counts must be exact and the provider must say "deterministic": true, or else give its mapping or '
+            "transition matrix too.",
             code="no_evidence",
         )

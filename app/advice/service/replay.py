@@ -63,8 +63,8 @@ class Replay:
         """
         asked, now = self.advice.question.policy, required.stricter_of(self.policy)
         if asked != now:
-            yield f"policy: {asked or 'nothing'} was required then, {now or 'nothing'} is now; this answer uses the "
-            "former"
+            then = f"{asked or 'nothing'} was required then"
+            yield f"policy: {then}, {now or 'nothing'} is now; this answer uses the former"
 
 
 def _about(stored: PackedReference | None) -> str:

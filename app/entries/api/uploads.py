@@ -174,7 +174,7 @@ _ATTRIBUTE = _members_of(wire.Attribute, maskings=_MASKING)
 _ENTRY = _members_of(wire.EntryDocument, attributes=_ATTRIBUTE, pairs=_members_of(wire.Pair))
 _DECODER = msgspec.json.Decoder(_ENTRY)
 
-#: The members of attributes, maskings and pairs that hold counts or indices.
+#: The members of attributes, maskings and pairs with counts or indices.
 _COUNTS = frozenset({"histogram", "joint", "mapping"})
 
 #: The bytes allowed between the brackets and commas of a list or table of integers.

@@ -147,7 +147,7 @@ class VersionMark:
 
 
 class CountKind(StrEnum):
-    """The member of the document that holds a count table."""
+    """The member of the document with a count table."""
 
     LABEL_HISTOGRAM = "label_histogram"
     HISTOGRAM = "histogram"
@@ -175,7 +175,7 @@ class CountTable:
     All pair counts form one table: concatenated in the order of the document, each row by row.
 
     Attributes:
-        kind: the member of the document that holds the counts.
+        kind: the member of the document with the counts.
         attribute: the place of the attribute, None if there is none.
         masking: the place of the masking, None if there is none.
         counts: the counts, packed.

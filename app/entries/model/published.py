@@ -79,7 +79,7 @@ class CountsInPlace:
     """A count table and its place in the document.
 
     Attributes:
-        kind: the member of the document that holds it.
+        kind: the member of the document with the table.
         attribute: the place of its attribute, None if there is none.
         masking: the place of its masking, None if there is none.
         counts: int64, of one or two dimensions.

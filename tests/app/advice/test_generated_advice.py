@@ -246,7 +246,7 @@ async def test_the_report_shows_both_kinds_with_their_intervals(api, worker):
     lines = await reported(api, worker, mixed_entry())
     assert lines[0] == "g1 keeps 70 % of what the table is known to tell about health"
     assert "it is the best of 3 by mutual_information, in bits (higher utility is better)" in lines
-    source = "what a rule learned from each tells about 1,000 held-out real records"
+    source = "those of a rule learned from each on 1,000 held-out real records"
     assert f"utilities are declared by the provider: {source}" in lines
     assert "2 configurations are left out, since they declare no such utility" in lines
     rows = [line.split() for line in lines]

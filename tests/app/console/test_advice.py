@@ -134,7 +134,7 @@ async def test_a_comparison_is_with_the_best_on_every_page_of_the_ranking(market
 WRONG_QUESTIONS = [
     ({"measure": "nonsense"}, "Unknown measure"),
     ({"require-k": "many"}, "k: give a number, such as 10"),
-    ({"require-k": "nan"}, "Correct the marked fields"),
+    ({"require-k": "nan"}, "Correct what is marked"),
     ({"require-k": "1e999"}, "k: give a number, such as 10"),
     ({"attributes": "nothing"}, "The entry has no attribute"),
     ({"step-age": "3"}, "attributes: The list is empty"),

@@ -5,7 +5,7 @@ from tests.app.console.publishing import check, confirm, entries, large_counts
 from tests.app.console.test_advice import answered
 from tests.service import Worker, create_key, publish, running_app
 
-ONLY = "Private only against who knows no more than: age; 91 % of the records are alone on all shared columns in c01"
+ONLY = "Private only against attackers who know no more than: age; 91 % of the records are alone on all shared columns in c01"
 UNSTATED = "How many records are alone on all shared columns is not stated."
 
 
@@ -80,7 +80,7 @@ async def test_more_than_one_percent_must_be_accepted(database_url):
             entry, published = stating((None, 0.0101), **changes), await entries(api)
             refused = await confirm(api, await check(api, entry))
             assert refused.status_code == 422
-            assert "It is not published. Many records are alone on all columns" in Html(refused.text).text
+            assert "It was not published. Many records are alone on all columns" in Html(refused.text).text
             assert await entries(api) == published
             assert (await confirm(api, refused, accept_unique="on")).status_code == 303
             assert (await confirm(api, refused)).status_code == 303  # it is published already

@@ -96,11 +96,9 @@ def holdout_faults(holdout: Holdout | None, control: DisclosureControl | None) -
     if control is None:
         return
     if control.epsilon is not None:
-        yield (), "Transfer utilities depend on exact counts, but `disclosure_control` declares noise in all: leave "
-        "them out"
+        yield (), "Transfer utilities depend on exact counts, but `disclosure_control` declares noise: leave them out"
     elif holdout.rounded_to is None and (control.rounded_to is not None or control.min_cell is not None):
-        yield ("rounded_to",), "These numbers are exact, but `disclosure_control` says that all were changed: round "
-        "them"
+        yield ("rounded_to",), "These numbers are exact, but `disclosure_control` says all were changed: round them"
 
 
 def transfer_faults(
@@ -126,8 +124,7 @@ def transfer_faults(
         least, most = figure_limits(measure, labels, records, holdout.records)
         for name, number in figure.numbers():
             if not least - _SLACK <= number <= most + _SLACK:
-                detail = f"Is {number:g}, but by {measure} this release's utility lies between {least:.6g} and "
-                f"{most:.6g}"
+                detail = f"Is {number:g}, but by {measure} it lies between {least:.6g} and {most:.6g}"
                 yield (*location, name), detail
             elif holdout.rounded_to is not None and not is_multiple(number, holdout.rounded_to):
                 yield (*location, name), f"Is not a multiple of {holdout.rounded_to:g} (`rounded_to` of the holdout)"
