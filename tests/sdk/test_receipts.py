@@ -67,7 +67,9 @@ def test_a_changed_receipt_is_found():
     header, _, signature = RECEIPT_TEXT.split(".")
     for member in CLAIMS:
         claims = CLAIMS | {member: "other"}
-        assert "the signature is invalid" in fault(f"{header}.{encoded(json.dumps(claims).encode())}.{signature}"), member
+        assert "the signature is invalid" in fault(f"{header}.{encoded(json.dumps(claims).encode())}.{signature}"), (
+            member
+        )
 
 
 def test_any_other_byte_is_found():

@@ -5,7 +5,10 @@ from tests.app.console.publishing import check, confirm, entries, large_counts
 from tests.app.console.test_advice import answered
 from tests.service import Worker, create_key, publish, running_app
 
-ONLY = "Private only against attackers who know no more than: age; 91 % of the records are alone on all shared columns in c01"
+ONLY = (
+    "Private only against attackers who know no more than: age; "
+    "91 % of the records are alone on all shared columns in c01"
+)
 UNSTATED = "How many records are alone on all shared columns is not stated."
 
 
