@@ -169,7 +169,8 @@ def test_a_table_that_leaves_many_records_alone_is_not_delivered_unless_that_is_
     asked = {"purpose": "a study", "contact": "me", "terms": head.terms}
     request = client.requests.create(head.id, "mutual_information", **asked, wait=60)
     client.requests.approve(request.id)
-    only = "private only against attackers who know no more than: gender; 100 % of the records are alone on all shared columns"
+    alone = "100 % of the records are alone on all shared columns"
+    only = f"private only against attackers who know no more than: gender; {alone}"
     assert aegis("advise", head.id, "--measure", "mutual_information")[1].splitlines()[2].startswith(only)
     assert aegis("search", entry.name)[1].splitlines()[1].strip().startswith(only)
     assert "100 %" in aegis("entries", "list", "--query", entry.name)[1].splitlines()[1]

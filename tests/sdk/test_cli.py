@@ -272,7 +272,8 @@ class TestPublish:
         path = tmp_path / "entry.json"
         path.write_text(json.dumps(document), encoding="utf-8")
         service.with_entry(head())
-        only = "private only against attackers who know no more than: age; 50 % of the records are alone on all shared columns"
+        alone = "50 % of the records are alone on all shared columns"
+        only = f"private only against attackers who know no more than: age; {alone}"
         assert_one_line(aegis("publish", path, ACCEPTED), 1, only, ", the worst configuration offered")
         code, out, _ = aegis("entries", "show", path)
         assert (code, out.splitlines()[1].strip().startswith(only)) == (0, True)
