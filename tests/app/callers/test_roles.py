@@ -1,5 +1,6 @@
 """Every route for every kind of caller, as in the table of docs/api.md."""
 
+import re
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
@@ -24,6 +25,12 @@ VISIBILITY: Mapping[str, Any] = {
     "other, private": "private",
     "other, all": "all",
     "other, named": {"tenants": ["stranger"]},
+}
+
+#: Columns of the table that are of several callers.
+COLUMNS = {
+    "no valid key": ("no key", "unknown key", "expired key", "revoked key"),
+    "other, visible": ("other, all", "other, named"),
 }
 
 REQUEST = {"measure": "g3", "purpose": "a study", "contact": "data@owner.example"}
@@ -60,11 +67,16 @@ WEBHOOK = {"url": "https://hooks.example/", "events": ["entry.published"]}
 
 
 def table() -> dict[str, dict[str, int]]:
-    """Status by route and caller."""
+    """Status by route and caller. A row can have several routes, a column several callers."""
     _, _, text = DOCUMENT.read_text(encoding="utf-8").partition("\n| Route ")
     lines = [line for line in f"| Route {text}".partition("\n\n")[0].splitlines() if line.startswith("| ")]
     header, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
-    return {row[0].strip("`"): dict(zip(header[1:], map(int, row[1:]), strict=True)) for row in rows}
+    callers = [COLUMNS.get(name, (name,)) for name in header[1:]]
+    return {
+        route: {caller: int(said) for of, said in zip(callers, statuses, strict=True) for caller in of}
+        for routes, *statuses in rows
+        for route in re.findall(r"`([^`]+)`", routes)
+    }
 
 
 TABLE = table()
