@@ -1,6 +1,7 @@
 """The documents are true: their commands run and print what the documents show."""
 
 import json
+import pkgutil
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -42,6 +43,8 @@ COMMANDS = {
     "aegis": command_group(),
     "aegis-server": cli,
 }
+#: Options that every command has, and those of `pg_restore`.
+OTHER_OPTIONS = {"--help", "--no-privileges"}
 #: What reads settings of `aegis`.
 CLIENT_SETTINGS = (
     "sdk/src/aegis_sdk/_client.py",
@@ -129,6 +132,39 @@ def test_our_commands_and_their_options_exist():
                 yield f"{program} {arguments}"
 
     assert faults(unknown) == {}
+
+
+def of_today() -> list[Path]:
+    """The documents that name nothing that is gone."""
+    past = {ROOT / "CHANGELOG.md", *(ROOT / "docs/decisions").glob("*.md")}
+    return [document for document in DOCUMENTS if document not in past]
+
+
+def test_options_in_prose_exist():
+    def options_of(command):
+        yield from (each for one in getattr(command, "params", ()) for each in (*one.opts, *one.secondary_opts))
+        for name in command.list_commands(None) if hasattr(command, "list_commands") else ():
+            yield from options_of(command.get_command(None, name))
+
+    known = {option for command in COMMANDS.values() for option in options_of(command)} | OTHER_OPTIONS
+
+    def unknown(document):
+        prose = re.sub(r"^```.*?^```", "", text_of(document), flags=re.MULTILINE | re.DOTALL)
+        return sorted(set(re.findall(r"`(--[a-z][a-z-]*)[^`]*`", prose)) - known)
+
+    assert faults(unknown, of_today()) == {}
+
+
+@pytest.mark.long
+def test_names_in_our_packages_exist():
+    def unknown(document):
+        for name in sorted(set(re.findall(r"\baegis_(?:advisor|provider|sdk)(?:\.[a-z_]+)+", text_of(document)))):
+            try:
+                pkgutil.resolve_name(name)
+            except (ImportError, AttributeError):
+                yield name
+
+    assert faults(unknown, of_today()) == {}
 
 
 def test_our_make_targets_exist():

@@ -1,5 +1,6 @@
 """Every route of the console for everybody, as in the table of docs/console.md."""
 
+import re
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -13,11 +14,15 @@ SIGN_IN = "sign in"
 
 
 def table() -> dict[str, dict[str, str]]:
-    """What is answered, by route and by who asks."""
+    """What is answered, by route and by who asks; a row can have several routes."""
     _, _, text = DOCUMENT.read_text(encoding="utf-8").partition("\n| Route ")
     lines = [line for line in f"| Route {text}".partition("\n\n")[0].splitlines() if line.startswith("| ")]
     header, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
-    return {row[0].strip("`"): dict(zip(header[1:], row[1:], strict=True)) for row in rows}
+    return {
+        route: dict(zip(header[1:], answers, strict=True))
+        for routes, *answers in rows
+        for route in re.findall(r"`([^`]+)`", routes)
+    }
 
 
 TABLE = table()
