@@ -121,7 +121,7 @@ def test_two_numbers_for_one_requirement_are_refused(aegis, folder, command):
 @pytest.mark.parametrize(("option", "names"), [("--quasi-identifiers", ","), ("--sensitive", "a,,b")])
 def test_a_name_between_commas_must_be_there(aegis, folder, option, names):
     ran = aegis("risk", folder / "t.csv", option, names)
-    assert_refused(ran, f"{option}: a name is missing beside a comma in {names!r}; write NAME,NAME")
+    assert_refused(ran, f"{option}: empty name in {names!r}; write NAME,NAME")
 
 
 #: The command in a process that can write only a few bytes to a file, as on a full disk.

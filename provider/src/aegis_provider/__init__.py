@@ -6,7 +6,7 @@
     prepared.write(Path("entry.json"), plan_output=Path("controlled.yaml"))
     apply(Path("health.csv"), prepared.plan, "c17", Path("masked.csv"))
 
-Everything raised here is a `ProviderError`, or a `PromiseError` of `apply`, whose text is one line.
+Every error is a `ProviderError`, or a `PromiseError` of `apply`; its text is one line.
 """
 
 from importlib import import_module
@@ -102,7 +102,7 @@ _MODULES = (
 
 
 def __getattr__(name: str) -> object:
-    """Import names only when they are asked for, because `aegis --help` needs neither DuckDB nor Ibis."""
+    """Import names on first use, because `aegis --help` needs neither DuckDB nor Ibis."""
     for module in map(import_module, _MODULES if name in __all__ else ()):
         if hasattr(module, name):
             return getattr(module, name)

@@ -1,4 +1,4 @@
-"""Advice on an entry, computed on the provider's machine by the mathematics that the service uses."""
+"""Advice on an entry, computed on the provider's machine by the same mathematics as in the service."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,12 +20,11 @@ from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
 
 @dataclass(frozen=True)
 class RankedConfiguration:
-    """A configuration with what it keeps.
+    """A configuration with its utility.
 
     Attributes:
-        id: Its id.
-        utility: What it tells about the label, by the measure.
-        error: The standard error of the utility; `None` if it is not known.
+                utility: How much it tells about the label, by the measure.
+                error: The standard error of the utility; `None` if unknown.
     """
 
     id: str
@@ -35,7 +34,7 @@ class RankedConfiguration:
 
 @dataclass(frozen=True)
 class MaskingCost:
-    """What an attribute, taken by itself, tells about the label as the best configuration masks it."""
+    """How much an attribute alone tells about the label, masked by the best configuration and unmasked (`whole`)."""
 
     attribute: str
     masking: str
@@ -50,9 +49,9 @@ class EntryAdvice:
     Attributes:
         measure: The measure of utility.
         basis: `exact` if this is provably the order by the true counts, otherwise `estimated`.
-        whole: The utility from which the service measures what configurations lose.
-        ranking: All configurations that were considered, or as many as the service was asked for.
-        costs: What becomes of each attribute in the best configuration.
+        whole: The reference utility, from which the service measures losses.
+        ranking: All configurations considered, or as many as were requested from the service.
+        costs: The masking of each attribute in the best configuration, and its utility.
     """
 
     measure: str
@@ -68,28 +67,33 @@ class EntryAdvice:
 
     @property
     def runner_up(self) -> RankedConfiguration | None:
-        """The next best configuration, if there is another one."""
+        """The next best configuration, if any."""
         return self.ranking[1] if len(self.ranking) > 1 else None
 
 
 def advise(entry: EntryDocument, measure: str = "joint", left_out: Mapping[str, int] | None = None) -> EntryAdvice:
-    """Rank the masked configurations of an entry, as the service does when it is asked without weights.
+    """Rank the masked configurations of an entry, as the service does for a question without weights.
 
     Args:
         entry: The entry.
         measure: The measure of utility.
-        left_out: The records that configurations leave out, by id: of those that tie, which leaves out fewest is best.
+        left_out: By id, the number of records that configurations leave out; of equally useful ones, the one with the
+            fewest is best.
 
     Raises:
         EntryError: Its counts contradict each other, or cannot answer the question.
     """
     evidence, content = consistent_evidence(entry), content_of(entry)
     pairs = tuple(consistent_pairs(content, evidence).values())
-    releases, masked, names = Releases.of(content), masked_places(entry), tuple(each.name for each in entry.attributes)
+    releases, masked, names = (
+        Releases.of(content),
+        masked_places(entry),
+        tuple(attribute.name for attribute in entry.attributes),
+    )
     ids = [ids_of(entry)[place] for place in masked]
     weights = np.full(len(names), 1 / len(names))
     question = Question(measure, names, weights, bias_correction=measure_named(measure).corrected_by_default)
-    options = [tuple(each) for each in releases.options]
+    options = [tuple(option) for option in releases.options]
     try:
         references = [reconstruct(each) for each in evidence]
         found = recommend(
@@ -126,10 +130,10 @@ def of_service(answer: Advice, entry: EntryDocument) -> EntryAdvice:
 def _costs(
     attributes: Iterable[AttributeAssessment | AttributeAdvice], maskings: Mapping[str, str]
 ) -> tuple[MaskingCost, ...]:
-    """Return what becomes of each attribute, the dearest first."""
+    """Return the cost of each attribute's masking, the highest first."""
     costs = [
-        MaskingCost(each.name, masking, each.maskings[masking].utility, each.reference_utility)
-        for each in attributes
-        if (masking := maskings[each.name]) in each.maskings
+        MaskingCost(attribute.name, masking, attribute.maskings[masking].utility, attribute.reference_utility)
+        for attribute in attributes
+        if (masking := maskings[attribute.name]) in attribute.maskings
     ]
     return tuple(sorted(costs, key=lambda cost: cost.utility - cost.whole))

@@ -7,16 +7,16 @@ from typing import Final
 RAW: Final = "(as it is)"
 NOTHING: Final = "(nothing shared)"
 
-#: The AUC of a model that knows nothing.
+#: The AUC of a constant model.
 CHANCE: Final = 0.5
 
 _FEW: Final = 40
-"""With fewer records of a class, intervals hold the AUC in 92 to 94 % of tables, not 95 (`docs/model.md`)."""
+"""With fewer records of a class, intervals cover the AUC in 92 to 94 % of tables, not 95 (`docs/model.md`)."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A measured number, and the limits of its 95 % interval."""
+    """A measured value and the limits of its 95 % interval."""
 
     value: float
     low: float
@@ -28,13 +28,12 @@ class Performance:
     """How well a model predicts the label from a table.
 
     Attributes:
-        table: The id of a configuration, `RAW` or `NOTHING`.
-        model: The name of the model.
+                table: The id of a configuration, `RAW` or `NOTHING`.
         auc: The area under the ROC curve; with more than two classes, the mean of each against the rest, weighted by
             the records of the class.
         accuracy: The share of records whose most probable class is the true one.
-        to_raw: The AUC less that of `RAW`; `None` for `RAW` itself, or if it was not finished.
-        to_winner: The AUC less that of the first configuration; `None` for that itself, or if it was not finished.
+        to_raw: The AUC minus that of `RAW`; `None` for `RAW` itself, or if it did not finish.
+        to_winner: The AUC minus that of the first configuration; `None` for that itself, or if it did not finish.
     """
 
     table: str
@@ -50,23 +49,20 @@ class CheckResult:
     """The result of `check`.
 
     Attributes:
-        label: The label.
-        configurations: The ids of the configurations checked; the first is the winner.
-        performances: What was measured, by model, then in the order `RAW`, configurations, `NOTHING`.
-        unfinished: The names of models, each with the tables whose training did not finish in time.
-        seconds: The time limit.
-        folds: The number of folds.
-        records: How many records were used.
-        of_records: How many records the table has.
-        classes: How many label values are predicted.
-        rare: How many records each label value has that has too few of them for the folds; these are not used.
-        left_out: By configuration, how many of the used records its release leaves out. Models are not trained on
-            these, but are tested on them.
-        shares: By configuration, further ones included, the share of `RAW`'s AUC above chance that is left, by the best
-            model; of those that were finished.
-        refitted: The attributes whose maskings were fitted to the label anew in each fold.
-        chosen_anew: Whether the configurations were chosen anew in each fold.
-        fewest: How many of the used records the rarest class has.
+                configurations: The ids of the configurations checked; the first is the winner.
+                performances: The results, by model, then in the order `RAW`, configurations, `NOTHING`.
+                unfinished: By model, the tables whose training did not finish in time.
+                seconds: The time limit.
+                records: Number of records used, out of the `of_records` of the table.
+                classes: Number of label values predicted.
+                rare: Label values with too few records for the folds, and their numbers of records; these are not used.
+                left_out: By configuration, how many of the used records its release leaves out. Models are tested on
+                    these, but not trained on them.
+                shares: By configuration that finished, further ones included, its AUC above chance as a share of
+                    `RAW`'s, by the best model.
+                refitted: The attributes whose maskings were refitted to the label in each fold.
+                chosen_anew: Whether the configurations were chosen anew in each fold.
+                fewest: Number of used records of the rarest class.
     """
 
     label: str
@@ -93,27 +89,34 @@ class CheckResult:
     @property
     def models(self) -> tuple[str, ...]:
         """The models with a result."""
-        return tuple(dict.fromkeys(each.model for each in self.performances))
+        return tuple(dict.fromkeys(performance.model for performance in self.performances))
 
     @property
     def best_model(self) -> str | None:
-        """The model that predicts best from the table as it is; `None` if none was finished on it."""
-        raw = [each for each in self.performances if each.table == RAW]
+        """The model that predicts best from the unmasked table; `None` if none finished."""
+        raw = [performance for performance in self.performances if performance.table == RAW]
         return max(raw, key=lambda each: each.auc.value).model if raw else None
 
     def of(self, table: str, model: str) -> Performance | None:
-        """Return how well the model does on the table, or `None` if that was not finished."""
-        return next((each for each in self.performances if (each.table, each.model) == (table, model)), None)
+        """Return the performance of the model on the table, or `None` if it did not finish."""
+        return next(
+            (
+                performance
+                for performance in self.performances
+                if (performance.table, performance.model) == (table, model)
+            ),
+            None,
+        )
 
     def share(self, table: str) -> float | None:
-        """Return the share of `RAW`'s AUC above chance that is left, by the best model; `None` if it is not known."""
+        """Return the AUC above chance as a share of `RAW`'s, by the best model; `None` if unknown."""
         share = self.shares.get(table)
         return None if share is None else share.value
 
     @property
     def held(self) -> bool | None:
-        """Whether no configuration has a higher AUC than the winner beyond chance; `None` if that is not known."""
-        return not any(each.difference.low > 0 for each in self._rivals) if self._rivals else None
+        """Whether no configuration has a significantly higher AUC than the winner; `None` if unknown."""
+        return not any(rival.difference.low > 0 for rival in self._rivals) if self._rivals else None
 
     @property
     def verdict(self) -> str:
@@ -126,14 +129,14 @@ class CheckResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know about the AUCs and their intervals, a sentence each."""
+        """Notes on the AUCs and their intervals, a sentence each."""
         anew = "the search was repeated in each fold, without the labels of the records tested"
         few = f"fewer than {_FEW} records have the rarest label, so the 95 % intervals are slightly too narrow"
-        trained = any(each.table != NOTHING for each in self.performances)
+        trained = any(performance.table != NOTHING for performance in self.performances)
         return (*[anew] * (trained and self.chosen_anew), *[few] * (trained and self.fewest < _FEW))
 
     def _judged(self) -> str:
-        beyond_chance = [each for each in self._rivals if each.difference.low > 0]
+        beyond_chance = [rival for rival in self._rivals if rival.difference.low > 0]
         best = max(beyond_chance or self._rivals, key=lambda each: each.difference.value)
         if best.difference.value <= 0:
             return f"the advice held: {self.winner} has the highest AUC of the configurations checked"
@@ -145,14 +148,14 @@ class CheckResult:
 
     @property
     def _rivals(self) -> list["_Rival"]:
-        """The other configurations that can be compared with the winner, by each model."""
-        rivals = [each for each in self.performances if each.table in self.configurations[1:]]
-        return [_Rival(each.table, each.model, each.to_winner) for each in rivals if each.to_winner is not None]
+        """The configurations that can be compared with the winner, by each model."""
+        rivals = [performance for performance in self.performances if performance.table in self.configurations[1:]]
+        return [_Rival(rival.table, rival.model, rival.to_winner) for rival in rivals if rival.to_winner is not None]
 
 
 @dataclass(frozen=True)
 class _Rival:
-    """A configuration with the AUC of a model less that of the winner."""
+    """A configuration with the difference of its AUC from the winner's, by one model."""
 
     table: str
     model: str

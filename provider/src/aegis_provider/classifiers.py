@@ -1,11 +1,10 @@
 """Classifiers of scikit-learn: a linear one, a forest and a boosted one, with usual settings and a fixed seed.
 
-*Logistic regression* gets an indicator for each value, and rare values of an attribute share one. It also gets numbers
-as numbers, standardised; those with many different values only so. *Random forest* and *gradient boosting* get the
-places of the values in their order: trees cut an order wherever they need to, and masked values keep the order of the
-values that they mask.
+*Logistic regression* gets an indicator per value; rare values of an attribute share one. Numbers are also standardised,
+and get no indicators if they have many different values. *Random forest* and *gradient boosting* get the ranks of
+values: trees can cut an order anywhere, and masked values keep the order of the values that they mask.
 
-This imports little, because every process that fits classifiers does, too.
+This module imports little, because every process that fits classifiers imports it.
 """
 
 import warnings
@@ -22,7 +21,7 @@ Places: TypeAlias = NDArray[np.intp]
 
 LOGISTIC_REGRESSION: Final = "logistic regression"
 RATES: Final = "rates"
-"""Knows no more than the share of each class."""
+"""Predicts the share of each class."""
 
 # Values with fewer records in the training folds share an indicator.
 _RARE: Final = 10
@@ -31,7 +30,7 @@ _TREES: Final = 60
 _LEAVES: Final = 15
 _FOREST: Final = 100
 _IN_A_BOOSTED_LEAF: Final = 20
-# A leaf of fewer records says too little about its probabilities.
+# Probabilities of smaller leaves are too uncertain.
 _IN_A_LEAF: Final = 5
 
 
@@ -41,11 +40,11 @@ class Fitting:
 
     Attributes:
         classifier: A name in `CLASSIFIERS`, or `RATES`.
-        trained: (trained records, columns) What to fit it to.
+        trained: (trained records, columns) The training data.
         labels: (trained records,) Their classes, from 0.
-        tested: (tested records, columns) What to predict the classes of.
-        classes: How many classes there are.
-        listed: How many of the columns, the first ones, have an indicator for each value in logistic regression.
+        tested: (tested records, columns) The records to predict.
+        classes: The number of classes.
+        listed: Number of leading columns that get indicators in logistic regression.
         also_trained: Whether to predict the trained records as well, after the tested ones.
     """
 
@@ -58,13 +57,13 @@ class Fitting:
     also_trained: bool = False
 
     def probabilities_before(self, end: float) -> Matrix | None:
-        """Return the probabilities, or `None` if the time of the monotonic clock is up; rates take none."""
+        """Return the probabilities, or `None` after `end` of the monotonic clock; rates take no time."""
         return self.probabilities() if self.classifier == RATES or monotonic() < end else None
 
     def probabilities(self) -> Matrix:
         """(predicted records, classes) Fit the classifier, and return the probability of each class.
 
-        It is fitted on one thread, so sums are added up in the same order on any machine.
+        One thread fits it, so that sums have the same order on any machine.
         """
         from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - an extra, and slow to load
         from threadpoolctl import threadpool_limits  # noqa: PLC0415 - an extra
@@ -111,7 +110,7 @@ def _boosted(_fitting: Fitting) -> Any:  # noqa: ANN401 - as above
 
 
 def boosted_trees(in_a_leaf: int, seed: int) -> Any:  # noqa: ANN401 - as above
-    """Return gradient boosting of trees whose leaves have at least so many records."""
+    """Return gradient boosting of trees with a minimum number of records per leaf."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - an extra, and slow to load
 
     return HistGradientBoostingClassifier(
@@ -128,16 +127,15 @@ CLASSIFIERS: Final[Mapping[str, Callable[[Fitting], Any]]] = {
     "random forest": _forest,
     "gradient boosting": _boosted,
 }
-"""Return what to fit, by the name of the classifier."""
+"""Makes the classifier to fit, by name."""
 
 
 def stratified(labels: Places, count: int, seed: int) -> list[tuple[Places, Places]]:
-    """Split records into folds at random, each with about the same share of every class.
+    """Split records into random folds, with about the same share of every class in each.
 
     Args:
-        labels: (records,) The classes.
-        count: How many folds, and the fewest records of a class.
-        seed: The seed.
+                labels: (records,) The classes.
+                count: The number of folds; every class needs at least as many records.
 
     Returns:
         For each fold, the places of the records to train on and of those to test on, ascending.

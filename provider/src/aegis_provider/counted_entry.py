@@ -1,4 +1,4 @@
-"""A counted table, and the entry that tells what is shared of it."""
+"""A counted table, and the entry made from what is shared of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,13 +49,13 @@ class CountedEntry:
     """A counted table, on the way to its entry.
 
     Attributes:
-        merged: The table, and what was merged in it.
+        merged: The table after merging, and its merges.
         plan: The plan, without secret maskings that no configuration uses.
-        masked: For each attribute, what its maskings make of its values.
+        masked: For each attribute, its masked values by masking.
         domains: For each attribute, the values that the entry lists.
         hidden: How many records are not counted.
         pairs: Whether to count pairs.
-        shared_only: Whether the entry tells only what configurations share.
+        shared_only: Whether the entry has only counts of what configurations share.
     """
 
     merged: MergedTable
@@ -79,7 +79,7 @@ class CountedEntry:
         all_records: bool = False,
         merging: Merging | None = None,
     ) -> "CountedEntry":
-        """Count a table: with `shared_only`, without records that no release shows, unless `all_records` are counted.
+        """Count a table. With `shared_only`, records that no release shows count only if `all_records` is set.
 
         Raises:
             PlanError: The requested pairs cannot be counted, or the plan has what no entry may contain.
@@ -100,10 +100,12 @@ class CountedEntry:
         hidden = whole.records - counted.records
         merged = MergedTable(counted) if merging is None else merged_table(counted, plan.label, merging)
         counted = merged.counted
-        plan = replace(plan, attributes=tuple(each.attribute for each in counted.attributes))
-        masked: Sequence[Mapping[str, MaskedDomain]] = [counted.masked_domains(each) for each in counted.attributes]
+        plan = replace(plan, attributes=tuple(attribute.attribute for attribute in counted.attributes))
+        masked: Sequence[Mapping[str, MaskedDomain]] = [
+            counted.masked_domains(attribute) for attribute in counted.attributes
+        ]
         refuse_undone_secrets(counted, masked)
-        domains = [PublishedDomain.exact(each.domain) for each in counted.attributes]
+        domains = [PublishedDomain.exact(attribute.domain) for attribute in counted.attributes]
         if shared_only:
             both, least = zip(counted.attributes, masked, strict=True), merging.least if merging else 0
             listed = [_shared_domain(counted, plan, *each, least) for each in both]
@@ -116,7 +118,7 @@ class CountedEntry:
         return self.merged.counted
 
     def told(self, progress: Progress) -> PairsTold:
-        """Return what is told of pairs.
+        """Return the published associations of pairs.
 
         Raises:
             TableError: The table has more pairs of values than an entry can hold.
@@ -127,7 +129,7 @@ class CountedEntry:
         return replace(told, trace=unmasked_trace(self.counted, self.plan.label))
 
     def entry(self, name: str, told: PairsTold) -> EntryDocument:
-        """Return the entry with what is told of pairs."""
+        """Return the entry with these associations of pairs."""
         plan, each = self.plan, zip(self.counted.attributes, self.masked, self.domains, strict=True)
         label, attributes = _label(self.counted, plan.label), [self._attribute(*parts) for parts in each]
         document = {
@@ -146,7 +148,7 @@ class CountedEntry:
     def _joint_trace(
         self, trace: float, label: Mapping[str, Any], attributes: Sequence[Mapping[str, Any]]
     ) -> dict[str, float]:
-        """Return what the unmasked table tells: after the adjustment, a masked attribute may seem to tell more."""
+        """Return the trace of the unmasked table: after the adjustment, a masked attribute may seem to tell more."""
         counted = content_of({"records": self.counted.records, "label": label, "attributes": attributes})
         return {"value": max(trace, largest_part(evidence_of(counted)))}
 
@@ -192,14 +194,14 @@ class CountedEntry:
         return {**stated, "function": without_values(stated["function"])} if self.shared_only else stated
 
     def _listed(self, counted: CountedAttribute, texts: Sequence[str], joint: Counts) -> ListedMasked:
-        """Return what is listed of masked values that no mapping leads to."""
+        """Return the listed masked values that no mapping leads to."""
         if not self.shared_only:
             return ListedMasked.exact(texts)
         binned = isinstance(self.counted.table.reading(counted.attribute.name), Binned)
         return ListedMasked.common(texts, joint, counted.domain, binned=binned)
 
     def _configuration(self, configuration: Configuration) -> dict[str, Any]:
-        """Return a configuration; of the records that it leaves out, only those that others show are counted."""
+        """Return a configuration; its left-out records count only if another configuration shows them."""
         vouched, suppressed = configuration.privacy, configuration.suppressed
         if self.shared_only:
             rounded = {name: two_digits(name, number) for name, number in vouched.items()}

@@ -1,4 +1,4 @@
-"""What the counts of an entry tell, as the advisor takes them."""
+"""The evidence of an entry's counts, in the form that the advisor takes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,13 +20,13 @@ def content_of(entry: EntryDocument | Mapping[str, Any]) -> EntryContent:
 
 
 def consistent_evidence(entry: EntryDocument, attributes: Sequence[Attribute] | None = None) -> list[AttributeEvidence]:
-    """Return what the entry tells of some of its attributes, by default of all.
+    """Return the entry's evidence on some attributes, by default all.
 
     Raises:
         EntryError: Their counts contradict each other.
     """
     every = range(len(entry.attributes))
-    places = every if attributes is None else [entry.attributes.index(each) for each in attributes]
+    places = every if attributes is None else [entry.attributes.index(attribute) for attribute in attributes]
     evidence = list(evidence_of(content_of(entry), places))
     for place, each in zip(places, evidence, strict=True):
         for fault in find_faults(each):
@@ -35,10 +35,10 @@ def consistent_evidence(entry: EntryDocument, attributes: Sequence[Attribute] | 
 
 
 def consistent_pairs(content: EntryContent, evidence: Sequence[AttributeEvidence]) -> dict[int, PairCounts]:
-    """Return the counts of pairs, by their places in the entry, whose attributes have this evidence.
+    """Return the counts of pairs of attributes with this evidence, by their places in the entry.
 
     Raises:
-        EntryError: They contradict the rest.
+        EntryError: They contradict the other counts.
     """
     counts = pairs_of(content)
     for fault in find_pair_faults(evidence, list(counts.values())):
@@ -48,10 +48,10 @@ def consistent_pairs(content: EntryContent, evidence: Sequence[AttributeEvidence
 
 
 def published_counts(entry: EntryDocument, evidence: Sequence[AttributeEvidence]) -> PublishedCounts:
-    """Return all counts of an entry, whose attributes have this evidence.
+    """Return all counts of an entry, given the evidence of its attributes.
 
     Raises:
-        EntryError: Those of pairs contradict the rest.
+        EntryError: Pair counts contradict the other counts.
     """
     content = content_of(entry)
     return PublishedCounts(evidence, consistent_pairs(content, evidence), Releases.of(content))

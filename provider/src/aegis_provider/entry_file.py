@@ -13,7 +13,7 @@ from aegis_sdk.wire import EntryDocument, faults_of, publishable
 
 _WIDTH = 110
 _SHORTEST = 3
-"""The fewest characters that an item takes, with the comma and the blank after it or the brackets around all items."""
+"""Minimum characters per item, including a comma and a blank, or the brackets."""
 
 # One encoder for all values, because `json.dumps` makes a new one for each.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -51,7 +51,7 @@ def write_entry(entry: EntryDocument, path: Path, beside: Callable[[], None] = l
     Args:
         entry: The entry.
         path: The file to write.
-        beside: Writes what goes with the entry, once the entry can be written; if it fails, no entry appears.
+        beside: Writes accompanying files once the entry can be written; if it fails, no entry appears.
 
     Raises:
         OutputError: The entry cannot be written.

@@ -1,4 +1,4 @@
-"""Warnings about what an entry shows that its provider may not expect."""
+"""Warnings about disclosures in an entry that its provider may not expect."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ SMALL: Final = 5
 
 @dataclass(frozen=True)
 class SmallCounts:
-    """How many counts of an entry are below `SMALL` and not 0, and the smallest of them; 0 if there is none."""
+    """The number of an entry's counts from 1 to below `SMALL`, and the smallest of them; 0 without any."""
 
     counts: int
     smallest: int
@@ -24,11 +24,11 @@ class SmallCounts:
 
 @dataclass(frozen=True)
 class Exposure:
-    """What an entry shows that its provider may not expect.
+    """Disclosures in an entry that its provider may not expect.
 
     Attributes:
-        nearly_unique: Attributes with two records per value or fewer. Their domains by themselves tell much.
-        below_k: How many masked values, or pairs of them, the entry counts although fewer than `k` records have them.
+        nearly_unique: Attributes with two records per value or fewer. Their domains alone disclose much.
+        below_k: Number of masked values, and pairs of them, with counts below `k`.
         small: The small counts of all tables.
     """
 
@@ -38,14 +38,14 @@ class Exposure:
 
     @classmethod
     def of(cls, entry: EntryDocument) -> "Exposure":
-        """Find what this entry shows; rounded and noisy counts show nothing of `k` or of small counts."""
+        """Return the exposure of this entry; rounded and noisy counts disclose neither `k` nor small counts."""
         control = entry.disclosure_control
         if control is not None and (control.rounded_to or control.epsilon):
             return cls(nearly_unique(entry), 0, SmallCounts(0, 0))
         return cls(nearly_unique(entry), counted_below_k(entry), small_counts(entry))
 
     def in_words(self) -> Iterator[str]:
-        """Yield a sentence for each thing that is shown, except small counts."""
+        """Yield a sentence per disclosure, except small counts."""
         for attribute in self.nearly_unique:
             yield f"{attribute!r} is nearly unique, and the entry lists each of its values"
         if self.below_k:
@@ -57,19 +57,19 @@ class Exposure:
 
 def nearly_unique(entry: EntryDocument) -> tuple[str, ...]:
     """Return the attributes with two records per value or fewer."""
-    return tuple(each.name for each in entry.attributes if 2 * len(each.domain) > max(entry.records, 20))
+    return tuple(attribute.name for attribute in entry.attributes if 2 * len(attribute.domain) > max(entry.records, 20))
 
 
 def counted_below_k(entry: EntryDocument) -> int:
-    """Count the masked values, and pairs of them, that the entry counts although fewer than `k` records have them.
+    """Count the masked values, and pairs of them, with counts below `k`.
 
-    Releases that promise this `k` by leaving records out do not show them, but the entry counts the whole table.
+    Releases that reach `k` by leaving out records do not show them, but the entry counts the whole table.
     """
     releases = [each for each in entry.masked if each.suppressed and "k" in (each.privacy or {})]
     if not releases:
         return 0
-    k = min((each.privacy or {})["k"] for each in releases)
-    shown = {item for each in releases for item in each.maskings.items()}
+    k = min((release.privacy or {})["k"] for release in releases)
+    shown = {item for release in releases for item in release.maskings.items()}
     return sum(0 < count < k for count in _records_of(entry, shown))
 
 
@@ -80,7 +80,7 @@ def small_counts(entry: EntryDocument) -> SmallCounts:
 
 
 def _records_of(entry: EntryDocument, shown: set[tuple[str, str]]) -> Iterator[int]:
-    """Yield the number of records of each masked value that is shown, and of each pair of them."""
+    """Yield the number of records of each shown masked value and each pair of them."""
     for attribute in entry.attributes:
         tables = [(attribute.joint, "identity"), *((each.joint, each.id) for each in attribute.maskings)]
         for joint, masking in tables:
@@ -95,6 +95,6 @@ def tables_in(entry: EntryDocument) -> Iterator[Counts]:
     """Yield the counts of every table, flattened."""
     tables: list[list[int] | list[list[int]] | None] = [entry.label.histogram]
     for attribute in entry.attributes:
-        tables += [attribute.histogram, attribute.joint, *(each.joint for each in attribute.maskings)]
+        tables += [attribute.histogram, attribute.joint, *(masking.joint for masking in attribute.maskings)]
     tables += [pair.joint for pair in entry.pairs]
     yield from (np.array(table, dtype=np.int64).ravel() for table in tables if table is not None)

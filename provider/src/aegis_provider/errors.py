@@ -12,7 +12,7 @@ _SHOWN = 60
 
 
 class ProviderError(AegisError, ValueError):
-    """A plan, a table or a hierarchy that cannot be used as it is; the text is one line."""
+    """An unusable plan, table or hierarchy; the text is one line."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
@@ -27,7 +27,7 @@ class TableError(ProviderError):
 
 
 class EntryError(ProviderError):
-    """The counts of the entry contradict each other, or the entry lacks what is asked about."""
+    """The counts of the entry contradict each other, or it lacks counts for the question."""
 
 
 class PlotError(ProviderError):
@@ -39,11 +39,11 @@ class OutputError(ProviderError):
 
 
 class PublishingError(ProviderError):
-    """The service would refuse the entry of a release, so none is made; the text begins with its address."""
+    """The service would refuse the entry, so no release is made; the text begins with its address."""
 
 
 class ServiceError(AegisError):
-    """The service does not answer, or does not let the caller publish; the text has its address."""
+    """The service does not respond, or does not let the caller publish; the text has its address."""
 
 
 class NothingHoldsError(AegisError):
@@ -51,10 +51,10 @@ class NothingHoldsError(AegisError):
 
 
 class PromiseError(AegisError):
-    """The masked table does not have the privacy that its configuration promises; nothing is wrong with the files.
+    """The masked table lacks the promised privacy; the files are valid.
 
     Attributes:
-        can_be_forced: Whether the table could be written all the same.
+        can_be_forced: Whether --force can write the table anyway.
     """
 
     def __init__(self, message: str, *, can_be_forced: bool = False) -> None:
@@ -63,21 +63,21 @@ class PromiseError(AegisError):
 
 
 class IdentifierError(AegisError):
-    """What is to be shared identifies persons, by name or otherwise, and its provider did not accept that."""
+    """Shared values identify persons, by name or otherwise, and the provider did not accept that."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(f"{message}. --accept-identifiers shares it anyway".split()))
 
 
 class MachineError(AegisError):
-    """This machine cannot do it, for example for lack of memory or disk; this says nothing about the file."""
+    """This machine lacks resources, such as memory or disk; the file may be valid."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
 
 
 class SmallCountsError(AegisError):
-    """An entry certainly gives away small counts, or may do so. This is a result: the entry is valid."""
+    """An entry gives away small counts, or may do so. This is a result: the entry is valid."""
 
 
 class UnmaskableValueError(ValueError):
@@ -95,7 +95,7 @@ def shortened(text: str) -> str:
 
 
 def nearest(name: str, known: list[str]) -> str:
-    """Return the end of a message about an unknown name: the likely intended name, or the known names."""
+    """Return the end of a message about an unknown name: the closest known name, or all known names."""
     close = get_close_matches(name, known, n=1)
     if close:
         return f"did you mean {shortened(close[0])}?"

@@ -1,4 +1,4 @@
-"""The extras of this distribution, imported only where they are needed."""
+"""Checks for the extras of this distribution."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ def needs_extra(extra: str) -> Iterator[None]:
 
 
 def refuse_without(extra: str) -> None:
-    """Refuse to begin work that would fail in the middle; libraries that are slow to import are not imported here.
+    """Fail before work that needs the extra; slow libraries are looked up, not imported.
 
     Raises:
         AegisError: As for `needs_extra`.

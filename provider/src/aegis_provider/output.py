@@ -11,17 +11,17 @@ from zlib import crc32
 from aegis_provider.errors import IdentifierError, OutputError, PromiseError
 from aegis_provider.table import Source, files_of
 
-# Characters kept of a long name, so that the temporary file's name has few enough bytes.
+# A long name is cut to this many characters, so that the temporary file's name stays short enough.
 _SHOWN = 50
 
 _PART = ".part"
 
 
 def refuse_overwriting(output: Path, *inputs: Source) -> None:
-    """Reject an output that is an input or cannot be a file.
+    """Refuse an output that is an input or cannot be a file.
 
     Raises:
-        OutputError: The output is one of the files (paths, globs) that it is made from, or cannot be a file.
+        OutputError: The output is one of its inputs (paths, globs), or cannot be a file.
     """
     _refuse_what_is_no_file(output)
     for each in chain.from_iterable(map(files_of, inputs)):
@@ -32,15 +32,14 @@ def refuse_overwriting(output: Path, *inputs: Source) -> None:
 
 @contextmanager
 def none_if_refused(*outputs: Path) -> Iterator[None]:
-    """Remove what stands there if this run is refused: the result of an earlier one would look like that of this one.
-
+    """Remove older output if this run is refused, since it would look like the result of this run.
     Files stay if the run fails for another reason.
     """
     try:
         yield
     except (IdentifierError, PromiseError):
         for output in outputs:
-            with suppress(OSError):  # the refusal is what counts
+            with suppress(OSError):  # report the refusal, not this
                 _target(output).unlink(missing_ok=True)
         raise
 
@@ -58,7 +57,7 @@ def written_whole(path: Path, *, private: bool = False) -> Iterator[Path]:
     target = _target(path)
     part = target.with_name(f".{_shown(target.name)}.{os.getpid()}{_PART}")
     try:
-        part.touch(0o600 if private else 0o666)  # a directory that cannot be written to is found out before any work
+        part.touch(0o600 if private else 0o666)  # fail before any work if the directory is not writable
         yield part
         part.replace(target)
     except OSError as error:
@@ -69,17 +68,17 @@ def written_whole(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 def is_unfinished(path: Path) -> bool:
-    """Return whether a file is what `written_whole` has left behind in a program that was killed."""
+    """Return whether a file was left behind by `written_whole` in a killed program."""
     return path.name.startswith(".") and path.name.endswith(_PART)
 
 
 def _shown(name: str) -> str:
-    """Return the name, or the beginning of a long one with a number that distinguishes it."""
+    """Return the name; a long one is cut and gets a distinguishing number."""
     return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}.{crc32(os.fsencode(name)):08x}"
 
 
 def _target(path: Path) -> Path:
-    """Return the file that is written, which is the target of a symbolic link."""
+    """Return the file to write: the target of a symbolic link."""
     return path.resolve() if path.is_symlink() else path
 
 

@@ -1,4 +1,4 @@
-"""The one safe path from a table to a published entry: table, plan and controls in, entry and plan out."""
+"""The one safe path from a table to a published entry: from table, plan and controls to entry and plan."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -49,15 +49,15 @@ from aegis_sdk.wire import Configuration, EntryDocument
 
 @dataclass(frozen=True)
 class PreparedEntry:
-    """An entry that is ready to be published, with the plan that goes with it.
+    """An entry that is ready to publish, with its matching plan.
 
     Attributes:
         table: The table that was counted; no output may overwrite it.
-        intended: The plan as it was given.
-        controlled: The entry, and what the controls changed in it.
-        exposure: What the entry shows that its provider may not expect.
-        counted: The entry before the controls. It has exact counts: it must not leave the provider's machine.
-        telling: The names of masked values that tell raw values of few records.
+        intended: The given plan.
+        controlled: The entry, and the changes by its controls.
+        exposure: Disclosures that its provider may not expect.
+        counted: The entry before the controls. Its exact counts must not leave the provider's machine.
+        telling: Names of masked values that disclose raw values of few records.
         doubtful_types: A sentence for each attribute whose type is in doubt.
     """
 
@@ -76,19 +76,19 @@ class PreparedEntry:
 
     @property
     def plan(self) -> Plan:
-        """The plan that goes with the entry: `apply` with this plan produces what the entry counts."""
+        """The plan that matches the entry: `apply` with this plan produces what the entry counts."""
         return controlled_plan(self.intended, self.controlled)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What its provider may not expect, one sentence each."""
+        """Disclosures that its provider may not expect, a sentence each."""
         return tuple(self._warnings())
 
     def write(self, output: Path, plan_output: Path | None = None) -> None:
-        """Write the entry and, if `plan_output` is given, the plan that goes with it: both or neither.
+        """Write the entry and, with `plan_output`, the matching plan: both or neither.
 
         Raises:
-            OutputError: One of them cannot be written, or is a file that the entry was made from.
+            OutputError: One of them cannot be written, or is an input of the entry.
             ControlError: The plan was not read from a file.
             PlanError: The plan's file can no longer be read.
         """
@@ -137,31 +137,30 @@ def prepare_entry(
 ) -> PreparedEntry:
     """Count what the configurations of a plan share, and apply disclosure controls to every count.
 
-    Generated tables that the plan states are not in it yet: `offer.with_generated` adds them.
+    Generated tables of the plan are not included; `offer.with_generated` adds them.
 
     Args:
-        table: The table.
-        plan: The plan of the table.
-        controls: Disclosure controls, in any order; without any, counts are rounded by a base for the table's size.
+                controls: Disclosure controls, in any order; by default, counts are rounded to a base for the table's
+                    size.
         name: The name of the entry: a-z 0-9 - _ .
-        exact: Publish every count, and every value, as it is, whatever that gives away.
+        exact: Publish exact counts and all values, whatever that gives away.
         pairs: Whether to count pairs of attributes too, which the measure `joint` needs.
-        accept_identifiers: Whether the entry may have what identifies persons.
-        delimiter: Separator of the fields of a CSV table; by default, the usual one that its header has.
+        accept_identifiers: Whether the entry may contain identifying values.
+        delimiter: The delimiter of a CSV table; by default, the one in its header.
         memory_limit: DuckDB's memory; the rest goes to disk.
-        progress: Called with (done, total), first for records counted, then for cells that have their noise.
+        progress: Called with (done, total), first for counted records, then for cells with noise.
 
     Raises:
         PlanError: The plan cannot be summarised, or the name is unusable.
         TableError: The table cannot be read, or does not fit the plan.
         ControlError: The controls contradict each other, or cannot be applied to these counts.
-        IdentifierError: A column that a configuration shares as it is, or a value that the entry lists, identifies
-            persons, and `accept_identifiers` is off.
+        IdentifierError: A column shared unmasked, or a listed value, identifies persons, and `accept_identifiers` is
+            off.
     """
     controls = tuple(controls)
     refuse_conflicts(controls)
     if exact and controls:
-        raise ControlError("exact counts are published as they are; leave out the controls, or do not ask for them")
+        raise ControlError("exact counts cannot be combined with a disclosure control; omit one of them")
     how: dict[str, Any] = {"delimiter": delimiter or delimiter_in(table, plan.label), "memory_limit": memory_limit}
     counting = {"name": name, "pairs": pairs, "progress": progress, **how}
     with open_table(table, **how) as given:
@@ -183,26 +182,25 @@ def prepare_entry(
 def _controlled(
     table: Table, plan: Plan, controls: tuple[Control, ...], counting: Mapping[str, Any]
 ) -> tuple[SharedSummary, Controlled]:
-    """Count what configurations share, and apply the controls, or else round the counts; `counting`: how to count."""
-    merging = next((each.merging for each in controls if isinstance(each, MinimumCell)), None)
-    noisy = any(isinstance(each, LaplaceNoise) for each in controls)
+    """Count what configurations share, and apply the controls, by default rounding; `counting`: how to count."""
+    merging = next((control.merging for control in controls if isinstance(control, MinimumCell)), None)
+    noisy = any(isinstance(control, LaplaceNoise) for control in controls)
     summary = summarize_shared(table, plan, merging=merging, all_records=noisy, **counting)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
-    promised = {each.id: each.promised for each in plan.configurations}
+    promised = {configuration.id: configuration.promised for configuration in plan.configurations}
     beside = Beside(summary.told, summary.merged.maskings, summary.merged.label, promised=promised)
     controlled = apply_controls(summary.entry, chosen, roles, beside=beside, progress=counting["progress"])
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden)
-    # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
+    # The controlled entry must meet the contract too, and contain only fields that are set.
     coarse = with_published_privacy(controlled.entry, plan)
     entry = entry_of(document_of(without_unshared(coarse)), plan.source)
     return summary, replace(controlled, entry=entry)
 
 
 def _with_alone(entry: EntryDocument, table: Table, plan: Plan) -> EntryDocument:
-    """Return the entry with the share of records that each configuration leaves alone, and whom promises hold against.
-
-    Quasi-identifiers are stated only if other attributes are shared, too: then nobody would expect them.
+    """Return the entry with the share of records alone in each configuration, and the attacker that promises assume.
+    Quasi-identifiers are stated only if other attributes are shared, too; otherwise they are all shared attributes.
     """
     shares = alone_in_releases(table, plan)
     listed = [
@@ -217,7 +215,7 @@ def _with_alone(entry: EntryDocument, table: Table, plan: Plan) -> EntryDocument
 def accepted_in_entry(
     prepared: PreparedEntry, *, delimiter: str | None = None, memory_limit: str = "1GB"
 ) -> dict[str, str]:
-    """Return which columns of an entry have what identifies persons, and what they have.
+    """Return the columns of an entry with identifying values, and the kinds of these.
 
     Raises:
         TableError: The table cannot be read.
@@ -230,10 +228,10 @@ def accepted_in_entry(
 
 
 def _replayed(table: Table, plan: Plan) -> Replayed:
-    """Refuse columns that identify persons and are shared as they are; return the values that the entry must not list.
+    """Refuse identifying columns that are shared unmasked; return the values that the entry must not list.
 
     Raises:
-        IdentifierError: A column that a configuration shares as it is identifies persons.
+        IdentifierError: A configuration shares an identifying column unmasked.
     """
     instead, reasons = "mask it in every configuration, or remove it", identifying_in(table, plan)
     shared = shared_as_they_are(plan, plan.configurations)
@@ -247,7 +245,7 @@ def _refuse_listed(entry: EntryDocument, plan: Plan, replayed: Replayed | None) 
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:
-    """Reject outputs that are the same file or an input, before any work is done.
+    """Refuse outputs that are the same file or an input, before any work.
 
     Raises:
         OutputError: An output is also an input or cannot be a file, or both outputs are the same file.

@@ -1,6 +1,5 @@
-"""Work in as many processes as there are cores. Imports little, because each of these processes does, too.
-
-Small models spend most of their time in Python, where threads would wait for each other. Needs loky.
+"""Work in as many processes as there are cores. Imports little, because each process repeats the imports.
+Small models spend most of their time in Python, where threads would block each other. Needs loky.
 """
 
 import gc
@@ -24,27 +23,27 @@ from aegis_sdk import AegisError
 T = TypeVar("T")
 
 _WORTH: Final = 5_000
-"""With fewer records, one process has done all work before others have started."""
+"""With fewer records, one process finishes before others have started."""
 _MOST: Final = 8
 """More processes would take longer to start than they save."""
 _WAITING: Final = 4
-"""So many calls per process are held in memory at a time."""
+"""Calls per process in memory at a time."""
 _IDLE: Final = 300
-"""After so many seconds without work, a process ends."""
+"""Seconds without work after which a process ends."""
 
 _is_ready: Final = ContextVar("_is_ready", default=False)
 
 
 @contextmanager
 def processes_ready(records: int, module: str) -> Iterator[None]:
-    """Have processes start in the background, which takes them seconds, and end them after the block.
+    """Start processes in the background, which takes seconds, and end them after the block.
 
     Args:
         records: How many records `results` and `begun` will work on.
-        module: What they import first, since the first calls need it.
+        module: A module to import first, since the first calls need it.
     """
     pool = None
-    with suppress(ModuleNotFoundError):  # who needs the extra says so
+    with suppress(ModuleNotFoundError):  # reported where the extra is needed
         pool = _pool(records)
     ready = _is_ready.set(pool is not None)
     try:
@@ -59,11 +58,10 @@ def processes_ready(records: int, module: str) -> Iterator[None]:
 
 
 def results(calls: Iterable[Callable[[], T]], records: int) -> Generator[T, None, None]:
-    """Make all calls in other processes, or in this one if the records are few; yield the results in turn.
+    """Make all calls in other processes, or in this one for few records; yield the results in order.
 
     Args:
-        calls: What to call. It is picklable, and so is the result. A few calls are taken at a time, while those before
-            are being made.
+        calls: Picklable callables with picklable results. Only a few are taken in advance.
         records: How many records they work on.
 
     Raises:
@@ -90,16 +88,15 @@ def results(calls: Iterable[Callable[[], T]], records: int) -> Generator[T, None
 
 
 def begun(calls: Sequence[Callable[[], T]], records: int) -> list[Callable[[], T]]:
-    """Have the first calls made meanwhile, one in each other process; there are none unless these are ready.
-
-    After its call, if there is one for it, each process imports what trains models.
+    """Start the first calls in the background, one per process, if processes are ready.
+    After its call, if any, each process imports the libraries that train models.
 
     Args:
-        calls: As in `results`. Whoever calls this makes the rest.
+        calls: As in `results`. The caller makes the rest.
         records: As in `results`.
 
     Returns:
-        What waits for the result of each call, and makes the call here if its process was ended.
+        For each started call, a function that waits for its result, and makes the call here if its process ended.
     """
     pool = _pool(records) if _is_ready.get() else None
     if pool is None:
@@ -118,7 +115,7 @@ def _processes() -> int:
 
 
 def _pool(records: int) -> Any:  # noqa: ANN401 - an executor, which has no types
-    """Return the processes, or `None` if one is enough or others cannot be started."""
+    """Return the pool, or `None` if one process is enough or others cannot start."""
     from loky import get_reusable_executor  # noqa: PLC0415 - an extra
 
     if records < _WORTH or _processes() == 1 or current_process().daemon:
@@ -130,15 +127,15 @@ def _pool(records: int) -> Any:  # noqa: ANN401 - an executor, which has no type
 
 
 def _get_ready() -> None:
-    """Leave Ctrl-C to the process that waits for the results, and end when that is gone."""
-    # Modules and arrays are no garbage; at the usual threshold, the search takes a fifth of the time of imports.
+    """Leave Ctrl-C to the parent process, and end with it."""
+    # At the usual threshold, garbage collection takes a fifth of the import time, and modules are not garbage.
     gc.set_threshold(100_000, 20, 100)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_after, args=[os.getppid()], daemon=True).start()
 
 
 def _made(call: Callable[[], T]) -> T:
-    """Return the result of a call, and import what trains models while it is on its way."""
+    """Return the result of a call, and import what trains models while it is sent."""
     result = call()
     Thread(target=import_module, args=["sklearn.ensemble"], daemon=True).start()
     return result

@@ -1,4 +1,4 @@
-"""From a table and its plan to a catalogue entry: counts, never a record."""
+"""Summarize a table into a catalogue entry: counts, never a record."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,20 +31,18 @@ def summarize(
 ) -> EntryDocument:
     """Return the catalogue entry (format 1) of the table with its exact counts.
 
-    `prepare_entry` makes the entry to publish. For every attribute, the entry has its domain, its histogram, and for
-    every masking the mapping and the joint counts with the label. The unmasked joint counts are left out unless a
-    configuration leaves the attribute unmasked. A random masking has its transition matrix, and the joint counts of
-    the draw that the plan's seed makes. A masking whose mapping is secret has its joint counts, and its attribute has
-    no histogram. A masking made elsewhere has the joint counts of that table.
+    `prepare_entry` makes the entry to publish. For every attribute, the entry has the domain, the histogram, and for
+    every masking the mapping and the joint counts with the label. Unmasked joint counts are included only if a
+    configuration leaves the attribute unmasked. A random masking has its transition matrix and the joint counts of the
+    draw by the plan's seed. A masking with a secret mapping has joint counts, and its attribute has no histogram. A
+    masking made elsewhere has the joint counts of that table.
 
     Args:
-        table: The table.
-        plan: The plan of the table.
-        name: The name of the entry: a-z 0-9 - _ .
-        delimiter: Separator of the fields of a CSV table; by default, the usual one that its header has.
+                name: The name of the entry: a-z 0-9 - _ .
+                delimiter: The delimiter of a CSV table; by default, the one in its header.
         memory_limit: DuckDB's memory; the rest goes to disk.
-        pairs: Whether to count pairs too, which the measure `joint` needs: the joint counts of every two masked
-            attributes that a configuration uses together, except those that can be computed from others.
+        pairs: Whether to count pairs, which the measure `joint` needs: the joint counts of any two masked attributes of
+            one configuration, except those computable from others.
         progress: Called with (done, total), counting records.
 
     Raises:
@@ -66,7 +64,7 @@ def summarize_in_doubt(
     pairs: bool,
     progress: Progress,
 ) -> tuple[EntryDocument, tuple[TellingNames, ...], tuple[str, ...]]:
-    """Return the entry as `summarize` does, the names that tell rare values, and a sentence for each doubtful type."""
+    """Return the entry of `summarize`, the names that disclose rare values, and a sentence for each doubtful type."""
     refuse_name(name)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         summary = CountedEntry.of(opened, plan, memory_limit, pairs=pairs)
@@ -76,16 +74,16 @@ def summarize_in_doubt(
 
 @dataclass(frozen=True, eq=False)
 class SharedSummary:
-    """The counts of what configurations share, and nothing finer: no control has been applied to them yet.
+    """The counts of what configurations share, and nothing finer, before any control.
 
     Attributes:
-        entry: The entry. Where the values of an attribute are not secret, it has the joint counts of its domain, even
-            if no configuration shares it unmasked: what controls do to counts begins there.
-        merged: The table, and what was merged in it before it was counted.
-        hidden: How many records no release shows; they are not counted.
-        told: What is told of pairs, and what controls need to change that.
+        entry: The entry. Unless the values of an attribute are secret, it has the joint counts of its domain, even if
+            no configuration shares it unmasked: controls start from these.
+        merged: The table after merging, and its merges.
+        hidden: Number of records that no release shows; they are not counted.
+        told: The published associations of pairs, and what controls need to change them.
         telling: The names of masked values that tell raw values of few records.
-        doubtful_types: A sentence for each type that is in doubt.
+        doubtful_types: A sentence for each doubtful type.
     """
 
     entry: EntryDocument
@@ -110,10 +108,10 @@ def summarize_shared(
 ) -> SharedSummary:
     """Count what the configurations of a plan share: only records that some release shows, and only coarse domains.
 
-    Maskings that no configuration uses are left out, and numbers that configurations vouch for are rounded to two
-    digits, so that they promise no more. Arguments and errors are those of `summarize`. With `merging`, maskings are
-    merged first. All records are counted then, since a merged masking has to say what becomes of every value. So they
-    are with `all_records`, for noise: a record more can bring a class to its k, and all others of it into the release.
+    Unused maskings are left out. Promises are rounded to two digits, never upwards. Arguments and errors are those of
+    `summarize`. With `merging`, maskings are merged first, and all records are counted, since a merged masking must map
+    every value. For noise, `all_records` counts all, too: one more record can bring a class to its k, and so all its
+    records into the release.
     """
     refuse_name(name)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
@@ -136,10 +134,9 @@ class CountedDomains:
     """The values that an entry lists, and their counts.
 
     Attributes:
-        label: The values of the label.
-        domains: By attribute, the listed values.
-        counts: By attribute, the joint counts of the listed values and the label.
-        records: How many records are counted.
+                domains: By attribute, the listed values.
+                counts: By attribute, the joint counts of the listed values and the label.
+                records: Number of counted records.
     """
 
     label: Sequence[str]
@@ -156,7 +153,7 @@ def count_domains(
     all_records: bool = False,
     merging: Merging | None = None,
 ) -> CountedDomains:
-    """Count the values that an entry lists: all, or only what configurations share, after merging if that is asked for.
+    """Count the values that an entry lists, all or only those that configurations share, after any `merging`.
 
     Raises:
         PlanError: As for `summarize`.
@@ -178,10 +175,10 @@ def count_domains(
 
 
 def refuse_name(name: str) -> None:
-    """Refuse what is no name of an entry.
+    """Refuse an invalid name of an entry.
 
     Raises:
-        PlanError: It is none.
+        PlanError: The name is invalid.
     """
     if not _NAME.fullmatch(name):
         raise PlanError(

@@ -23,14 +23,14 @@ _MOST_REPEATED = 1_000_000
 
 @dataclass(frozen=True)
 class Element:
-    """A place in the file. Methods that read one kind of value fail for any other, with a `PlanError` and the place.
+    """A place in the file. Methods that read one kind of value raise a `PlanError` with the place for any other.
 
     Attributes:
         source: The name of the file.
         path: The dotted path of the place.
-        value: The value as text, a list or a mapping; there are no numbers yet, and no `true` or `null`.
-        folder: Where files that the text names are looked up.
-        beside: The elements beside this one that belong to it.
+        value: The value as text, a list or a mapping; numbers, `true` and `null` are still text.
+        folder: The folder of relative file names.
+        beside: Sibling elements that belong to this one.
     """
 
     source: str
@@ -49,7 +49,7 @@ class Element:
 
     @contextmanager
     def naming_faults(self) -> Iterator[None]:
-        """Turn a `ValueError` into a `PlanError` with this element's place; an error with a place keeps it."""
+        """Turn a `ValueError` into a `PlanError` with this element's place; leave errors that have a place."""
         try:
             yield
         except PlanError as error:
@@ -114,7 +114,7 @@ class Element:
         return text
 
     def file(self) -> Path:
-        """Return the path that a name stands for."""
+        """Return the path of the named file."""
         return self.folder / self.name()
 
     def decimal(self, *, infinite: bool = False) -> Decimal:
@@ -197,8 +197,8 @@ def _content(path: Path) -> bytes:
 class _Texts(Composer, BaseConstructor):
     """Loads every scalar as text, and rejects a key that appears twice.
 
-    YAML would turn the value `no` into a boolean and the edge `0.1` into a binary float. Aliases that repeat too much
-    are also rejected: a few lines of them can expand to more than memory holds.
+    YAML would turn `no` into a boolean and the edge `0.1` into a binary float. Aliases that repeat too much are also
+    rejected: a few lines can expand beyond all memory.
     """
 
     def _begin(self) -> None:
@@ -236,7 +236,7 @@ class _TextLoader(_Texts, yaml.BaseLoader):
 if yaml.__with_libyaml__:
 
     class _QuickLoader(_Texts, Composer, yaml.CBaseLoader):
-        """Cuts the text up in C, which takes a quarter of the time."""
+        """Scans the text in C, in a quarter of the time."""
 
         def __init__(self, stream: bytes) -> None:
             yaml.CBaseLoader.__init__(self, stream)

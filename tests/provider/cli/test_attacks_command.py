@@ -95,7 +95,7 @@ def test_a_masked_table_has_seen_all_records_whatever_is_said(aegis, people, pla
     for command in (("risk",), ("synth", "fidelity")):
         code, out, err = aegis(*command, masked, *told, "--holdout", 0.2)
         assert (code != 0, out) == (True, "")
-        assert err == "aegis: --configuration masks all records, so none can be held out; leave --holdout out\n"
+        assert err == "aegis: --configuration masks all records, so none can be held out; omit --holdout\n"
     code, out, _ = aegis("risk", masked, *told)
     assert code == 1
     assert out.startswith("NOT JUDGED: ")
@@ -137,7 +137,7 @@ BAD = {
     "no record": ("age,town,plan,sick\n", (), "no record"),
     "unknown label": ("age,town\n1,north\n", ("--label", "ill"), "no column 'ill'"),
     "label not released": ("age,town\n1,north\n", ("--label", "sick"), "no column 'sick'"),
-    "promises": ("age\n1\n", ("--require", "k=2"), "--require is about promises"),
+    "promises": ("age\n1\n", ("--require", "k=2"), "--require cannot be combined with --against"),
     "configuration alone": ("age\n1\n", ("--configuration", "coarse"), "give --plan too"),
 }
 

@@ -128,7 +128,7 @@ def test_another_input_is_never_overwritten(run, request, name):
     ("arguments", "told"),
     [
         (("--configurations", "fien"), "did you mean 'fine'?"),
-        (("--configurations", "fine,"), "a name is missing"),
+        (("--configurations", "fine,"), "empty name in"),
         ((), "--configurations"),
     ],
 )

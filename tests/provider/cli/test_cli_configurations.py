@@ -41,7 +41,7 @@ def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
     assert lines[0] == f"{found}: 40 configurations"
     assert " alone on all shared columns" in lines[1]
     assert lines[2].startswith("84,672 combinations of maskings, ")
-    assert lines[3].startswith("utility: joint, as a share of what the unmasked attributes tell about health ")
+    assert lines[3].startswith("utility: joint, relative to the unmasked attributes, about health ")
     assert lines[5].split() == ["configuration", "k", "l", "suppressed", "utility"]
     assert lines[6].split()[-2:] == ["70.7", "%"]
     assert lines[-3:] == ["  and 30 more", "", "No combination keeps more."]
@@ -218,6 +218,6 @@ def test_ctrl_c_ends_the_search_and_not_the_command(aegis, tmp_path, monkeypatch
     plan, found = EXAMPLE / "plan.yaml", tmp_path / "found.yaml"
     code, out, error = aegis("plan", "configurations", TABLE, "--plan", plan, *REQUIRED, "--output", found, "--json")
     assert (code, error.count("\n")) == (0, 1)
-    assert "Ctrl-C ended the search; the best configurations until then are kept" in error
+    assert "Ctrl-C ended the search; the best configurations so far are kept" in error
     assert json.loads(out)["interrupted"] is True
     assert load_plan(found).configurations

@@ -237,10 +237,10 @@ def test_what_only_whole_numbers_give_away_is_named_as_such(aegis, folder):
         (("entry.json", "--table", "no.csv", "--plan", "plan.yaml"), "no.csv: "),
         (("entry.json", "--html", "entry.json"), "entry.json: is entry.json, which is an input"),
         (("entry.json", "--html", "no/page.html"), "no/page.html: there is no directory"),
-        (("entry.json", "--plot", "p.png", "--table", "table.csv"), "--table is about the verdict, but --plot draws"),
-        (("entry.json", "--plot", "p.png", "--check"), "--check is about the verdict, but --plot draws"),
+        (("entry.json", "--plot", "p.png", "--table", "table.csv"), "--table cannot be combined with --plot"),
+        (("entry.json", "--plot", "p.png", "--check"), "--check cannot be combined with --plot"),
         (("entry.json", "--below", "1"), "Invalid value for '--below'"),
-        (("entry.json", "--figure", "costs"), "--advice, --figure and --privacy are about a drawing"),
+        (("entry.json", "--figure", "costs"), "--advice, --figure and --privacy need a file to draw"),
     ],
 )
 def test_bad_input_is_one_line(aegis, arguments, complaint):

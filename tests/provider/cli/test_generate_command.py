@@ -123,7 +123,7 @@ def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):
     _, printed, _ = generate("--holdout", 0.3)
     assert "nothing is guaranteed" in printed
     assert "--holdout 0.3" in printed
-    assert "left out, as the plan asks (identity: false): name" in printed
+    assert "left out by the plan (identity: false): name" in printed
 
 
 def test_whoever_stops_the_attacks_hears_that_there_is_no_card_and_what_makes_up_for_it(
@@ -191,12 +191,12 @@ def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
         (["--value", "1"], "the method cart does not heed value"),
         (["--method", "mbi", "--epsilon", "1", "--value", "1"], "what is important follows from the records"),
         (["--method", "wgan-gp", "--epsilon", "1"], "the method wgan-gp does not heed epsilon"),
-        (["--label-shares", "yes"], "'yes' is no VALUE=SHARE"),
-        (["--label-shares", "yes=0"], "they add up to 0; they must add up to 1"),
+        (["--label-shares", "yes"], "'yes' is not VALUE=SHARE"),
+        (["--label-shares", "yes=0"], "the shares add up to 0, not to 1"),
         (["--label-shares", "maybe=1"], "the label has no value 'maybe' with 5 records; available: no, yes"),
-        (["--label-shares", "yes=0.5,yes=0.5"], "'yes' is there twice; state each value once"),
-        (["--label-shares", "yes=nan"], "'yes=nan' is no VALUE=SHARE"),
-        (["--label-shares", "yes=-1,no=2"], "'yes=-1' is no VALUE=SHARE"),
+        (["--label-shares", "yes=0.5,yes=0.5"], "'yes' appears twice; state each value once"),
+        (["--label-shares", "yes=nan"], "'yes=nan' is not VALUE=SHARE"),
+        (["--label-shares", "yes=-1,no=2"], "'yes=-1' is not VALUE=SHARE"),
         *((["--holdout", each], "'--holdout': Input should be") for each in ("1", "-1", "nan")),
         *((["--records", each], "'--records': Input should be") for each in ("0", "-5", "1000000000")),
         *((["--seconds", each], "'--seconds': Input should be") for each in ("0", "nan")),
@@ -207,7 +207,7 @@ def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
             for each in ("inf", "1e+300")
         ),
         (["--seed", "-1"], "'--seed': Input should be"),
-        (["--label-shares", "yes=0.5,no=0.6"], "they add up to 1.1; they must add up to 1"),
+        (["--label-shares", "yes=0.5,no=0.6"], "the shares add up to 1.1, not to 1"),
         (["--holdout", "0.9"], "are too few; 100 are needed"),
     ],
 )

@@ -129,7 +129,7 @@ def test_what_must_stay_has_to_be_said(aegis, table):
     asked = ("--hide", "Age", "--from", "Income", "--clusters", "3", "--output", table.parent / "m.csv")
     code, output, complaint = aegis("independence", table, *asked)
     assert (code, output, complaint.count("\n")) == (2, "", 1)
-    assert "say what must stay as it is: give --plan with a label, or --keep NAME,NAME" in complaint
+    assert "name the columns to keep: give --plan with a label, or --keep NAME,NAME" in complaint
     assert aegis("independence", table, *asked, "--keep", "")[0] == 0
 
 
@@ -185,7 +185,7 @@ def test_what_was_measured_on_one_side_only_says_so_on_the_other(aegis, tmp_path
     [
         (("--clusters", "0"), "--clusters"),
         (("--clusters", "13"), "13 clusters need at least as many records, but there are 12"),
-        (("--hide", "Age,"), "--hide: a name is missing beside a comma"),
+        (("--hide", "Age,"), "--hide: empty name in"),
         (("--hide", "Income"), "'Income' is named twice"),
         (("--keep", "Income"), "'Income' is to be kept"),
         (("--ordered", "Food"), "'Food' is named as ordered, but nothing is hidden from it"),

@@ -60,15 +60,15 @@ def test_without_json_it_says_nothing(aegis):
 @for_each(
     ("arguments", "told"),
     [
-        (("--plot", "p.png"), "p.png: is neither an .svg nor a .html"),
-        (("--plot", "p.html", "--figure", "costs"), "use --figure with an .svg only"),
+        (("--plot", "p.png"), "p.png: not an .svg or .html file"),
+        (("--plot", "p.html", "--figure", "costs"), "--figure is for .svg files only"),
         (("--plot", "p.svg", "--figure", "frontier"), "--limit 10000 --json > advice.json"),
         (("--plot", "p.svg", "--figure", "pie"), "'pie'"),
         (("--plot", "p.svg", "--attribute", "Age"), "entry.json: no attribute 'Age'; did you mean 'age'?"),
         (("--plot", "p.svg", "--advice", "advice.json", "--privacy", "K"), "--privacy must be one of k, l, "),
         (("--plot", "p.svg", "--advice", "advice.json", "--privacy", "t"), "advice.json: no configuration"),
         (("--plot", "p.svg", "--advice", "queued.json"), "queued.json: the advice is queued"),
-        (("--plot", "p.svg", "--advice", "coarse.json"), "coarse.json: the answer is coarse"),
+        (("--plot", "p.svg", "--advice", "coarse.json"), "coarse.json: the advice is coarse"),
         (("--plot", "p.svg", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),
         (("--plot", "p.html", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),
         (("--plot", "p.svg", "--advice", "none.json"), "none.json: /id: "),

@@ -184,7 +184,7 @@ def test_what_is_required_of_a_table_without_plan_can_be_checked(aegis, people):
     ("arguments", "message"),
     [
         ([], "give --plan, or name columns with --quasi-identifiers and --sensitive"),
-        (["--plan", "{plan}", "--sensitive", "sick"], "name them there, or omit --plan"),
+        (["--plan", "{plan}", "--sensitive", "sick"], "change them there, or omit --plan"),
         (["--sensitive", "sick", "--configuration", "c"], "--configuration names a configuration of a plan"),
         (["--sensitive", ""], "no column is named"),
         (["--quasi-identifiers", "age,sick", "--sensitive", "sick"], "'sick' is named twice"),

@@ -71,7 +71,7 @@ def test_a_few_records_without_a_label_are_named_with_their_line(aegis, tmp_path
         f"aegis: warning: {table}: line 62: a few records (1 % at most) have no 'y', and make a label value",
     )
     code, _, error = aegis("plan", "start", table, "--label", "y", "--output", plan)
-    assert (code, error) == (0, f"{said} of their own; leave such lines out of the table if they are no records\n")
+    assert (code, error) == (0, f"{said} of their own; remove such lines from the table if they are not records\n")
     plan.write_text(plan.read_text() + "configurations: {all: {}}\n")
     error = aegis("summarize", table, "--plan", plan, "--name", "t", "--output", tmp_path / "entry.json", "--exact")[2]
     assert said in error
@@ -94,7 +94,7 @@ def test_what_a_second_run_says(aegis, tmp_path, write):
     assert f"{plan}: added row; it keeps what it said before\n" in more
     wider = write("u.csv", f"row,a,y,b\n{rows.replace(chr(10), ',7' + chr(10))}")
     assert (
-        "not in it, so not shared: b; draft one with --add NAME\n"
+        "not in the plan, so not shared: b; draft one with --add NAME\n"
         in aegis("plan", "start", wider, "--label", "y", "--output", plan)[1]
     )
 

@@ -98,7 +98,7 @@ def test_what_was_merged_and_rounded_is_listed(summarized, small):
     assert code == 0
     assert error.count("\n") == 2
     assert "b, coded has names that tell values of fewer than 20 records: W; write `others`" in error
-    assert "write the plan that matches the entry with --plan-output" in error
+    assert "write the matching plan with --plan-output" in error
     assert len(entry["configurations"]) == 3
     assert json.loads(out)["controls"] == {
         "min_cell": 5,
@@ -223,9 +223,9 @@ def test_answers_about_noisy_counts_are_opened_where_that_is_said(summarized):
         (("--epsilon", "1", "--min-cell", "5"), "choose one of the two"),
         (("--epsilon", "1", "--round-to", "5"), "choose an epsilon or a base, not both"),
         (("--split", "equal"), "--split says how epsilon is split; give --epsilon too"),
-        (("--open-answers",), "--open-answers needs counts that noise covers; give --epsilon too"),
-        (("--open-answers", "--min-cell", "5"), "--open-answers needs counts that noise covers; give --epsilon too"),
-        (("--exact", "--round-to", "5"), "leave out --exact or the other controls"),
+        (("--open-answers",), "--open-answers needs noisy counts; give --epsilon too"),
+        (("--open-answers", "--min-cell", "5"), "--open-answers needs noisy counts; give --epsilon too"),
+        (("--exact", "--round-to", "5"), "cannot be combined with a disclosure control"),
         (("--round-to", "1000000"), "rounding to multiples of 1000000 leaves none"),
         (("--min-cell", "2000"), "fewer records than the minimum cell count of 2000"),
         (("--min-cell", "30000", "--merge-rare-labels"), "has 20190 records, fewer than the minimum"),

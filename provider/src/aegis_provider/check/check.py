@@ -225,7 +225,7 @@ def _estimates(training: Training) -> tuple[dict[str, dict[str, _Estimates]], di
 
 def _enough(folds: Sequence[Fold]) -> Sequence[Fold]:
     """Return the first folds that have enough records to test, or all of them."""
-    tested = np.cumsum([len(each.test) for each in folds])
+    tested = np.cumsum([len(fold.test) for fold in folds])
     return folds[: 1 + int(np.searchsorted(tested, _ENOUGH_TESTED))]
 
 
@@ -266,9 +266,10 @@ def _chosen(plan: Plan, configurations: Sequence[str], further: Sequence[str], f
 def _fitted(plan: Plan, chosen: Sequence[Configuration] | None = None) -> tuple[str, ...]:
     """Return the attributes with maskings fitted to the label, or those of them that a configuration masks."""
     return tuple(
-        each.name
-        for each in plan.attributes
-        if each.fitted_to_label and (chosen is None or any(is_fitted(each, configuration) for configuration in chosen))
+        attribute.name
+        for attribute in plan.attributes
+        if attribute.fitted_to_label
+        and (chosen is None or any(is_fitted(attribute, configuration) for configuration in chosen))
     )
 
 

@@ -73,7 +73,7 @@ class MaskedRecords:
 
     def with_features(self, others: Mapping[str, Feature]) -> "MaskedRecords":
         """Return the same records with other columns for some attributes."""
-        return replace(self, features=tuple(others.get(each.name, each) for each in self.features))
+        return replace(self, features=tuple(others.get(feature.name, feature) for feature in self.features))
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +281,7 @@ def _column(table: pa.Table, name: str) -> pa.StringArray:
 
 
 def _wholes(rows: pa.Table) -> list[Texts]:
-    return [each.combine_chunks() for each in rows.columns]
+    return [column.combine_chunks() for column in rows.columns]
 
 
 def _features(release: Release, texts: Sequence[Texts]) -> tuple[Feature, ...]:

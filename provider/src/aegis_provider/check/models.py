@@ -81,7 +81,7 @@ def fitting_of(model: str, features: Sequence[Feature], labels: Labels, train: N
             classes in the fold are all that is known.
         fold: The fold.
     """
-    features = [each for each in features if each.places.min() < each.places.max()]  # others tell nothing
+    features = [feature for feature in features if feature.places.min() < feature.places.max()]  # others tell nothing
     known, classes = (train if len(train) else fold.train), int(labels.max()) + 1
     if not features or len(np.unique(labels[train])) <= 1:
         nothing = np.zeros((len(labels), 1))
@@ -92,10 +92,10 @@ def fitting_of(model: str, features: Sequence[Feature], labels: Labels, train: N
 
 def _columns(features: Sequence[Feature]) -> tuple[Matrix, int]:
     """Return the columns of logistic regression, and how many of them are to have indicators."""
-    listed = [each for each in features if each.numbers is None or each.distinct <= _MOST_INDICATORS]
-    numbers = [each.numbers[each.places] for each in features if each.numbers is not None]
+    listed = [feature for feature in features if feature.numbers is None or feature.distinct <= _MOST_INDICATORS]
+    numbers = [feature.numbers[feature.places] for feature in features if feature.numbers is not None]
     return np.column_stack([*(each.places for each in listed), *numbers]).astype(np.float64), len(listed)
 
 
 def _places(features: Sequence[Feature]) -> Matrix:
-    return np.column_stack([each.places for each in features]).astype(np.float64)
+    return np.column_stack([feature.places for feature in features]).astype(np.float64)

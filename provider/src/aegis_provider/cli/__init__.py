@@ -1,1 +1,1 @@
-"""The provider's commands of `aegis`: one file for each, named in `commands`."""
+"""The provider's commands of `aegis`, one file each; `commands` lists them."""

@@ -37,18 +37,18 @@ def apply(
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
-    force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its privacy promise.")] = False,  # noqa: FBT002 - a flag
+    force: Annotated[bool, typer.Option("--force", help="Write the table even if it breaks its promise.")] = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Write the table as a configuration masks it.
 
-    The masked table has the label and the attributes of the plan that the configuration does not drop, and its records
-    in a random order, since their order can tell who is who. Records that the plan declares suppressed are left out,
-    and cells that it declares suppressed become `*`.
-    The privacy that the plan promises is measured in the masked table. A table that breaks the promise is not written.
+    The masked table has the label and the attributes that the configuration does not drop. Records are shuffled,
+    because their order can identify people. Records that the plan declares suppressed are left out, and suppressed
+    cells become `*`.
+    The promised privacy is measured in the masked table. A table that breaks the promise is not written.
 
-    A generated table that the plan offers is copied as it is, if its SHA-256 is the one that the plan states.
+    A generated table that the plan offers is copied unchanged if its SHA-256 matches the plan.
     """
     from aegis_provider.output import refuse_overwriting
     from aegis_provider.plan.reading import load_plan
@@ -63,7 +63,7 @@ def apply(
     if intended.generated_table(configuration) is not None:
         if force or escape_formulas:
             raise InputError(
-                "--force and --escape-formulas are about masking; a generated table is handed out as it is"
+                "--force and --escape-formulas apply to masking only; a generated table is copied unchanged"
             )
         handed_out = hand_out(intended, configuration, output, table, delimiter, accept_identifiers=accept_identifiers)
         if handed_out.warning:
@@ -104,7 +104,7 @@ def apply(
 
 @contextmanager
 def _told_of_force() -> Iterator[None]:
-    """Name the option that writes a table all the same; other commands have none."""
+    """Add --force to the error; only this command has that option."""
     try:
         yield
     except PromiseError as error:
@@ -147,7 +147,7 @@ def _report(output: Path, applied: Applied, alone: Alone) -> Iterator[str]:
 
 
 def _measured(applied: Applied) -> Iterator[tuple[str, str, str, str]]:
-    """The criteria that say anything, with what they mean: a number that every table reaches is no promise."""
+    """Yield the criteria with their meaning, except values that every table trivially satisfies."""
     from aegis_provider.privacy import CRITERIA, promises_nothing
 
     promises = {name: number(limit, 6) for name, limit in applied.promised.items() if not promises_nothing(name, limit)}

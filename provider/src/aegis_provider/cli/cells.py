@@ -19,15 +19,15 @@ _SHOWN = 10
 def cells(
     table: TableArgument,
     plan: PlanOption,
-    output: Annotated[Path, typer.Option(help="A copy of the plan, with the numbers of suppressed cells.")],
+    output: Annotated[Path, typer.Option(help="A copy of the plan with the numbers of suppressed cells.")],
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Suppress single cells instead of whole records.
 
-    Every configuration of the plan that leaves out records keeps its promise by suppressing single cells of these
-    records instead, which become `*`. Only records that no suppressed cell saves are still left out. `aegis apply`
-    and the other commands do what the new plan says.
+    A configuration that leaves out records suppresses single cells of these records instead, which become `*`, and
+    still meets its promise. Records are left out only where suppressing cells is not enough. `aegis apply` and the
+    other commands follow the new plan.
     """
     from aegis_provider.output import refuse_overwriting
     from aegis_provider.plan.reading import load_plan
@@ -48,13 +48,13 @@ def cells(
 def _listed(found: CellPlan) -> list[dict[str, Any]]:
     return [
         {
-            "id": each.id,
-            "left_out_without": found.left_out[each.id],
-            "suppressed": each.suppressed,
-            "suppressed_cells": each.suppressed_cells,
+            "id": configuration.id,
+            "left_out_without": found.left_out[configuration.id],
+            "suppressed": configuration.suppressed,
+            "suppressed_cells": configuration.suppressed_cells,
         }
-        for each in found.plan.configurations
-        if each.id in found.left_out
+        for configuration in found.plan.configurations
+        if configuration.id in found.left_out
     ]
 
 

@@ -41,9 +41,9 @@ def check(
 ) -> None:
     """Train models on releases to see if the advice held.
 
-    Logistic regression and gradient boosting predict the label of records that they were not trained on: from the
-    table as it is, from each configuration, and from nothing. What was not finished in time is named. Everything stays
-    on this machine, unless you publish an entry with the AUC.
+    Logistic regression and gradient boosting predict the label of held-out records from the unmasked table, from each
+    configuration, and from nothing. The report lists models that did not finish in time. Everything stays on this
+    machine unless you publish an entry with the AUC.
     """
     from aegis_provider.check import check as check_releases
     from aegis_provider.plan.reading import load_plan
@@ -70,10 +70,10 @@ def check(
 
 
 def _published(path: Path, table: str, plan: Plan, configurations: list[str]) -> EntryDocument:
-    """Return the entry in the file, if the result can be added to it.
+    """Return the entry in the file after checking that the result can be added to it.
 
     Raises:
-        InputError: It is not a valid entry, or not one of this plan.
+        InputError: The entry is invalid, or belongs to another plan.
         OutputError: The file cannot be written, or is another input.
     """
     from aegis_provider.check import refuse_other_entry
@@ -89,7 +89,7 @@ def _published(path: Path, table: str, plan: Plan, configurations: list[str]) ->
 
 
 def _write(path: Path, published: EntryDocument, plan: Plan, result: CheckResult) -> None:
-    """Write the entry with the AUC of each configuration that was finished.
+    """Write the entry with the AUC of each configuration that finished.
 
     Raises:
         InputError: Nothing was finished.
@@ -100,16 +100,16 @@ def _write(path: Path, published: EntryDocument, plan: Plan, result: CheckResult
 
     measured = with_measured(published, plan, result)
     if measured == published:
-        raise InputError(f"{path}: nothing was finished that could be added; allow more --seconds")
+        raise InputError(f"{path}: no configuration finished in time, so there is nothing to add; allow more --seconds")
     write_entry(measured, path)
 
 
 def report(result: CheckResult) -> Iterator[str]:
-    """Yield the lines of the report: the verdict, a table for each model, and what to know about the numbers."""
+    """Yield the lines of the report: the verdict, a table for each model, and notes on the numbers."""
     yield result.verdict
     yield from _kept(result)
     for model in result.models:
-        rows = [_row(each) for each in result.performances if each.model == model]
+        rows = [_row(performance) for performance in result.performances if performance.model == model]
         yield from ("", f"{model}:", *aligned(("table", "AUC", *_compared(result), "accuracy"), rows))
     yield from ("", *_notes(result))
 
@@ -128,7 +128,7 @@ def as_document(result: CheckResult) -> dict[str, Any]:
 
 
 def _kept(result: CheckResult) -> Iterator[str]:
-    """Yield what the winner keeps, by the model that predicts best from the table as it is."""
+    """Yield the share that the winner keeps, by the model that predicts best from the unmasked table."""
     share, model = result.share(result.winner), result.best_model
     if share is None or model is None:
         return
@@ -155,7 +155,7 @@ def _number(interval: Interval, sign: str = "") -> str:
 
 
 def _notes(result: CheckResult) -> Iterator[str]:
-    """Yield what a reader needs to know, the worst first."""
+    """Yield notes on the numbers, the most serious first."""
     for model, tables in result.unfinished.items():
         yield f"not finished within {result.seconds:g} seconds: {model} of {', '.join(map(shown, tables))}"
     if result.refitted:

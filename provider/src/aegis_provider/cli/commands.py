@@ -1,4 +1,4 @@
-"""The registry of the provider's commands. `aegis` finds it through this distribution's entry point."""
+"""The registry of the provider's commands, which `aegis` loads through this distribution's entry point."""
 
 from aegis_sdk.cli.group import Command, CommandSection, Group
 
@@ -12,7 +12,7 @@ SECTION = CommandSection(
         ),
         Group(
             "plan",
-            "Draft a plan for a table, and find its configurations.",
+            "Draft a plan for a table and find its configurations.",
             commands=(
                 Command(
                     "aegis_provider.cli.start:start",
@@ -21,7 +21,7 @@ SECTION = CommandSection(
                 ),
                 Command(
                     "aegis_provider.cli.configurations:configurations",
-                    "Find the configurations that meet the requirements and keep most.",
+                    "Find the configurations that meet the requirements and keep the most utility.",
                     "aegis plan configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
                     "--suppress-at-most 0.01 --most 1000 --output found.yaml",
                 ),
@@ -65,16 +65,16 @@ SECTION = CommandSection(
         ),
         Group(
             "synth",
-            "Generate tables, and measure what they are worth.",
+            "Generate tables and measure their utility.",
             commands=(
                 Command(
                     "aegis_provider.cli.generate:generate",
-                    "Generate a table that is like this one, of records that a model drew.",
+                    "Generate a table that resembles this one, with records drawn by a model.",
                     "aegis synth generate health.csv --plan plan.yaml --output synthetic.parquet",
                 ),
                 Command(
                     "aegis_provider.cli.fidelity:fidelity",
-                    "Measure what a release is worth and how faithful it is.",
+                    "Measure the utility and fidelity of a release.",
                     "aegis synth fidelity synthetic.parquet --against health.csv --plan plan.yaml --html fidelity.html",
                 ),
             ),
@@ -85,17 +85,17 @@ SECTION = CommandSection(
             commands=(
                 Command(
                     "aegis_provider.cli.requests:fulfil",
-                    "Mask the table as a data request was approved, and deliver it.",
+                    "Mask a table for an approved data request and deliver it.",
                     "aegis requests fulfil REQUEST_ID health.csv --plan plan.yaml --to s3://bucket/shared",
                 ),
                 Command(
                     "aegis_provider.cli.requests:relink",
-                    "Give a new link to a delivered table, for example since a presigned one has ended.",
+                    "Renew the link to a delivered table, for example after a presigned link expired.",
                     "aegis requests relink REQUEST_ID --to s3://bucket/shared",
                 ),
                 Command(
                     "aegis_provider.cli.requests:agent",
-                    "Approve and fulfil data requests unattended, as a policy says.",
+                    "Approve and fulfil data requests unattended, by the rules of a policy file.",
                     "aegis requests agent --policy policy.yaml",
                 ),
             ),

@@ -31,37 +31,36 @@ _SHOWN = 10
 def configurations(
     table: TableArgument,
     plan: PlanOption,
-    output: Annotated[Path, typer.Option(help="A copy of the plan, with the configurations found.")],
+    output: Annotated[Path, typer.Option(help="A copy of the plan with these configurations.")],
     require: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=NUMBERS",
-            help="Required privacy, for example k=5; repeatable. With several numbers, k=2,5,10, each is a requirement "
-            "of its own.",
+            help="Required privacy, for example k=5; repeatable. Several numbers, k=2,5,10, are separate requirements.",
         ),
     ] = None,
     suppress_at_most: Annotated[
         str,
         typer.Option(
             metavar="SHARES",
-            help="Suppress at most this share of records: those in classes that break a requirement. Several shares, "
-            "0,0.01,0.05, are tried with each requirement.",
+            help="Suppress at most this share of records, those in classes that break a requirement. Each of several "
+            "shares, 0,0.01,0.05, is tried with each requirement.",
         ),
     ] = "0",
     measure: Annotated[
-        str, typer.Option(help="The measure of utility to search and rank by, as for `aegis advise`.")
+        str, typer.Option(help="Measure of utility for search and ranking, as for `aegis advise`.")
     ] = "joint",
-    most: Annotated[int, typer.Option(min=1, help="How many configurations to keep, the most useful first.")] = 1000,
+    most: Annotated[int, typer.Option(min=1, help="Number of configurations to keep, the most useful first.")] = 1000,
     seconds: Annotated[
-        float, typer.Option(min=0.1, help="How long to search; Ctrl-C ends it earlier and keeps the best so far.")
+        float, typer.Option(min=0.1, help="Time limit of the search; Ctrl-C ends it earlier and keeps the best so far.")
     ] = 60.0,
     html: HtmlOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Find the configurations that meet the requirements and keep most.
+    """Find the configurations that meet the requirements and keep the most utility.
 
-    What they keep is their utility: what the masked table tells about the label.
+    Utility is how much the masked table tells about the label.
     """
     from aegis_provider.output import refuse_overwriting
     from aegis_provider.plan.reading import load_plan
@@ -90,22 +89,26 @@ def configurations(
             progress=progress,
         )
     if result.interrupted:
-        warn("Ctrl-C ended the search; the best configurations until then are kept")
+        warn("Ctrl-C ended the search; the best configurations so far are kept")
     write_plan(plan, intended, result.configurations, output, _remark(result))
     offered = replace(intended, configurations=result.configurations)
     shares = alone_in_releases(table, offered, delimiter=delimiter, memory_limit=memory_limit())
     alone = told_alone(offered, shares, result.configurations[0].id)
     write_page(frontier_report(result, Path(table_name(table)).name, intended.label))
-    fixed = {each.name: each.kept_as for each in intended.attributes if each.name not in intended.quasi_identifiers}
+    fixed = {
+        attribute.name: attribute.kept_as
+        for attribute in intended.attributes
+        if attribute.name not in intended.quasi_identifiers
+    }
     document = {"output": str(output), "not_searched": fixed, **_document(result, shares), "alone": alone.document}
     print_result(document, [*_report(output, intended, result, alone), *_not_searched(fixed)], as_json=as_json)
 
 
 def _requirements(texts: Sequence[str], shares: str) -> list[Requirement]:
-    """Return a requirement for each combination of one number of each text and one share.
+    """Return a requirement for each combination of one number per text and one share.
 
     Raises:
-        InputError: A text is not NAME=NUMBERS, a name has several texts, or a share is no number.
+        InputError: A text is not NAME=NUMBERS, a name has several texts, or a share is not a number.
     """
     from aegis_provider.search import Requirement
 
@@ -125,7 +128,7 @@ def _share_of(text: str) -> float:
 
 
 def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
-    """Say how every configuration masks the attributes that are not quasi-identifiers."""
+    """List the fixed maskings of the attributes that are not quasi-identifiers."""
     if fixed:
         chosen = ", ".join(f"{name}: {choice}" for name, choice in fixed.items())
         yield ""
@@ -189,11 +192,11 @@ def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Ite
     evaluations = f"{result.nodes:,} combinations of maskings, {result.evaluated:,} evaluations"
     yield f"{evaluations}; {result.records:,} records"
     yield (
-        f"utility: {result.measure}, as a share of what the unmasked attributes tell about {plan.label} "
+        f"utility: {result.measure}, relative to the unmasked attributes, about {plan.label} "
         "(rare values merged, as an entry lists them)"
     )
     for name, choices in result.ignored.items():
-        yield f"not compared, because of too many masked values: {name} as {', '.join(choices)}"
+        yield f"too many masked values to compare: {name} as {', '.join(choices)}"
     yield ""
     if len(result.frontier) > 1:
         yield from _frontier(result)

@@ -13,6 +13,7 @@ from aegis_provider.cli.options import (
     page_writer,
     refuse_beside,
 )
+from aegis_provider.output import refuse_overwriting
 from aegis_provider.report.text import text_lines
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
@@ -27,7 +28,7 @@ def disclose(
     attribute: AttributeOption = None,
     table: Annotated[
         str | None,
-        typer.Option(metavar="TABLE", help="The entry's own table, to measure how close someone gets to it."),
+        typer.Option(metavar="TABLE", help="The entry's table, to measure how close an attack comes to it."),
     ] = None,
     plan: OptionalPlanOption = None,
     check: Annotated[  # noqa: FBT002 - a flag
@@ -50,24 +51,26 @@ def disclose(
     ] = None,
     privacy: Annotated[
         str | None,
-        typer.Option(help="With --plot: the privacy criterion beside utility; by default the first that varies."),
+        typer.Option(
+            help="With --plot: the privacy criterion drawn against utility; by default the first that varies."
+        ),
     ] = None,
-    below: Annotated[int, typer.Option(min=2, help="Counts above 0 and smaller than this are small.")] = 5,
+    below: Annotated[int, typer.Option(min=2, help="Counts from 1 to below this number are small.")] = 5,
     seconds: Annotated[float, typer.Option(min=0, help="Time limit for the bounds of one attribute.")] = 60,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Show what the counts of an entry give away. Nothing is sent anywhere.
+    """Show what the counts of an entry give away. Sends nothing anywhere.
 
     The first line is the verdict. PASS: no table shows an exact count of 1 to 4 records, all tables together determine
-    none, and no guess at one is more than 90 % sure; it has the number of values that certainly have 1 to 4 records.
-    FAIL: the line ends with the command that mends it. The report has the smallest count of each table.
-    For each attribute, it has the cells that all its tables together determine exactly although none shows them:
-    differences of overlapping maskings are tables of fewer people. With --table and --plan, it also says how far
-    someone who has not seen a record is from the truth.
+    none, and no guess at one is more than 90 % sure; the line states how many values certainly have 1 to 4 records.
+    FAIL: the line ends with the command that fixes it. The report lists the smallest count of each table.
+    For each attribute, the report lists cells that no single table shows but all tables together determine exactly:
+    subtracting overlapping maskings yields counts of fewer people. With --table and --plan, it also measures how far an
+    attacker who has seen no record is from the truth.
 
-    With --plot, nothing is judged: every configuration is drawn by its utility and its privacy, with the frontier of
-    those that no other beats, what each masking costs, and which masking can be computed from which.
+    With --plot, there is no verdict. The figures show the utility and privacy of every configuration, the Pareto
+    frontier, the cost of each masking, and which masking can be computed from which.
     """
     from aegis_provider.disclosure import EntryError, refuse_small_counts
     from aegis_provider.disclosure import disclose as bound_cells
@@ -79,7 +82,7 @@ def disclose(
     document = document_of(entry, read(entry))
     if plot is not None:
         judging = {"--table": bool(table), "--plan": bool(plan), "--check": check, "--html": bool(html)}
-        refuse_beside("is about the verdict, but --plot draws the entry", judging)
+        refuse_beside("--plot", judging)
         drawn = _plotted(plot, entry, document, advice, figure, privacy, attribute)
         if as_json:
             print_json({"output": str(plot), "figures": drawn})
@@ -87,7 +90,7 @@ def disclose(
             say(f"{plot}: {', '.join(drawn)}")
         return
     if any(each is not None for each in (advice, figure, privacy)):
-        raise InputError("--advice, --figure and --privacy are about a drawing: name its file with --plot")
+        raise InputError("--advice, --figure and --privacy need a file to draw: give --plot, too")
     intended = None if plan is None else load_plan(plan, configurations_needed=False)
     inputs = (*([table] if table else []), *(intended.files if intended else ()))
     write_page = page_writer(html, entry, *inputs)
@@ -124,10 +127,10 @@ def _plotted(
     privacy: str | None,
     attribute: Sequence[str] | None,
 ) -> Sequence[str]:
-    """Draw an image or a page, and return the figures in it.
+    """Draw an image or a page; return the names of its figures.
 
     Raises:
-        InputError: Options contradict each other, or there is nothing to draw.
+        InputError: Options conflict, or there is nothing to draw.
     """
     from aegis_provider.errors import PlotError
     from aegis_provider.output import refuse_overwriting
@@ -161,9 +164,9 @@ def _is_page(output: Path, figure: str | None) -> bool:
     """
     kind = output.suffix.lower()
     if kind not in (".html", ".svg"):
-        raise InputError(f"{output}: is neither an .svg nor a .html file; name one that is")
+        raise InputError(f"{output}: not an .svg or .html file; name one")
     if kind == ".html" and figure is not None:
-        raise InputError(f"{output}: a page shows every figure; use --figure with an .svg only")
+        raise InputError(f"{output}: a page shows every figure; --figure is for .svg files only")
     return kind == ".html"
 
 
@@ -171,12 +174,12 @@ def advice_of(path: Path) -> Advice:
     """Read the finished advice in a file, as `aegis advise ... --json` prints it.
 
     Raises:
-        InputError: The file contains no finished advice, or a coarse one.
+        InputError: The advice is missing, unfinished or coarse.
     """
     try:
         document = read_json(read(path))
         if isinstance(document, dict) and document.get("view") == "coarse":
-            raise InputError(f"{path}: the answer is coarse, without utilities; ask with a key of the entry's provider")
+            raise InputError(f"{path}: the advice is coarse, without utilities; ask with a key of the entry's provider")
         advice = Advice.model_validate(document)
     except NotJsonError as error:
         raise InputError(f"{path}: not JSON: {error}; give the output of `aegis advise ... --json`") from error

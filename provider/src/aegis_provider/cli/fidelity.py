@@ -22,7 +22,7 @@ from aegis_sdk.cli.terminal import print_result, progress_bar, say
 
 def fidelity(
     release: TableArgument,
-    against: Annotated[str, typer.Option(metavar="TABLE", help="The table that the release was made of.")],
+    against: Annotated[str, typer.Option(metavar="TABLE", help="The table that the release was made from.")],
     plan: OptionalPlanOption = None,
     configuration: ConfigurationOption = None,
     label: Annotated[str | None, typer.Option(help="The label, if there is no plan.")] = None,
@@ -31,13 +31,11 @@ def fidelity(
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Measure what a release is worth and how faithful it is.
+    """Measure the utility and fidelity of a release.
 
-    Models are trained on the release, generated or masked, and on as many real records. Both are tested on real records
-    that the release never saw. Clusters, associations and distances follow. Each number stands beside what is possible,
-    which is the same between real records, and what chance gives.
-
-    `aegis risk RELEASE --against TABLE` tells what attacks achieve.
+    Models are trained on the release, generated or masked, and on as many real records. Both are tested on held-out
+    real records. Clusters, associations and distances follow. Each number is compared with what is possible, measured
+    between real records, and with chance. `aegis risk RELEASE --against TABLE` measures what attacks achieve.
     """
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.synth.fidelity import fidelity as measure
@@ -46,7 +44,7 @@ def fidelity(
 
     refuse_contradictions(plan, configuration, holdout, named=label is not None)
     if plan is None and label is None:
-        raise InputError("which column should models predict? give --plan, or name it with --label")
+        raise InputError("no column to predict; give --plan, or name it with --label")
     intended = None if plan is None else load_plan(plan, configurations_needed=configuration is not None)
     write_page = page_writer(html, release, against, *(intended.files if intended else ()))
     say(f"reading {table_name(release)} ...")

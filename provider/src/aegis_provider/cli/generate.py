@@ -34,7 +34,8 @@ def generate(
     output: Annotated[Path, typer.Option(help="The file to write: Parquet if it ends in .parquet, otherwise CSV.")],
     method: Annotated[str, typer.Option(help="trees, wgan-gp, cart or mbi.")] = "trees",
     records: Annotated[
-        int | None, typer.Option(min=1, max=10_000_000, help="How many records; by default as many as are learnt from.")
+        int | None,
+        typer.Option(min=1, max=10_000_000, help="Number of records; by default as many as are learnt from."),
     ] = None,
     holdout: Annotated[
         float | None,
@@ -42,14 +43,14 @@ def generate(
             min=0,
             max=0.9,
             metavar="SHARE",
-            help="The share of records that is not learnt from; by default that of the plan, or 0.2.",
+            help="Share of records held out from training; by default that of the plan, or 0.2.",
         ),
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option(min=0, help="mbi: the budget of differential privacy; without it, none.")
+        float | None, typer.Option(min=0, help="mbi: the budget of differential privacy; by default none.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Keep it secret. A run that was stopped goes on if it is the same.")
+        int | None, typer.Option(min=0, help="Keep it secret. An interrupted run resumes with the same seed.")
     ] = None,
     label_shares: Annotated[
         str | None,
@@ -60,38 +61,35 @@ def generate(
     privacy: Annotated[
         float | None,
         typer.Option(
-            min=0, metavar="LAMBDA", help="What nearness to real records costs; by default 5 for trees, otherwise 0."
+            min=0, metavar="LAMBDA", help="Penalty on nearness to real records; by default 5 for trees, otherwise 0."
         ),
     ] = None,
     value: Annotated[
         float,
-        typer.Option(min=0, metavar="LAMBDA", help="Not for cart: what nearness in important attributes is worth."),
+        typer.Option(min=0, metavar="LAMBDA", help="Not for cart: reward for nearness in important attributes."),
     ] = 0.0,
     seconds: Annotated[
-        float, typer.Option(min=1, help="wgan-gp: how long it may take; it ends with the first model after that.")
+        float, typer.Option(min=1, help="wgan-gp: time limit; training ends with the first model after it.")
     ] = 240.0,
     judged: Annotated[  # noqa: FBT002 - a flag
         bool,
-        typer.Option(
-            "--card/--no-card", help="Try attacks and train models, and write a card that says what they achieve."
-        ),
+        typer.Option("--card/--no-card", help="Try attacks, train models, and write a card with the results."),
     ] = True,
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = None,
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Generate a table that is like this one, of records that a model drew.
+    """Generate a table that resembles this one, with records drawn by a model.
 
-    The attributes and the label of the plan are learnt, except those with `identity: false`. Some records are held out
-    (--holdout). Attacks, which take at most a minute, show what the generated records give away of those that were
-    learnt. Models show what they are worth. A card that says both stands beside the output: with `--output
-    made.parquet`, `made.parquet.card.md`, `.html` and `.json`. An older card there is removed first.
+    The model learns the attributes and the label of the plan, except those with `identity: false`. Some records are
+    held out (--holdout). Attacks, for at most a minute, measure what the generated records give away about the training
+    records. Models measure their utility. A card with both is written beside the output: with `--output made.parquet`,
+    `made.parquet.card.md`, `.html` and `.json`. An older card is removed first.
 
-    The exit code is 1 unless the card says PASS: all attacks ran, and failed.
+    The exit code is 1 unless the card says PASS: all attacks ran and failed.
 
-    Ctrl-C ends the training after its present step, with the best model until then; before the first, nothing is
-    written.
+    Ctrl-C ends training after the current step and uses the best model so far; without any model, nothing is written.
     """
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.synth.attacks import Result
@@ -148,7 +146,7 @@ def generate(
 
 @contextmanager
 def _warning(what: str) -> Iterator[None]:
-    """Warn of what is left if Ctrl-C ends the block."""
+    """Warn about unfinished output if Ctrl-C ends the block."""
     try:
         yield
     except KeyboardInterrupt:
@@ -160,7 +158,7 @@ def _shares(text: str | None) -> dict[str, float] | None:
     """Return the shares in `VALUE=SHARE,...`.
 
     Raises:
-        InputError: They cannot be read, or are no shares.
+        InputError: The text cannot be parsed, or the shares do not add up to 1.
     """
     if text is None:
         return None
@@ -168,15 +166,15 @@ def _shares(text: str | None) -> dict[str, float] | None:
     for part in text.split(","):
         name, mark, number = part.rpartition("=")
         if name.strip() in shares:
-            raise InputError(f"--label-shares: {name.strip()!r} is there twice; state each value once")
+            raise InputError(f"--label-shares: {name.strip()!r} appears twice; state each value once")
         try:
             shares[name.strip()] = float(number)
         except ValueError:
             mark = ""
         if not mark or not 0 <= shares.get(name.strip(), -1) < float("inf"):
-            raise InputError(f"--label-shares: {part!r} is no VALUE=SHARE, such as yes=0.5")
+            raise InputError(f"--label-shares: {part!r} is not VALUE=SHARE, such as yes=0.5")
     if abs(sum(shares.values()) - 1) > _ROUNDING:
-        raise InputError(f"--label-shares: they add up to {sum(shares.values()):g}; they must add up to 1")
+        raise InputError(f"--label-shares: the shares add up to {sum(shares.values()):g}, not to 1")
     return shares
 
 
@@ -216,4 +214,4 @@ def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
     if generated.sha256:
         yield f"SHA-256, by which a plan can offer it: {generated.sha256}"
     if generated.left_out:
-        yield f"left out, as the plan asks (identity: false): {', '.join(generated.left_out)}"
+        yield f"left out by the plan (identity: false): {', '.join(generated.left_out)}"

@@ -41,22 +41,20 @@ def independence(
     output: MaskedTableOption,
     plan: Annotated[
         Path | None,
-        typer.Option(
-            "--plan", help="The plan. It says what must stay, such as the label, and which values have an order."
-        ),
+        typer.Option("--plan", help="The plan, with the columns to keep, such as the label, and the types of values."),
     ] = None,
     keep: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME,NAME", help="Columns that must stay, such as a label, if there is no --plan; '' for none."
+            metavar="NAME,NAME", help="Columns to keep unchanged, such as a label, without --plan; '' for none."
         ),
     ] = None,
     exact_values: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--exact-values", help="Write and print the exact values of every record in the clusters.")
+        bool, typer.Option("--exact-values", help="Write and print the exact values in each cluster.")
     ] = False,
     ordered: Annotated[
         str | None,
-        typer.Option(metavar="NAME,NAME", help="Attributes of --from that are numbers or dates, not codes."),
+        typer.Option(metavar="NAME,NAME", help="Attributes of --from that are numbers or dates, not categories."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random draw.")] = 0,
     seconds: Annotated[
@@ -68,14 +66,13 @@ def independence(
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Make attributes exactly independent of others. Few of their values are masked, and other columns stay.
+    """Make attributes exactly independent of others. Masks few of their values and leaves other columns unchanged.
 
-    The attributes that they are hidden from become one column: the number of a cluster of records. The contents of
-    the clusters go to a file of their own, masked.clusters.csv beside masked.csv, in words or exactly (--exact-
-    values). They are sorted, so the file does not show whose value is whose, and the masked table is put into a
-    random order. Values are categories unless the plan's types or --ordered say that they are numbers or dates. The
-    clusters of a single attribute with an order are intervals. To rank the masked table with other maskings, name
-    it in a plan by `masked_table`.
+    The --from attributes become one column: the number of a cluster of records. A separate file, masked.clusters.csv
+    beside masked.csv, describes the clusters, in words or exactly (--exact-values). It lists values in sorted order and
+    the masked table is shuffled, so values cannot be matched to records. Values are categories unless the plan's types
+    or --ordered make them numbers or dates. A single ordered attribute gets clusters that are intervals. To rank the
+    masked table against other maskings, name it in a plan as `masked_table`.
     """
     from aegis_provider.independence import hide as hide_attributes
     from aegis_provider.plan.reading import load_plan
@@ -83,7 +80,7 @@ def independence(
     from aegis_provider.table.formulas import formulas_in
 
     if plan is None and keep is None:
-        raise InputError("say what must stay as it is: give --plan with a label, or --keep NAME,NAME ('' for nothing)")
+        raise InputError("name the columns to keep: give --plan with a label, or --keep NAME,NAME ('' for none)")
     intended = None if plan is None else load_plan(plan, configurations_needed=False)
     say(f"hiding in {table_name(table)} ...")
     with progress_bar("masking") as progress:
@@ -113,7 +110,7 @@ def independence(
 
 
 def report(hidden: Hidden) -> Iterator[str]:
-    """Report what was written, the clusters, the masked values by attribute, and the mutual information."""
+    """Report the files, the clusters, the masked values by attribute, and the mutual information."""
     yield from _head(hidden)
     yield from _clusters(hidden)
     yield from _stars(hidden)
@@ -233,7 +230,7 @@ def _cluster(cluster: Cluster, *, exact: bool) -> dict[str, Any]:
 
 
 def _without_values(extent: Extent) -> dict[str, Any]:
-    """Return what the file shows by default; `null` marks an open end of the interval."""
+    """Return the default, inexact description; `null` marks an open end of the interval."""
     ends = {} if extent.interval is None else {"above": extent.interval[0], "below": extent.interval[1]}
     missing = {"missing": extent.missing} if extent.missing else {}
     return {"attribute": extent.attribute, "distinct": extent.distinct, **ends, **missing}

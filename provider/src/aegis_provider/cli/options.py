@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def memory_limit() -> str:
-    """The memory that reading a table may use, which the machine decides, not the command; the rest goes to disk."""
+    """The memory limit for reading a table, set by the machine's memory; DuckDB spills the rest to disk."""
     return os.environ.get("AEGIS_MEMORY_LIMIT") or "1GB"
 
 
@@ -51,90 +51,89 @@ DelimiterOption = Annotated[
 ]
 EscapeFormulasOption = Annotated[
     bool,
-    typer.Option("--escape-formulas", help="Write ' before cells and headers of CSV that a spreadsheet would run."),
+    typer.Option("--escape-formulas", help="Write ' before CSV cells and headers that a spreadsheet would run."),
 ]
 AcceptOption = Annotated[
-    bool, typer.Option("--accept-identifiers", help="Share what identifies persons, too: you may, and you want to.")
+    bool, typer.Option("--accept-identifiers", help="Share values that identify persons, too; only if you may.")
 ]
 IndexOption = Annotated[
-    bool, typer.Option("--index", help="Draft the index of a data frame, in Parquet or without a name in CSV, too.")
+    bool, typer.Option("--index", help="Also draft the index of a data frame, in Parquet or without a name in CSV.")
 ]
 OddOption = Annotated[
     bool,
     typer.Option(
         "--odd-as-missing",
-        help="Take other texts among numbers or dates for missing, if they are in at most 1 % of a column's cells.",
+        help="Read texts among numbers or dates as missing if they are in at most 1 % of a column's cells.",
     ),
 ]
 FoldOption = Annotated[
     bool,
-    typer.Option("--fold-case", help="Values that differ only in case, or in blanks around them, are one."),
+    typer.Option("--fold-case", help="Treat values that differ only in case or surrounding blanks as one."),
 ]
 
 
-ConfigurationOption = Annotated[str | None, typer.Option(help="The configuration of the plan that masked the release.")]
+ConfigurationOption = Annotated[str | None, typer.Option(help="The configuration of the plan that made the release.")]
 HoldoutOption = Annotated[
     float | None,
     typer.Option(
         min=0,
         max=0.9,
         metavar="SHARE",
-        help="The share of records that the release never saw.  [0 if masked, else 0.2]",
+        help="Share of records held out from the release.  [0 if masked, else 0.2]",
     ),
 ]
 
 
 def refuse_contradictions(plan: Path | None, configuration: str | None, holdout: float | None, *, named: bool) -> None:
-    """Refuse options about a release that contradict each other.
+    """Refuse conflicting options about a release.
 
     Args:
-        plan: The plan that the release was made by.
+        plan: The plan of the release.
         configuration: The configuration that masked it.
-        holdout: The share of the records that it never saw.
+        holdout: The share of the records held out from it.
         named: Whether columns are named in options.
 
     Raises:
-        InputError: The plan says already what columns are, a configuration is named without a plan, or records are said
-            to be held out from a masked table.
+        InputError: Columns are named although there is a plan, a configuration is named without a plan, or records are
+            held out from a masked table.
     """
     if plan is not None and named:
-        raise InputError("the plan says which columns are what: name them there, or omit --plan")
+        raise InputError("the plan names the columns: change them there, or omit --plan")
     if plan is None and configuration is not None:
         raise InputError("--configuration names a configuration of a plan; give --plan too")
     if configuration is not None and holdout:
-        raise InputError("--configuration masks all records, so none can be held out; leave --holdout out")
+        raise InputError("--configuration masks all records, so none can be held out; omit --holdout")
 
 
-def refuse_beside(reason: str, given: Mapping[str, bool]) -> None:
-    """Refuse options that mean nothing beside another one.
+def refuse_beside(other: str, given: Mapping[str, bool]) -> None:
+    """Refuse options that cannot be combined with another one.
 
     Args:
-        reason: What they are about, and what the other does.
-        given: Whether each is there.
+        other: The other option.
+        given: For each option, whether it is given.
 
     Raises:
-        InputError: One of them is.
+        InputError: One of them is given.
     """
     for name in (name for name, is_given in given.items() if is_given):
-        raise InputError(f"{name} {reason}; omit one of them")
+        raise InputError(f"{name} cannot be combined with {other}; omit one of them")
 
 
 def names_of(option: str, text: str | None) -> list[str]:
-    """Return the names between commas. A name that contains a comma stands in quotes.
+    """Return the comma-separated names. A name that contains a comma is quoted.
 
     Raises:
-        InputError: A name is missing beside a comma, or the text has several lines.
+        InputError: A name between commas is empty, or the text has several lines.
     """
     names = fields_of(option, text) if text else []
     if not all(names):
-        raise InputError(f"--{option}: a name is missing beside a comma in {text!r}; write NAME,NAME")
+        raise InputError(f"--{option}: empty name in {text!r}; write NAME,NAME")
     return names
 
 
 def page_writer(path: Path | None, *inputs: Source) -> Callable[[Report], None]:
-    """Return a function that writes a report as a page to the path, or does nothing if there is no path.
-
-    Anything that would prevent writing is an error at once.
+    """Return a function that writes a report as a page to the path, or does nothing without a path. Whatever would
+    prevent writing is an error at once.
 
     Raises:
         OutputError: The path is that of an input, or cannot be written.

@@ -19,17 +19,17 @@ _SHOWN: Final = 10
 _LONG: Final = 40
 _WORDS: Final = {
     "equal": "must be equal",
-    "left_out": "may be lower by the records that are left out",
+    "left_out": "may be lower by the records left out",
     "rounded": "may differ by less than the base",
     "noise": "may differ by the declared noise",
     "stars": "as many cells must be *",
     "unknown": "must be listed",
-    "total": "may be lower by the records that are left out",
+    "total": "may be lower by the records left out",
 }
 
 
 def verify_delivery(path: Path, request: DataRequest, evidence: Evidence, delimiter: str | None) -> LocalVerification:
-    """Count the file, and compare it with the evidence."""
+    """Count the file and compare it with the evidence."""
     say(f"counting {path} ...")
     with progress_bar("counting") as progress:
         verified = verify(path, request, evidence, delimiter=delimiter, progress=progress)
@@ -40,8 +40,8 @@ def verify_delivery(path: Path, request: DataRequest, evidence: Evidence, delimi
 
 
 def _verdict(path: Path, request: DataRequest, verified: Verified) -> DeliveryVerdict:
-    """Return what is posted, in which no texts of the file are; it fits, however long the published ones are."""
-    delivery = request.delivery  # the download has that digest, or else there is nothing to verify
+    """Return the verdict to post: without texts of the file, and short enough whatever texts are published."""
+    delivery = request.delivery  # the download has this digest; otherwise nothing is verified
     first = list(verified.compared.first)
     size = sum(len(each.model_dump_json().encode()) + 1 for each in first)
     while size > LARGEST_DIFFERENCES - 2:
@@ -60,7 +60,7 @@ def _verdict(path: Path, request: DataRequest, verified: Verified) -> DeliveryVe
 
 
 def _details(verified: Verified) -> dict[str, Any]:
-    """Return what only the consumer reads, since it may tell raw values."""
+    """Return details for the consumer only, since they may contain raw values."""
     return {
         "faults": [fault.text for fault in verified.faults],
         "k_by_all": None if verified.privacy is None else verified.privacy.k_by_all,
@@ -77,31 +77,31 @@ def _report(verified: Verified, evidence: Evidence) -> Iterator[str]:
         return
     of = f"{len(evidence.attributes)} attributes and {len(evidence.pairs)} pairs"
     yield f"counts: {compared.cells:,} compared, of {of}; {compared.differing or 'none'} differ"
-    uncounted = [each.attribute for each in evidence.attributes if each.joint is None]
+    uncounted = [attribute.attribute for attribute in evidence.attributes if attribute.joint is None]
     if uncounted:
-        yield f"not compared, since the entry has no counts of them: {', '.join(shown(name) for name in uncounted)}"
+        yield f"not compared, because the entry has no counts of them: {', '.join(shown(name) for name in uncounted)}"
     yield _left_out(verified, evidence)
     yield from _measured(verified)
     yield from _differing(verified)
 
 
 def _differing(verified: Verified) -> Iterator[str]:
-    """Yield the counts that differ, and the texts that are not listed, of which only their number is posted."""
+    """Yield the counts that differ and the unlisted texts; only the number of these is posted."""
     compared = verified.compared
     counts = [each for each in compared.first if each.rule != "unknown"]
     rows = [_unknown_row(each) for each in compared.unknown[: _SHOWN // 2]]
-    rows += [_row(each) for each in counts[: _SHOWN - len(rows)]]
+    rows += [_row(count) for count in counts[: _SHOWN - len(rows)]]
     if rows:
         yield from aligned(("attribute", "masked value", "class", "published", "delivered", "but"), rows)
     if compared.unknown:
-        yield "what is not there may be raw values: only their number is posted"
+        yield "unlisted texts may be raw values: only their number is posted"
     if compared.differing > len(rows):
         listed = f"{len(counts)} counts and {len(compared.unknown)} texts"
         yield f"and {compared.differing - len(rows):,} more: --json has the first {listed}"
 
 
 def _left_out(verified: Verified, evidence: Evidence) -> str:
-    """Say how many records are missing, and how many may be."""
+    """Report how many records are missing, and how many may be."""
     if verified.comparison is None:
         return ""
     missing, declared = verified.comparison.missing, evidence.suppressed
@@ -127,7 +127,7 @@ def _measured(verified: Verified) -> Iterator[str]:
 
 
 def _reached(name: str, privacy: Measured) -> str:
-    """A criterion's number, and the promise unless it is not decided whether that is kept."""
+    """Return a criterion's value, and its promise if that could be verified."""
     reached, promised = f"{name} = {number(privacy.reached[name], 4)}", privacy.promised.get(name)
     if promised is None or name in privacy.undecided:
         return reached

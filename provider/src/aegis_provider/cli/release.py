@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import aegis_sdk  # loads httpx when its client is used
+import aegis_sdk  # loads httpx only when its client is used
 from aegis_provider.cli.options import (
     AcceptOption,
     DelimiterOption,
@@ -30,7 +30,7 @@ def release(
     label: Annotated[str, typer.Option(help="The column that the others are to predict.")],
     output: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the release.")],
     plan: Annotated[
-        Path | None, typer.Option(help="A plan of the table. Without it, one is drafted in the folder.")
+        Path | None, typer.Option(help="A plan of the table; by default one is drafted in the folder.")
     ] = None,
     require: RequireOption = None,
     suppress_at_most: Annotated[
@@ -38,16 +38,16 @@ def release(
     ] = 0.01,
     seconds: Annotated[
         float,
-        typer.Option(min=1, help="How long it may take. What is not finished then, is named."),
+        typer.Option(min=1, help="Time limit; the report lists steps that did not finish."),
     ] = 60.0,
     publish: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--publish", help="Publish the entry, and ask the service which configuration is best.")
+        bool, typer.Option("--publish", help="Publish the entry and ask the service for the best configuration.")
     ] = False,
     measure: Annotated[str, typer.Option(help="The measure of utility, as for `aegis advise`.")] = "joint",
     name: Annotated[str | None, typer.Option(help="Name of the entry; by default that of the table.")] = None,
     also_generate: Annotated[  # noqa: FBT002 - a flag
         bool,
-        typer.Option("--also-generate", help="Also offer tables that a model draws, and compare them with masks."),
+        typer.Option("--also-generate", help="Also offer generated tables, and compare them with masked ones."),
     ] = False,
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = None,
@@ -60,18 +60,18 @@ def release(
 ) -> None:
     """Mask a table so that it can be shared and stays useful.
 
-    Drafts a plan, searches the maskings that have the required privacy (k=5 unless you say otherwise), counts what
-    they share, ranks them, masks the table by the best one, and measures privacy and utility in the result. All of it
-    is in one folder, with a card that explains it. Nothing is sent anywhere without --publish.
+    Drafts a plan, searches configurations with the required privacy (by default k=5), counts what they share, ranks
+    them, masks the table by the best one, and measures privacy and utility of the result. One folder holds everything,
+    with a card that explains it. Nothing is sent anywhere without --publish.
 
-    With --also-generate, tables that a model draws stand beside the masked one in the folder, the plan, the entry and
-    the card, with what attacks on each achieve. `aegis apply` hands one out. They have no formal guarantee.
+    With --also-generate, the folder, plan, entry and card also contain generated tables and the results of attacks on
+    each. `aegis apply` copies one. They have no formal guarantee.
 
-    If a configuration leaves more than 1 % of the records alone on all columns that it shares, whatever the plan says
-    that someone may know, the exit code is 1 and nothing is published without --accept-unique.
+    If more than 1 % of the records are alone on all columns that a configuration shares, whatever the plan assumes
+    about an attacker's knowledge, the exit code is 1 and nothing is published without --accept-unique.
 
-    Ctrl-C during the search goes on with the best found until then. The same command again goes on where a run was
-    stopped.
+    Ctrl-C during the search continues with the best configurations so far. The same command again resumes an
+    interrupted run.
     """
     from aegis_provider.workflow import USUAL
     from aegis_provider.workflow import release as make_release
@@ -113,7 +113,7 @@ def release(
 
 
 def _faults(released: Released, *, accept_unique: bool) -> Iterator[str]:
-    """Yield why the release is not to be shared yet."""
+    """Yield reasons not to share the release yet."""
     card, shown = released.card, released.findings.masked.applied.checked.shown
     if not card.passed:
         yield "see FAIL above"

@@ -1,4 +1,4 @@
-"""What providers do with data requests on their own machine: deliver what was approved, by hand or unattended."""
+"""Providers' commands for data requests: mask and deliver approved tables, by hand or unattended."""
 
 from __future__ import annotations
 
@@ -43,12 +43,10 @@ ToOption = Annotated[
 ]
 LinkOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="URL", help="Where consumers find the files of the directory or web server. Buckets need none."
-    ),
+    typer.Option(metavar="URL", help="Public address of the directory or web server; not needed for buckets."),
 ]
 WorkOption = Annotated[
-    Path, typer.Option(metavar="DIR", help="Keeps what is done until it is delivered, so that a new run goes on.")
+    Path, typer.Option(metavar="DIR", help="Holds unfinished work, so that a new run can resume it.")
 ]
 
 
@@ -71,19 +69,19 @@ def fulfil(
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Mask the table as a data request was approved, and deliver it.
+    """Mask a table for an approved data request and deliver it.
 
-    Plan, entry and approval must be about the same, which is compared by digest and masking. The privacy that the plan
-    promises is measured in the masked table, its records get a random order, and it is put into your own storage. The
-    service is told where it is, and what it is; it never gets the table. A generated table is delivered as it is.
+    Plan, entry and approval must agree, by digest and masking. The promised privacy is measured in the masked table,
+    its records are shuffled, and it is uploaded to your own storage. The service gets its address and digest, never the
+    table. A generated table is delivered unchanged.
 
-    If more than 1 % of the records are alone on all shared columns, whatever the plan says that someone may know, the
-    table is not delivered without --accept-unique.
+    If more than 1 % of the records are alone on all shared columns, whatever the plan assumes about an attacker's
+    knowledge, the table is not delivered without --accept-unique.
 
-    Credentials are read from the environment, as other tools do: AWS_ACCESS_KEY_ID, AZURE_STORAGE_ACCOUNT_NAME,
-    GOOGLE_SERVICE_ACCOUNT and so on. Links to buckets are presigned and last for seven days at most.
+    Credentials come from the environment, as for other tools: AWS_ACCESS_KEY_ID, AZURE_STORAGE_ACCOUNT_NAME,
+    GOOGLE_SERVICE_ACCOUNT and so on. Links to buckets are presigned and expire after at most seven days.
 
-    If it is stopped, the same command again goes on. While it runs, no other program can fulfil the request.
+    The same command again resumes an interrupted run. While it runs, no other program can fulfil the request.
     """
     from aegis_provider.handover import Task, storage_at
     from aegis_provider.handover import fulfil as fulfil_task
@@ -119,9 +117,9 @@ def relink(
     link: LinkOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Give a new link to a delivered table, for example since a presigned one has ended.
+    """Renew the link to a delivered table, for example after a presigned link expired.
 
-    The file must still be in the storage that `aegis requests fulfil` has put it into.
+    The file must still be where `aegis requests fulfil` uploaded it.
     """
     from aegis_provider.handover import relink as give_new_link
     from aegis_provider.handover import storage_at
@@ -138,9 +136,9 @@ def _card(path: Path) -> dict[str, Any]:
     try:
         card = read_json(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise PlanError(f"{path}: is no release card: {error}") from error
+        raise PlanError(f"{path}: not a release card: {error}") from error
     if not isinstance(card, dict):
-        raise PlanError(f"{path}: is no release card: a card is a JSON object")
+        raise PlanError(f"{path}: not a release card: a card is a JSON object")
     return card
 
 
@@ -161,22 +159,22 @@ def _report(fulfilled: Fulfilled) -> Iterator[str]:
 
 def agent(
     policy: Annotated[Path, typer.Option(help="The policy file (YAML).")],
-    once: Annotated[bool, typer.Option("--once", help="Do what can be done now, and end.")] = False,  # noqa: FBT002 - a flag
+    once: Annotated[bool, typer.Option("--once", help="Do the pending work and exit.")] = False,  # noqa: FBT002 - a flag
     lease: Annotated[
-        int, typer.Option(min=5, max=3600, metavar="SECONDS", help="So long after it has died, another takes over.")
+        int, typer.Option(min=5, max=3600, metavar="SECONDS", help="Another agent takes over this long after one dies.")
     ] = 60,
     work: WorkOption = WORK,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each thing done.")] = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Approve and fulfil data requests unattended, as a policy says.
+    """Approve and fulfil data requests unattended, by the rules of a policy file.
 
-    The policy says where masked tables are put (`to`), which table and plan each entry has (`entries`), and which
-    requests are approved (`approve`): by tenant, words of the purpose, the privacy of the table, and how many a tenant
-    gets in 30 days. Who may ask and how private the table must be is always said. A request that no rule allows waits
-    for a person; once approved, it is fulfilled, too.
+    The policy file states where masked tables go (`to`), the table and plan of each entry (`entries`), and which
+    requests to approve (`approve`): by tenant, words of the purpose, privacy of the table, and number per tenant in 30
+    days. Every rule must name tenants and a minimum privacy. A request that no rule allows waits for a person; once
+    approved, it is fulfilled, too.
 
-    Any number of agents may run: one of them fulfils a request, and another takes over if it dies. What fails is tried
-    again after longer and longer pauses.
+    Any number of agents may run: one of them fulfils a request, and another takes over if it dies. Failures are retried
+    with growing pauses.
     """
     from aegis_provider.handover.agent import Agent
     from aegis_provider.handover.policy import load_policy
@@ -192,7 +190,7 @@ def agent(
 
 
 def _event_printed(event: Event, *, as_json: bool) -> Event:
-    """Print a line for an event at once, since an agent runs for months."""
+    """Print an event at once, since an agent runs for months."""
     at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     typer.echo(_event_as_json(event, at) if as_json else f"{at} {_event_in_words(event)}")
     return event

@@ -42,7 +42,7 @@ def risk(
     configuration: Annotated[str | None, typer.Option(help="Report on this configuration only, in full.")] = None,
     require: RequireOption = None,
     against: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="Attack the first table, which is a release of this one.")
+        str | None, typer.Option(metavar="TABLE", help="Attack the first table as a release of this one.")
     ] = None,
     html: HtmlOption = None,
     quasi_identifiers: ColumnsOption = None,
@@ -56,17 +56,16 @@ def risk(
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Measure the privacy of a table and of its releases. This includes the risk that people are re-identified.
+    """Measure the privacy of a table and of its releases. This includes the risk of re-identification.
 
-    The first line is the verdict: PASS if all that is promised or required holds; else FAIL, and the command that mends
-    it. Where nothing is promised, there is no verdict.
+    The first line is the verdict: PASS if every promise and requirement holds, otherwise FAIL and the command that
+    fixes it. Without promises, there is no verdict.
 
-    The releases are the configurations of the plan. A table without a plan, such as one that is already masked, needs
+    The releases are the configurations of the plan. A table without a plan, such as a masked one, needs
     --quasi-identifiers, --sensitive or both.
 
-    With --against, the table is a release, generated or masked, of the other one. Attacks on it are tried, each beside
-    what chance achieves. The first line is PASS, FAIL or NOT JUDGED. The exit code is 1 unless all attacks ran, and
-    failed.
+    With --against, the table is a release, generated or masked, of the other one. Attacks on it are tried and compared
+    with chance. The first line is PASS, FAIL or NOT JUDGED. The exit code is 1 unless all attacks ran and failed.
     """
     from aegis_provider.privacy import assess
     from aegis_provider.report.risk import risk_report
@@ -77,7 +76,7 @@ def risk(
     if against is not None:
         from aegis_provider.synth.attacks.case import Roles
 
-        refuse_beside("is about promises, but --against tries attacks", {"--require": bool(require), "--check": check})
+        refuse_beside("--against", {"--require": bool(require), "--check": check})
         named = any(each is not None for each in (label, quasi_identifiers, sensitive))
         refuse_contradictions(plan, configuration, holdout, named=named)
         roles = Roles(label, names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))
@@ -85,9 +84,7 @@ def risk(
         _attack(table, against, plan, configuration, roles, holdout, most, html, delimiter, as_json=as_json)
         return
     if any(each is not None for each in (label, holdout, seconds)):
-        raise InputError(
-            "--label, --holdout and --seconds are about attacks; name the table that was released with --against"
-        )
+        raise InputError("--label, --holdout and --seconds are for attacks; name the original table with --against")
     intended = _plan(plan, configuration, quasi_identifiers, sensitive)
     required = requirements_of(require)
     write_page = page_writer(html, table, *intended.files)
@@ -121,10 +118,10 @@ def _attack(
     *,
     as_json: bool,
 ) -> None:
-    """Try all attacks on a release of the table, and print what they achieved.
+    """Try all attacks on a release of the table and print the results.
 
     Raises:
-        Exit: An attack works, or cannot be told not to.
+        Exit: An attack succeeds, or did not run.
         AegisError: A table or the plan cannot be used, or a library is missing.
     """
     from aegis_provider.plan.reading import load_plan
@@ -134,7 +131,7 @@ def _attack(
     from aegis_provider.table import table_name
 
     with needs_extra("synth"):
-        import sklearn  # noqa: F401 - an extra, which is better missed before the work than in the middle
+        import sklearn  # noqa: F401 - an extra, so that its absence is noticed before the work
     plan = None if path is None else load_plan(path, configurations_needed=configuration is not None)
     write_page = page_writer(html, release, table, *(plan.files if plan else ()))
     say(f"reading {table_name(release)} ...")
@@ -180,9 +177,7 @@ def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str |
 
     named = quasi_identifiers is not None or sensitive is not None
     if path is not None and named:
-        raise InputError(
-            "the plan says which columns are quasi-identifiers and sensitive: name them there, or omit --plan"
-        )
+        raise InputError("the plan names quasi-identifiers and sensitive columns: change them there, or omit --plan")
     if path is not None:
         return load_plan(path, configurations_needed=False)
     if not named:
@@ -196,7 +191,7 @@ def _refuse_broken(assessment: Assessment, verdict: RiskVerdict) -> None:
     """Reject an assessment that fails the check.
 
     Raises:
-        AegisError: A promise is broken or not measured, or the verdict is no PASS for another reason.
+        AegisError: A promise is broken or not measured, or the verdict is not PASS for another reason.
     """
     if assessment.check_failures:
         first, *others = assessment.check_failures

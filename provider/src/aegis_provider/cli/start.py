@@ -31,19 +31,17 @@ _LONGEST = 60
 
 def start(
     table: TableArgument,
-    label: Annotated[str, typer.Option(help="The column that the others are to tell about.")],
-    output: Annotated[Path, typer.Option(help="The plan (YAML). If it is there already, it keeps every word.")] = Path(
+    label: Annotated[str, typer.Option(help="The column that the others should predict.")],
+    output: Annotated[Path, typer.Option(help="The plan (YAML). Nothing in an existing plan is changed.")] = Path(
         "plan.yaml"
     ),
     add: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Draft this column, too; for a column that is left out, or new in the table."
-        ),
+        typer.Option(metavar="NAME", help="Also draft this column, which was left out or is new in the table."),
     ] = None,
     minimum: Annotated[
         int | None,
-        typer.Option(min=1, help="Least records of a merged group.  [half a percent of the records, at least 5]"),
+        typer.Option(min=1, help="Minimum records of a merged group.  [half a percent of the records, at least 5]"),
     ] = None,
     odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
     fold_case: FoldOption = False,  # noqa: FBT002 - a flag
@@ -54,8 +52,8 @@ def start(
 ) -> None:
     """Profile a table and draft a plan for it.
 
-    Each attribute gets maskings from fine to coarse, and a comment says what each of them keeps. Identifiers, free text
-    and constants are left out, with the reason. The other commands take the plan as it is; edit it as you like.
+    Each attribute gets maskings from fine to coarse, with a comment on what each keeps. Identifiers, free text and
+    constants are left out, with the reason. The other commands accept the plan as drafted; edit it as you like.
     """
     from aegis_provider.draft import start as draft_plan
     from aegis_provider.table import table_name
@@ -77,7 +75,7 @@ def start(
             progress=progress,
         )
     if started.unlabelled:
-        warn(f"{started.unlabelled}; leave such lines out of the table if they are no records")
+        warn(f"{started.unlabelled}; remove such lines from the table if they are not records")
     if started.rare_labels:
         warn(
             f"label values with fewer than 5 records: {some(started.rare_labels, _NAMES)}; merge them with others "
@@ -94,7 +92,7 @@ def _document(started: Started, label: str) -> dict[str, Any]:
         "records": started.records,
         "label": {"name": label, "records": dict(started.labels)},
         "minimum": started.minimum,
-        "attributes": [_attribute(each) for each in started.attributes],
+        "attributes": [_attribute(attribute) for attribute in started.attributes],
         "left_out": dict(started.left_out),
         "kept": list(started.kept),
         "new": list(started.new),
@@ -112,8 +110,8 @@ def _attribute(drafted: DraftedAttribute) -> dict[str, Any]:
         "information": drafted.information,
         "by_chance": drafted.by_chance,
         "maskings": [
-            {"id": each.id, "values": each.groups, "smallest": each.smallest, "kept": each.kept}
-            for each in drafted.levels
+            {"id": level.id, "values": level.groups, "smallest": level.smallest, "kept": level.kept}
+            for level in drafted.levels
         ],
     }
 
@@ -132,7 +130,7 @@ def _report(started: Started, table: str, label: str) -> Iterator[str]:
 
 
 def _left_out(started: Started) -> Iterator[tuple[str, str]]:
-    """Yield the columns that are left out, with the reason; more than ten for one reason are in one row."""
+    """Yield the columns left out, with the reason; more than ten for one reason share a row."""
     by_reason: dict[str, list[str]] = {}
     for name, why in started.left_out.items():
         by_reason.setdefault(why, []).append(name)
@@ -155,11 +153,11 @@ def _labels(started: Started, label: str) -> Iterator[str]:
 def _drafted(started: Started, label: str) -> Iterator[str]:
     yield from ("", f"drafted, with at least {started.minimum:,} records in each merged group:")
     header = ("column", "type", "values", "missing", "bits", "by chance", "masked values and share kept", "")
-    yield from aligned(header, [_row(each) for each in started.attributes])
-    yield f"bits: what the column tells about {shown(label)}; by chance: what it would seem to tell if it told nothing"
-    yield "share kept: what the masking keeps of these bits"
-    if any(each.column.is_likely_known for each in started.attributes):
-        yield "known: others are likely to know it, judging by its name"
+    yield from aligned(header, [_row(attribute) for attribute in started.attributes])
+    yield f"bits: mutual information with {shown(label)}; by chance: the bits expected of an independent column"
+    yield "share kept: the share of these bits that the masking keeps"
+    if any(attribute.column.is_likely_known for attribute in started.attributes):
+        yield "known: others probably know it, judging by its name"
 
 
 def _row(drafted: DraftedAttribute) -> tuple[str | int, ...]:
@@ -192,13 +190,13 @@ def _plan(started: Started) -> Iterator[str]:
         yield f"{started.plan}: {len(started.attributes)} attribute{'s' * (len(started.attributes) != 1)}"
         return
     added = (
-        f"added {some([each.column.name for each in started.attributes], _NAMES)}"
+        f"added {some([attribute.column.name for attribute in started.attributes], _NAMES)}"
         if started.attributes
         else "unchanged"
     )
     yield f"{started.plan}: {added}; it keeps what it said before"
     if started.new:
-        yield f"not in it, so not shared: {some(started.new, _NAMES)}; draft one with --add NAME"
+        yield f"not in the plan, so not shared: {some(started.new, _NAMES)}; draft one with --add NAME"
 
 
 def _next(started: Started, table: str) -> Iterator[str]:

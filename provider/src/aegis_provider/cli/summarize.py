@@ -27,7 +27,7 @@ def summarize(
     output: Annotated[Path, typer.Option(help="The entry (JSON); read it before you publish it.")],
     pairs: Annotated[bool, typer.Option("--pairs", help="Also count pairs of attributes (joint measures).")] = False,  # noqa: FBT002 - a flag
     exact: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--exact", help="Publish every count and every value as it is, whatever that gives away.")
+        bool, typer.Option("--exact", help="Publish exact counts and all values, whatever that gives away.")
     ] = False,
     min_cell: Annotated[
         int | None, typer.Option(metavar="N", help="Merge masked values until every count is 0 or at least this.")
@@ -61,9 +61,8 @@ def summarize(
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere.
-
-    Only what configurations share is counted, and counts are rounded at random unless you choose another control.
+    """Count a table as its plan says and write the catalogue entry. Sends nothing anywhere.
+    Only what configurations share is counted. Counts are rounded at random unless you choose another control.
     """
     from aegis_provider.control import refuse_conflicts
     from aegis_provider.identifiers import accepted_in_words
@@ -76,7 +75,7 @@ def summarize(
     controls = [*minimum, *_other_controls(round_to, epsilon, split, open_answers=open_answers)]
     refuse_conflicts(controls)
     if exact and controls:
-        raise InputError("--exact publishes every count as it is; leave out --exact or the other controls")
+        raise InputError("--exact cannot be combined with a disclosure control; omit one of them")
     intended = load_plan(plan)
     delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_outputs(table, intended, output, plan_output)
@@ -116,10 +115,10 @@ def summarize(
 
 
 def _minimum(min_cell: int | None, plan_output: Path | None, *, merge_rare_labels: bool) -> Iterator[Control]:
-    """Yield the minimum, if one is requested.
+    """Yield the minimum cell, if requested.
 
     Raises:
-        InputError: Something is requested that has no meaning without it.
+        InputError: An option is given that needs it.
     """
     from aegis_provider.control import MinimumCell
 
@@ -134,18 +133,18 @@ def _minimum(min_cell: int | None, plan_output: Path | None, *, merge_rare_label
 def _other_controls(
     round_to: int | None, epsilon: float | None, split: Literal["equal", "cube_root"] | None, *, open_answers: bool
 ) -> Iterator[Control]:
-    """Yield the requested controls other than the minimum.
+    """Yield the other requested controls.
 
     Raises:
         InputError: A split or open answers are requested without epsilon.
-        AegisError: Noise is requested, but its library is not installed.
+        AegisError: The library for noise is not installed.
     """
     from aegis_provider.control import LaplaceNoise, RandomRounding
 
     if split is not None and epsilon is None:
         raise InputError("--split says how epsilon is split; give --epsilon too")
     if open_answers and epsilon is None:
-        raise InputError("--open-answers needs counts that noise covers; give --epsilon too")
+        raise InputError("--open-answers needs noisy counts; give --epsilon too")
     if round_to is not None:
         yield RandomRounding(round_to)
     if epsilon is not None:
@@ -157,8 +156,8 @@ def _warn(prepared: PreparedEntry, plan_output: Path | None) -> None:
         warn(warning)
     if prepared.controlled.changes.changes_the_plan and plan_output is None:
         warn(
-            "the unchanged plan would release what the entry no longer contains: write the plan that matches the entry "
-            "with --plan-output, and apply that one"
+            "the unchanged plan would release what the entry no longer contains: write the matching plan with "
+            "--plan-output and apply that one"
         )
 
 
@@ -190,7 +189,7 @@ def _report(output: Path, prepared: PreparedEntry) -> None:
 
 
 def _changes_in_words(controlled: Controlled) -> Iterator[str]:
-    """List what was merged, rounded and left out, and each table's share of epsilon; long lists are cut short."""
+    """List what was merged, rounded and left out, and each table's share of epsilon; long lists are truncated."""
     changes = controlled.changes
     merged = [
         f"{each.attribute}, {each.masking}: {_quoted(group.values)} became {group.text!r}"

@@ -16,17 +16,16 @@ _SECONDS: Final = 60.0
 
 
 def judge(entry: EntryDocument, path: Path, *, counts: bool = True) -> LocalVerdict:
-    """Return the verdict of `aegis disclose` on the entry in this file; after a minute, what is left is undecided.
-
-    What identifies persons is a warning: whoever made the entry had to accept it. Without `counts`, nothing else is
+    """Return the verdict of `aegis disclose` on the entry in this file; what takes over a minute is undecided.
+    Identifying values are only warned about, since the entry's maker accepted them. Without `counts`, nothing else is
     judged.
 
     Raises:
-        InputError: The entry is not what its controls say, or its counts contradict each other.
+        InputError: The entry contradicts its controls, or its counts contradict each other.
     """
     say(f"judging {path} ...")
     for name, how in identifying_in_entry(entry).items():
-        warn(f"{path}: {shown(name)} identifies persons: it {how}, as all will see who may read the entry's counts")
+        warn(f"{path}: {shown(name)} identifies persons: it {how}, which everyone with access to the counts will see")
     if not counts:
         return LocalVerdict(passed=True, line="")
     try:

@@ -194,7 +194,7 @@ def columns_of(
     forms = {name: each for name, each in seen.items() if each is not None and not (each.odd and name in as_texts)}
     writings = {name: Writing(each.form, odd_as_missing=True) for name, each in forms.items() if not each.has_many_odd}
     of_texts = [each for name, each in surveyed.items() if name not in forms and is_text(table, name)]
-    spellings = {each.name: _spellings(each) for each in of_texts}
+    spellings = {text.name: _spellings(text) for text in of_texts}
     if fold_case:
         writings |= {name: Writing(fold_case=True) for name, alike in spellings.items() if alike}
     if writings:

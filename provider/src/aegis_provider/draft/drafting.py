@@ -54,9 +54,9 @@ def extended(plan: Path, attributes: Sequence[DraftedAttribute], label: str) -> 
     if not isinstance(own, yaml.MappingNode) or own.flow_style or own.start_mark.column != _INDENT:
         raise PlanError(f"{plan}: cannot add attributes unless those below `attributes:` are indented by two spaces")
     place = _line_end(text, end_of(own))
-    added = "".join(f"{line}\n" for each in attributes for line in attribute_lines(each, label))
+    added = "".join(f"{line}\n" for attribute in attributes for line in attribute_lines(attribute, label))
     edits = [(place, place, added if text[place - 1] == "\n" else f"\n{added}")]
-    edits += _removals(plan, nodes.get("left_out"), {each.column.name for each in attributes}, text)
+    edits += _removals(plan, nodes.get("left_out"), {attribute.column.name for attribute in attributes}, text)
     for start, end, instead in sorted(edits, reverse=True):
         text = text[:start] + instead + text[end:]
     return text
@@ -103,10 +103,10 @@ def _edges(table: Table, name: str, binned: Table) -> list[Decimal]:
     cuts = reading.bins.edges if isinstance(reading, Binned) and isinstance(reading.bins, CutBins) else ()
     counted = _counted(table, name)
     edges = {Decimal(plain(each.normalize())) for each in (*cuts, *_around_frequent(table, counted))}
-    telling = {float(each) for each in edges if each.is_finite() and not is_round(each)}
+    telling = {float(edge) for edge in edges if edge.is_finite() and not is_round(edge)}
     rare = counted.filter(counted["x"].isin(sorted(telling)) & (counted["n"] < LEAST)) if telling else None
     told = set() if rare is None else {row["x"] for row in table.engine.fetch(rare).to_pylist()}
-    return sorted(each for each in edges if float(each) not in told)
+    return sorted(edge for edge in edges if float(edge) not in told)
 
 
 def _counted(table: Table, name: str) -> ibis.Table:
@@ -234,7 +234,7 @@ def start(
     there = load_plan(output, configurations_needed=False) if output.exists() else None
     stated: Mapping[str, Attribute] = {}
     if there is not None and is_sketch(output):
-        of_label, stated = there.label, {each.name: each for each in there.attributes}
+        of_label, stated = there.label, {attribute.name: attribute for attribute in there.attributes}
         fold_case, there = fold_case or there.fold_case, None if of_label == label else there
     separator = delimiter if delimiter is not None else delimiter_in(table, label)
     with open_table(table, delimiter=separator, memory_limit=memory_limit, most_columns=MOST_COLUMNS) as given:
@@ -254,7 +254,7 @@ def start(
             raise PlanError(f"{opened.name}: no column can be shared: {_reasons(survey.left_out)}")
         least = minimum or default_minimum(survey.label.records)
         attributes = _drafted(as_read, label, survey.to_draft, {*add, *stated}, least, progress)
-        left_out = _left_out(survey, [each.column.name for each in attributes], names)
+        left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
         labels = _label_counts(as_read, label)
         unlabelled = as_read.unlabelled(label, labels.get(MISSING, 0), survey.label.records)
         source = described(opened)
@@ -263,7 +263,7 @@ def start(
         _write(output, plan_text(heading, label, attributes, left_out, fold_case=survey.label.fold_case))
     elif attributes:
         _write(output, extended(output, attributes, label))
-    kept = tuple(each.name for each in there.attributes) if there else ()
+    kept = tuple(attribute.name for attribute in there.attributes) if there else ()
     return Started(
         output,
         opened.delimiter,
@@ -300,13 +300,13 @@ def _survey(table: Table, surveyed: Sequence[Column], add: Sequence[str], *, acc
     """Judge the label, which comes first, and the columns to draft."""
     of_label, *columns = surveyed
     _check_label(table.name, of_label)
-    for each in [of_label, *(each for each in columns if each.name in add)]:
+    for each in [of_label, *(column for column in columns if column.name in add)]:
         if each.identifies and not accept_identifiers:
             raise IdentifierError(f"{table.name}: {shortened(each.name)}: {told(table, each.name, each.identifies)}")
     index = dict.fromkeys(table.index, _INDEX)
-    reasons = {each.name: index.get(each.name) or each.left_out() for each in columns if each.name not in add}
-    left_out = {each.name: why for each in columns if (why := _unnameable(each.name) or reasons.get(each.name))}
-    to_draft = [each for each in columns if each.name not in left_out]
+    reasons = {column.name: index.get(column.name) or column.left_out() for column in columns if column.name not in add}
+    left_out = {column.name: why for column in columns if (why := _unnameable(column.name) or reasons.get(column.name))}
+    to_draft = [column for column in columns if column.name not in left_out]
     return _Survey(of_label, to_draft, left_out)
 
 

@@ -57,7 +57,7 @@ def group_names(texts: Sequence[str], records: Counts, levels: Sequence[Groups])
         name = _called(told, has_others=len(told) < len(group))
         candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))
         taken = set(named.values())
-        named[group] = next(each for each in candidates if each not in taken)
+        named[group] = next(candidate for candidate in candidates if candidate not in taken)
     return named
 
 
@@ -169,13 +169,13 @@ def refit(attribute: Attribute, domain: Domain, joint: Counts, minimum: int) -> 
     """
     if not attribute.fitted_to_label:
         return attribute
-    functions = [each.function for each in attribute.maskings]
+    functions = [masking.function for masking in attribute.maskings]
     numbers = sorted({_intervals(each) for each in functions if isinstance(each, EdgeBuckets)}, reverse=True)
     fitted = fit_intervals(domain, joint, minimum, numbers) if numbers else []
     edges = {number: each.edges for number, each in zip(numbers, fitted, strict=True)}
     trees = {id(each.tree): each.tree for each in functions if isinstance(each, TreeHierarchy)}
     trees = {place: _refitted_tree(tree, domain, joint, minimum) for place, tree in trees.items()}
-    maskings = tuple(replace(each, function=_anew(each.function, edges, trees)) for each in attribute.maskings)
+    maskings = tuple(replace(masking, function=_anew(masking.function, edges, trees)) for masking in attribute.maskings)
     return replace(attribute, maskings=maskings)
 
 

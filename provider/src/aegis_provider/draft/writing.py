@@ -42,7 +42,7 @@ def plan_text(
         left_out: The columns that are left out, with the reasons.
         fold_case: Whether values of the label that differ only in case, or in blanks around them, are one.
     """
-    known = [scalar(each.column.name) for each in attributes if each.column.is_likely_known]
+    known = [scalar(attribute.column.name) for attribute in attributes if attribute.column.is_likely_known]
     lines = [
         "# A draft by `aegis plan start`. Edit it as you like: running the command again keeps your edits.",
         f"# Table: {one_line(described)}.",
@@ -59,7 +59,7 @@ def plan_text(
         "",
         *_left_out(left_out),
         "attributes:",
-        *chain.from_iterable(attribute_lines(each, label) for each in attributes),
+        *chain.from_iterable(attribute_lines(attribute, label) for attribute in attributes),
     ]
     return "\n".join(lines) + "\n"
 
@@ -81,7 +81,7 @@ def attribute_lines(drafted: DraftedAttribute, label: str) -> Iterator[str]:
 
 
 def _maskings(drafted: DraftedAttribute) -> Iterator[str]:
-    functions = [each.function for each in drafted.attribute.maskings]
+    functions = [masking.function for masking in drafted.attribute.maskings]
     edged = [each for each in functions if isinstance(each, EdgeBuckets)]
     if edged:
         yield "    maskings:"

@@ -60,7 +60,7 @@ def _differences(entry: Json, configuration: str, plan: Plan) -> Iterator[str]:
 def _other_functions(entry: Json, maskings: Mapping[str, str], plan: Plan) -> Iterator[str]:
     """Say which masking functions differ. Where the entry leaves parameters out, nothing is said about them."""
     of_entry = {(each["name"], one["id"]): one["function"] for each in entry["attributes"] for one in each["maskings"]}
-    of_plan = {(each.name, one.id): one.function for each in plan.attributes for one in each.maskings}
+    of_plan = {(attribute.name, one.id): one.function for attribute in plan.attributes for one in attribute.maskings}
     for place in maskings.items():
         if place[1] in (IDENTITY, DROP):
             continue

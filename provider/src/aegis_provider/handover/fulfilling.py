@@ -251,8 +251,8 @@ def _refuse_read_together(task: Task, request: DataRequest, masked: Path) -> Non
     ):
         table = unescaped_table(opened, task.plan.columns) if task.escape_formulas else opened
         verdict = judged_beside(entry, configuration, table, TOGETHER_SECONDS)
-    if not verdict.passed and all(each.reason == "undecided" for each in verdict.findings):
-        where = ", ".join(each.pointer for each in verdict.findings[:_NAMED])
+    if not verdict.passed and all(finding.reason == "undecided" for finding in verdict.findings):
+        where = ", ".join(finding.pointer for finding in verdict.findings[:_NAMED])
         mend = f"run the same command again on a faster or less busy machine: {TOGETHER_SECONDS:g} seconds were too few"
         line = f"{read_together_line(verdict, mend)} ({where}). No such count was found until then"
         raise MachineError(f"{line}. It is not delivered; the masked table stays for the next run")
@@ -362,7 +362,7 @@ def _card(task: Task, request: DataRequest) -> dict[str, Any] | None:
     if task.plan.generated_table(request.configuration or "") is not None:
         return None
     columns = columns_of(task.plan, task.plan.configuration(request.configuration or ""))
-    shared = [{"name": each.name, "role": each.role} for each in columns if each.masking != DROP]
+    shared = [{"name": column.name, "role": column.role} for column in columns if column.masking != DROP]
     card = {"configuration": request.configuration, "columns": shared}
     return card if len(json.dumps(card).encode()) <= LARGEST_CARD else None
 

@@ -86,7 +86,7 @@ class Policy:
 
     def rule_for(self, request: DataRequestHead, vouched: Mapping[str, float]) -> Rule | None:
         """Return the first rule that fits a request; `None` if a person has to decide."""
-        return next((each for each in self.rules if each.fits(request, vouched)), None)
+        return next((rule for rule in self.rules if rule.fits(request, vouched)), None)
 
 
 def load_policy(path: Path) -> Policy:

@@ -29,7 +29,9 @@ def identifying_in_entry(entry: EntryDocument) -> dict[str, str]:
     """Return which columns of an entry identify persons, by a name or a value or by all of its values, and how."""
     texts = texts_of_entry(entry)
     shown = accepted_in([*texts.items(), *((name, [name]) for name in texts)], Replayed({}))
-    reasons = ((each.name, identifies(_values(entry, each.name, each.domain))) for each in entry.attributes)
+    reasons = (
+        (attribute.name, identifies(_values(entry, attribute.name, attribute.domain))) for attribute in entry.attributes
+    )
     return {name: reason for name, reason in reasons if reason} | {
         name: f"shows {what}" for name, what in shown.items()
     }
@@ -78,7 +80,7 @@ def _surveyed(table: Table, names: Sequence[str]) -> list[Values]:
         }
     surveyed = {name: _of_counts(table, name, known) for name, known in counted.items() if known is not None}
     if missing := [name for name in names if name not in surveyed]:
-        surveyed |= {each.name: each for each in _by_queries(table, missing)}
+        surveyed |= {query.name: query for query in _by_queries(table, missing)}
     return [surveyed[name] for name in names]
 
 
@@ -151,7 +153,7 @@ def _sample(table: Table, name: str) -> tuple[str, ...]:
     ends = [texts.order_by(order).limit(_SAMPLED) for order in (texts["v0"].asc(), texts["v0"].desc())]
     if key["v0"].type().is_string():
         ends.append(texts.filter(~texts["v0"].re_search(_PLAIN)).order_by("v0").limit(_SAMPLED))
-    shown = [reading.canonical(table.engine.fetch(each)["v0"].combine_chunks()).to_pylist() for each in ends]
+    shown = [reading.canonical(table.engine.fetch(end)["v0"].combine_chunks()).to_pylist() for end in ends]
     return tuple(sorted({text for each in shown for text in each} - {MISSING}))
 
 
@@ -160,9 +162,10 @@ def shared_as_they_are(plan: Plan, configurations: Collection[Configuration]) ->
     return [
         plan.label,
         *(
-            each.name
-            for each in plan.attributes
-            if each.discretization is None and any(one.maskings[each.name] == IDENTITY for one in configurations)
+            attribute.name
+            for attribute in plan.attributes
+            if attribute.discretization is None
+            and any(one.maskings[attribute.name] == IDENTITY for one in configurations)
         ),
     ]
 
@@ -173,8 +176,12 @@ def identifying_in(table: Table, plan: Plan, names: Collection[str] | None = Non
     Raises:
         TableError: The table cannot be read or lacks a column.
     """
-    columns = [plan.label, *(each.name for each in plan.attributes)] if names is None else list(names)
-    counted = [each.name for each in plan.attributes if each.discretization is None and each.name in columns]
+    columns = [plan.label, *(attribute.name for attribute in plan.attributes)] if names is None else list(names)
+    counted = [
+        attribute.name
+        for attribute in plan.attributes
+        if attribute.discretization is None and attribute.name in columns
+    ]
     table.keep_counts(counted, plan.label)  # a plan's table is counted sooner or later, but bins instead of numbers
     return _identifying_beside(table, columns, plan.left_out)
 

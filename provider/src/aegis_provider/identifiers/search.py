@@ -39,17 +39,17 @@ def identifying(table: Table, columns: Sequence[Values]) -> dict[str, str]:
         TableError: The table cannot be read.
     """
     reasons: dict[str, str] = {}
-    for each in with_contents([each for each in columns if each.known]):
-        reason = identifies(each) or _in_any_cell(table, each)
+    for content in with_contents([column for column in columns if column.known]):
+        reason = identifies(content) or _in_any_cell(table, content)
         if reason is not None:
-            reasons[each.name] = reason
+            reasons[content.name] = reason
     reasons |= dict(_one_to_one(table, columns, reasons))
     return reasons | dict(_with_numbers(table, columns, reasons))
 
 
 def with_contents(columns: Sequence[Values]) -> list[Values]:
     """Return the values of columns with the contents of their texts."""
-    texts = [text_array(each.texts if each.kind == "string" else ()) for each in columns]
+    texts = [text_array(column.texts if column.kind == "string" else ()) for column in columns]
     return [_with(*both) for both in zip(columns, contents_of_each(texts), strict=True)]
 
 
@@ -87,12 +87,14 @@ def texts_of(table: Table, name: str) -> Iterator[pa.Array]:
 
 def _one_to_one(table: Table, columns: Sequence[Values], reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield columns whose values stand for the same people as those of another one."""
-    people = [each for each in columns if each.distinct >= _FEWEST_PEOPLE and each.records_per_value >= _REPEATED]
+    people = [
+        column for column in columns if column.distinct >= _FEWEST_PEOPLE and column.records_per_value >= _REPEATED
+    ]
     known = [each for each in people if each.name in reasons]
     others = [each for each in people if each.name not in reasons and may_stand_for_people(each)]
     pairs = [(one, other) for one in known for other in others]
     codes = [each for each in others if is_code_like(each)]
-    alone = [each for each in codes if each.distinct >= _FEWEST_UNKNOWN and each.records_per_value <= 20]
+    alone = [code for code in codes if code.distinct >= _FEWEST_UNKNOWN and code.records_per_value <= 20]
     pairs += combinations(alone, 2)
     alike = [(one, other) for one, other in pairs if _ALIKE <= one.distinct / other.distinct <= 1 / _ALIKE]
     for one, other in alike[:_MOST_PAIRS]:
@@ -107,15 +109,20 @@ def _one_to_one(table: Table, columns: Sequence[Values], reasons: Mapping[str, s
 
 def _with_numbers(table: Table, columns: Sequence[Values], reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield columns with codes made of a number of a person, such as HAPPY-BDAY-4048, beside codes that many share."""
-    known = [each.name for each in columns if each.name in reasons and any(map(_NUMBER.search, each.texts))]
-    for each in columns:
-        numbered = [text for text in each.texts if _NUMBER.search(text) and not is_quantity(text)]
-        if each.name in reasons or each.kind != "string" or len(numbered) < _FEWEST_MATCHES or each.header.is_place:
+    known = [column.name for column in columns if column.name in reasons and any(map(_NUMBER.search, column.texts))]
+    for column in columns:
+        numbered = [text for text in column.texts if _NUMBER.search(text) and not is_quantity(text)]
+        if (
+            column.name in reasons
+            or column.kind != "string"
+            or len(numbered) < _FEWEST_MATCHES
+            or column.header.is_place
+        ):
             continue
-        if known and _has_numbers_of(table, each.name, known):
-            yield each.name, "contains codes with the number of another identifier"
-        elif len(numbered) >= _FEWEST_NUMBERED and _is_numbered_alike(table.counts_of_values(each.name)):
-            yield each.name, "contains numbered codes that hardly any two records share"
+        if known and _has_numbers_of(table, column.name, known):
+            yield column.name, "contains codes with the number of another identifier"
+        elif len(numbered) >= _FEWEST_NUMBERED and _is_numbered_alike(table.counts_of_values(column.name)):
+            yield column.name, "contains numbered codes that hardly any two records share"
 
 
 def _has_numbers_of(table: Table, name: str, known: Sequence[str]) -> bool:
@@ -125,7 +132,9 @@ def _has_numbers_of(table: Table, name: str, known: Sequence[str]) -> bool:
         texts, *identifiers = (pa.array(column) for column in batch.columns)
         places = pc.indices_nonzero(pc.match_substring_regex(texts, r"\d{3}"))
         rows = zip(
-            texts.take(places).to_pylist(), *(each.take(places).to_pylist() for each in identifiers), strict=True
+            texts.take(places).to_pylist(),
+            *(identifier.take(places).to_pylist() for identifier in identifiers),
+            strict=True,
         )
         for text, *others in set(rows):
             digits = {"".join(filter(str.isdigit, other)) for other in others}

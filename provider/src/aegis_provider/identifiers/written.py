@@ -89,7 +89,7 @@ class Replayed:
         wholes = {name: called(reasons[name]) for name in names if name in reasons}
         own = {name: (what, set[str]()) for name in masked or () if (what := wholes.get(name)) is not None}
         for mine, columns in table.different(names):
-            words = [each.filter(pc.match_substring_regex(each, _MORE_THAN_A_NUMBER)) for each in columns]
+            words = [column.filter(pc.match_substring_regex(column, _MORE_THAN_A_NUMBER)) for column in columns]
             parts = zip(columns, words, contents_of_each(words), strict=True)
             for name, (different, *found) in zip(mine, parts, strict=True):
                 if name in own and len(own[name][1]) < _MOST_VALUES:

@@ -256,7 +256,7 @@ class ClusteredTable:
         records = np.zeros(len(self.kept), dtype=np.bool_)
         records[self.kept] = self.cluster_of_record == number
         alone = len(self.basis) == 1 and self.basis[0].is_ordered
-        extents = tuple(each.extent(records, in_intervals=alone) for each in self.basis)
+        extents = tuple(basi.extent(records, in_intervals=alone) for basi in self.basis)
         return Cluster(number + 1, int(np.count_nonzero(records)), extents)
 
     def refuse_star(self, star: str) -> None:
@@ -291,5 +291,5 @@ def _cluster_of_record(basis: Sequence[Basis], records: BoolArray, clusters: int
     if len(basis) == 1 and basis[0].is_ordered:
         # Only the order matters, and the places in the domain keep it exactly.
         return quantile_clusters(basis[0].places[records].astype(np.float64), clusters, random)
-    features = [feature for each in basis for feature in each.features(records)]
+    features = [feature for basi in basis for feature in basi.features(records)]
     return balanced_clusters(features, clusters, random)

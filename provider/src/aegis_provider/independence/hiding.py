@@ -124,7 +124,7 @@ def hide(
         random = np.random.default_rng(seed)
         clustered = ClusteredTable.of(opened, hide, from_, clusters, random, progress, types)
         clustered.refuse_star(star)
-        stay = [each for each in opened.columns if each not in from_]
+        stay = [column for column in opened.columns if column not in from_]
         reasons = identifying(opened, values_of(opened, stay))
         if not accept_identifiers:
             refuse_identifiers(opened, opened.name, stay, "leave it out", known=reasons)
@@ -181,7 +181,11 @@ def _stays(plan: Plan | None, keep: Sequence[str]) -> dict[str, str]:
     stays = dict.fromkeys(keep, "is to be kept")
     if plan is not None:
         roles = {*plan.quasi_identifiers, *plan.sensitive}
-        shared = [each.name for each in plan.attributes if each.default == IDENTITY and each.name not in roles]
+        shared = [
+            attribute.name
+            for attribute in plan.attributes
+            if attribute.default == IDENTITY and attribute.name not in roles
+        ]
         stays |= dict.fromkeys(shared, f"is shared unmasked by {plan.source}")
         stays[plan.label] = f"is the label of {plan.source}"
     return stays
@@ -198,8 +202,8 @@ def _refuse_kept(names: Sequence[str], stays: Mapping[str, str]) -> None:
 def _types(plan: Plan | None, from_: Sequence[str], ordered: Sequence[str]) -> dict[str, ValueType | None]:
     """Return the types of attributes whose values may have an order; `None` leaves the type to the texts."""
     attributes = plan.attributes if plan is not None else ()
-    types = {each.name: ValueType.NUMBER for each in attributes if each.discretization is not None}
-    types |= {each.name: each.value_type for each in attributes if each.value_type is not None}
+    types = {attribute.name: ValueType.NUMBER for attribute in attributes if attribute.discretization is not None}
+    types |= {attribute.name: attribute.value_type for attribute in attributes if attribute.value_type is not None}
     for name in ordered:
         if name not in from_:
             raise ProviderError(f"{shortened(name)} is named as ordered, but nothing is hidden from it")
@@ -242,7 +246,7 @@ def _hidden(
     names = tuple(column.name for column in clustered.columns)
     return Hidden(
         hidden=names,
-        from_=tuple(each.column.name for each in clustered.basis),
+        from_=tuple(basi.column.name for basi in clustered.basis),
         cluster=records.cluster,
         others=records.others,
         output=output,

@@ -67,7 +67,7 @@ class MaskedRecords:
         stars[clustered.kept] = starred(clustered.codes, group_of_record)
         clusters = np.zeros(len(clustered.kept), dtype=np.int64)
         clusters[clustered.kept] = clustered.cluster_of_record + 1
-        replaced = tuple(each.column for each in clustered.basis)
+        replaced = tuple(basi.column for basi in clustered.basis)
         return cls(clustered.table, clustered.columns, replaced, clustered.kept, stars, clusters, star)
 
     @property
@@ -218,13 +218,13 @@ def write_cluster_values(
         OSError: The file cannot be written.
     """
     numbers = clusters[kept]
-    order = np.lexsort([*(key[kept] for each in reversed(basis) for key in _sort_keys(each)), numbers])
+    order = np.lexsort([*(key[kept] for basi in reversed(basis) for key in _sort_keys(basi)), numbers])
     columns = [pa.array(numbers[order]).cast(pa.string())]
-    columns += [pa.array(each.domain.texts).take(pa.array(each.places[kept][order])) for each in basis]
-    names = [CLUSTER, *(each.column.name for each in basis)]
+    columns += [pa.array(basi.domain.texts).take(pa.array(basi.places[kept][order])) for basi in basis]
+    names = [CLUSTER, *(basi.column.name for basi in basis)]
     blocks = _blocks_of_columns(columns)
     if parquet:
-        write_parquet(path, names, blocks, [_numbers_to(int(numbers.max())), *(each.domain for each in basis)])
+        write_parquet(path, names, blocks, [_numbers_to(int(numbers.max())), *(basi.domain for basi in basis)])
     else:
         write_csv(path, names, blocks, delimiter)
 
@@ -241,8 +241,8 @@ def write_cluster_extents(path: Path, clusters: Sequence[Cluster], delimiter: st
     Raises:
         OSError: The file cannot be written.
     """
-    names = [CLUSTER, *(each.attribute for each in clusters[0].extents)]
-    rows = [(str(each.number), *(extent.in_words() for extent in each.extents)) for each in clusters]
+    names = [CLUSTER, *(extent.attribute for extent in clusters[0].extents)]
+    rows = [(str(cluster.number), *(extent.in_words() for extent in cluster.extents)) for cluster in clusters]
     columns = [pa.array(texts, pa.string()) for texts in zip(*rows, strict=True)]
     blocks = _blocks_of_columns(columns)
     if parquet:

@@ -167,7 +167,7 @@ def hub_network(left: IntArray, right: IntArray, most_arcs: int = _MOST_ARCS) ->
 
 
 def _of_all_pairs(left: IntArray, right: IntArray) -> HubNetwork:
-    lefts, rights = (each.ravel() for each in np.indices((len(left), len(right))))
+    lefts, rights = (index.ravel() for index in np.indices((len(left), len(right))))
     hubs = np.arange(len(lefts))
     return HubNetwork(lefts, hubs, disagreements(left[lefts], right[rights]), rights, hubs)
 
@@ -189,8 +189,8 @@ def _shared(rows: IntArray, of_left: int) -> tuple[IntArray, IntArray]:
 
 
 def _network(arcs: list[tuple[IntArray, IntArray, int]], of_left: int) -> HubNetwork:
-    rows, hubs = (np.concatenate([each[part] for each in arcs]) for part in (0, 1))
-    costs = np.repeat([each[2] for each in arcs], [len(each[0]) for each in arcs])
+    rows, hubs = (np.concatenate([arc[part] for arc in arcs]) for part in (0, 1))
+    costs = np.repeat([arc[2] for arc in arcs], [len(arc[0]) for arc in arcs])
     is_left = rows < of_left
     return HubNetwork(rows[is_left], hubs[is_left], costs[is_left], rows[~is_left] - of_left, hubs[~is_left])
 

@@ -53,7 +53,7 @@ def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
         fields = attribute.fields(optional=_OPTIONAL)
         levels = list(_levels(fields["hierarchy"], name)) if "hierarchy" in fields else []
         maskings = list(_maskings(fields["maskings"])) if "maskings" in fields else []
-        for masking_id in {each.id for each in levels} & {each.id for each in maskings}:
+        for masking_id in {level.id for level in levels} & {masking.id for masking in maskings}:
             fields["maskings"].fail(f"{masking_id!r} is a level of the attribute's hierarchy; choose another id")
         value_type = _value_type(fields.get("type"))
         discretization = _discretization(fields["discretize"], value_type) if "discretize" in fields else None
@@ -145,7 +145,7 @@ def read_truth(element: Element | None) -> bool:
 
 def choices_of(maskings: Sequence[Masking]) -> list[str]:
     """Return what a configuration can choose for an attribute with these maskings."""
-    return [*(each.id for each in maskings), IDENTITY, DROP]
+    return [*(masking.id for masking in maskings), IDENTITY, DROP]
 
 
 def read_choice(element: Element, known: list[str]) -> str:

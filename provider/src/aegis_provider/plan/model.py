@@ -72,7 +72,7 @@ class Attribute:
 
     def masking(self, choice: str) -> Masking | None:
         """Return its masking with that id, or `None` for `identity` and `drop`."""
-        return next((each for each in self.maskings if each.id == choice), None)
+        return next((masking for masking in self.maskings if masking.id == choice), None)
 
     @property
     def kept_as(self) -> str:
@@ -174,7 +174,7 @@ class Plan:
     @property
     def promised_names(self) -> frozenset[str]:
         """The names of the criteria that configurations vouch for."""
-        return frozenset(name for each in self.configurations for name in each.privacy)
+        return frozenset(name for configuration in self.configurations for name in configuration.privacy)
 
     def without_unused_secrets(self) -> "Plan":
         """Return the plan without the secret maskings that no configuration uses; they need no protection."""
@@ -191,7 +191,7 @@ class Plan:
     @cached_property
     def _used(self) -> frozenset[tuple[str, str]]:
         """Every attribute with each choice of a configuration."""
-        return frozenset(item for each in self.configurations for item in each.maskings.items())
+        return frozenset(item for configuration in self.configurations for item in configuration.maskings.items())
 
     def _with_maskings(self, keep: Callable[[str, Masking], bool]) -> "Plan":
         attributes = [
@@ -206,7 +206,7 @@ class Plan:
         Raises:
             PlanError: The plan has no such configuration.
         """
-        by_id = {each.id: each for each in self.configurations}
+        by_id = {configuration.id: configuration for configuration in self.configurations}
         if self.generated_table(configuration_id) is not None:
             raise PlanError(f"{self.source}: {configuration_id!r} is a generated table; name a masked configuration")
         if configuration_id not in by_id:

@@ -58,11 +58,11 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
     stated = fields.get("configurations")
     vouched = _Vouched.of(fields)
     configurations = tuple(_configurations(stated, attributes, vouched)) if stated else ()
-    generated = _generated(fields, vouched, [each.id for each in configurations])
+    generated = _generated(fields, vouched, [configuration.id for configuration in configurations])
     _refuse_strays(fields, configurations, generated)
     sensitive, quasi_identifiers = _roles(fields, label, attributes)
     seed = _seed(root, fields, attributes)
-    left_out = _left_out(fields, [label, *(each.name for each in attributes)])
+    left_out = _left_out(fields, [label, *(attribute.name for attribute in attributes)])
     files = (path, *_files_named(root.value, path.parent), *(each.file for each in generated))
     return Plan(
         root.source,
@@ -92,7 +92,7 @@ def is_sketch(path: Path) -> bool:
     root = Element(path.name, "", parsed(path), path.parent)
     fields = dict(root.items())
     attributes = dict(fields["attributes"].items()) if "attributes" in fields else {}
-    of_attributes = {key for each in attributes.values() for key, _ in each.items()}
+    of_attributes = {key for attribute in attributes.values() for key, _ in attribute.items()}
     return set(fields) <= {"label", "attributes", "fold_case"} and of_attributes <= {"type", *WRITING}
 
 
@@ -129,8 +129,8 @@ class _Vouched:
 
 
 def _configurations(element: Element, attributes: tuple[Attribute, ...], promises: _Vouched) -> Iterator[Configuration]:
-    known = {each.name: choices_of(each.maskings) for each in attributes}
-    defaults = {each.name: each.default for each in attributes}
+    known = {attribute.name: choices_of(attribute.maskings) for attribute in attributes}
+    defaults = {attribute.name: attribute.default for attribute in attributes}
     if not list(element.items()):
         element.fail("at least one configuration is needed")
     for configuration_id, configuration in element.items():
@@ -191,7 +191,7 @@ def _refuse_strays(
     fields: dict[str, Element], configurations: Sequence[Configuration], generated: Sequence[GeneratedTable]
 ) -> None:
     """Refuse promises of configurations that the plan does not have; a generated table suppresses nothing."""
-    masked = [each.id for each in configurations]
+    masked = [configuration.id for configuration in configurations]
     known = {"privacy": [*masked, *(each.id for each in generated)]}
     for key in (key for key in ("privacy", "required", *SUPPRESSED) if key in fields):
         for name in dict(fields[key].items()):

@@ -83,8 +83,8 @@ def _says(path: Path, wanted: Plan) -> bool:
 
 def _without_places(plan: Plan) -> Plan:
     attributes = tuple(
-        replace(each, maskings=tuple(replace(masking, place="") for masking in each.maskings))
-        for each in plan.attributes
+        replace(attribute, maskings=tuple(replace(masking, place="") for masking in attribute.maskings))
+        for attribute in plan.attributes
     )
     generated = tuple(replace(each, file=each.file.resolve()) for each in plan.generated)
     return replace(plan, source="", attributes=attributes, generated=generated)
@@ -141,19 +141,25 @@ def _dumped(text: str, folder: Path, target: Path) -> str:
 
 
 def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]:
-    defaults = {each.name: each.default for each in plan.attributes}
+    defaults = {attribute.name: attribute.default for attribute in plan.attributes}
     yield "configurations:"
     for each in configurations:
         yield f"  {scalar(each.id)}: {_flow({k: v for k, v in each.maskings.items() if v != defaults[k]})}"
     yield "privacy:"
-    promises = {each.id: each.privacy for each in configurations}
+    promises = {configuration.id: configuration.privacy for configuration in configurations}
     promises |= {each.id: each.privacy for each in plan.generated if each.privacy}
     yield from (f"  {scalar(name)}: {_nested(privacy)}" for name, privacy in promises.items())
-    if required := {each.id: each.required for each in configurations if each.required is not None}:
+    if required := {
+        configuration.id: configuration.required
+        for configuration in configurations
+        if configuration.required is not None
+    }:
         yield "required:"
         yield from (f"  {scalar(name)}: {_nested(privacy)}" for name, privacy in required.items())
-    yield from _numbers("suppressed", {each.id: each.suppressed for each in configurations})
-    yield from _numbers("suppressed_cells", {each.id: each.suppressed_cells for each in configurations})
+    yield from _numbers("suppressed", {configuration.id: configuration.suppressed for configuration in configurations})
+    yield from _numbers(
+        "suppressed_cells", {configuration.id: configuration.suppressed_cells for configuration in configurations}
+    )
 
 
 def _generated(plan: Plan, folder: Path) -> Iterator[str]:

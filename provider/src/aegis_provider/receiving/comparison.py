@@ -122,14 +122,16 @@ class Comparison:
     @classmethod
     def of(cls, evidence: Evidence, delivered: Delivered) -> "Comparison":
         """Return the comparison of a delivered table with the evidence on it."""
-        tables = [evidence.label.joint, *(each.joint for each in evidence.attributes)]
+        tables = [evidence.label.joint, *(attribute.joint for attribute in evidence.attributes)]
         tables += [each.joint for each in evidence.pairs]
         sums = sum(len(table) * len(table[0]) for table in tables if table) + 1
         label, exact = evidence.label, evidence.disclosure_control is None
         labels = placed(Listed(label.domain, infer_type(label.domain), exact=exact), delivered.labels)
         declared = suppressed_in(evidence, "suppressed")
         # A table that was masked elsewhere may lack records of its own.
-        lacking = [evidence.records - each.records for each in evidence.attributes if each.records is not None]
+        lacking = [
+            evidence.records - attribute.records for attribute in evidence.attributes if attribute.records is not None
+        ]
         left_out = Range(declared.least if not lacking else 0, max([declared.most, *lacking]))
         return cls(evidence, delivered, sums, labels, left_out)
 
@@ -147,7 +149,7 @@ class Comparison:
     @cached_property
     def placings(self) -> Mapping[str, Placing]:
         """Where the texts of each attribute belong of which counts are known, and which the table has."""
-        shared = [each for each in self.evidence.attributes if each.attribute in self.delivered.columns]
+        shared = [attribute for attribute in self.evidence.attributes if attribute.attribute in self.delivered.columns]
         return {each.attribute: self._placing(each) for each in shared}
 
     def _placing(self, table: EvidenceTable) -> Placing:
@@ -246,7 +248,7 @@ class Comparison:
         return Part.of_unknown(table, counted)
 
     def _pair(self, pair: EvidencePair) -> Part:
-        domains = {each.attribute: each.domain for each in self.evidence.attributes}
+        domains = {attribute.attribute: attribute.domain for attribute in self.evidence.attributes}
         first, second = pair.attributes
         sides = [
             _pooled(self.placings[name], None if pair.counted_with is None else pair.counted_with[side])

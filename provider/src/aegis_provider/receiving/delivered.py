@@ -42,7 +42,7 @@ class Delivered:
 
     def unescaped(self, evidence: Evidence) -> Self:
         """Return the same table, read without the apostrophes before formulas where it has some."""
-        domains = {each.attribute: each.domain for each in evidence.attributes}
+        domains = {attribute.attribute: attribute.domain for attribute in evidence.attributes}
         columns = {self.label: self.labels, **{name: self.texts(name) for name in self.columns}}
         known = {**domains, self.label: evidence.label.domain}
         with_marks = {name: Escaped() for name, texts in columns.items() if are_escaped(texts, known[name])}

@@ -187,6 +187,6 @@ def _domain(name: str, texts: Sequence[str], whole: Mapping[str, int] | None, ev
         listed = known if whole is not None else tuple(text for text in known if text in set(texts))
         places = {text: place for place, text in enumerate(listed)}
         return Domain(infer_type(listed), listed, listed, places, ordered=True)
-    shared = next((each for each in evidence.attributes if each.attribute == name), None)
+    shared = next((attribute for attribute in evidence.attributes if attribute.attribute == name), None)
     is_listed = shared is not None and set(texts) <= set(shared.domain)
     return Domain.of(texts, order=shared.domain if shared is not None and is_listed else None).by_spelling()

@@ -134,7 +134,7 @@ def _is_parquet(path: Path) -> bool:
 
 
 def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: Progress) -> Verified:
-    wanted, label = [each.attribute for each in evidence.attributes], evidence.label.name
+    wanted, label = [attribute.attribute for attribute in evidence.attributes], evidence.label.name
     header, table = table.columns, with_plain_header(table, [*wanted, label])
     records = table.records()
     if label not in table.columns:
@@ -153,7 +153,7 @@ def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: 
 
 def _columns(table: Table, evidence: Evidence) -> Iterator[Fault]:
     """Yield what columns are missing, and which were not approved; a generated table has all of its attributes."""
-    wanted = [*(each.attribute for each in evidence.attributes), evidence.label.name]
+    wanted = [*(attribute.attribute for attribute in evidence.attributes), evidence.label.name]
     if missing := [name for name in wanted if name not in table.columns]:
         yield Fault.of(f"the file lacks the columns {', '.join(map(repr, missing))}")
     more = [name for name in table.columns if name not in wanted]

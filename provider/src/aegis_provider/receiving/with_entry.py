@@ -75,8 +75,8 @@ def judged_beside(entry: EntryDocument, configuration: str, table: Table, second
         message = f"the entry {entry.name} does not count the records of the masked table of {configuration}"
         raise EntryError(f"{message}; make both anew from one table") from None
     findings = (
-        VerdictFinding(reason=each.reason.value, pointer=pointer_of(each.path), cells=each.cells)
-        for each in verdict.findings
+        VerdictFinding(reason=finding.reason.value, pointer=pointer_of(finding.path), cells=finding.cells)
+        for finding in verdict.findings
     )
     return Verdict(passed=verdict.passed, findings=tuple(findings))
 
@@ -133,9 +133,9 @@ class _Beside:
             labels[self.labels.of_text[text]] += number
         places = {each.name: place for place, each in enumerate(self.entry.attributes)}
         pairs = {
-            tuple(sorted(places[name] for name in each.attributes))
-            for each in self.entry.pairs
-            if each.joint is not None
+            tuple(sorted(places[name] for name in pair.attributes))
+            for pair in self.entry.pairs
+            if pair.joint is not None
         }
         return MaskedTable(
             shown=[self._attribute(each, labels) for each in self.entry.attributes],

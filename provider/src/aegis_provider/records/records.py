@@ -93,7 +93,7 @@ class Records:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(each.name for each in self.columns)
+        return tuple(column.name for column in self.columns)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ class Records:
 
     def take(self, rows: NDArray[Any]) -> Self:
         """Return some of the records: by their places, or by a mask."""
-        return type(self)(tuple(each.take(rows) for each in self.columns))
+        return type(self)(tuple(column.take(rows) for column in self.columns))
 
     def distinct(self, names: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return (distinct records,) the first of each in these columns, and (records,) which each record equals."""
@@ -141,7 +141,7 @@ def read_records(
     Raises:
         TableError: The table cannot be read, has no records, lacks a column, or has a value that is not of its type.
     """
-    names = [*(each.name for each in attributes), label]
+    names = [*(attribute.name for attribute in attributes), label]
     table.positions(names)
     records = table.records()
     if not records:
@@ -150,7 +150,9 @@ def read_records(
     texts = rows_of(table.batches(names), chosen)
     if not as_written and (again := _read_plainly(table, attributes, texts)) is not table:
         table, texts = again, rows_of(again.batches(names), chosen)
-    types = [ValueType.STRING if as_written else each for each in (*(each.value_type for each in attributes), None)]
+    types = [
+        ValueType.STRING if as_written else each for each in (*(attribute.value_type for attribute in attributes), None)
+    ]
     return Records(
         tuple(
             _column(table, name, texts.column(place).combine_chunks(), types[place]) for place, name in enumerate(names)

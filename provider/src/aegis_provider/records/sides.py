@@ -43,14 +43,14 @@ def held_out_of(records: Records, share: float = SHARE, purpose: str = "") -> ND
     """(records,) Return whether a record is held out; for another purpose, others are."""
     names = records.attributes
     first, of_record = records.distinct(names)
-    texts = [[records.column(each).domain.texts[at] for at in records.column(each).places[first]] for each in names]
+    texts = [[records.column(name).domain.texts[at] for at in records.column(name).places[first]] for name in names]
     return np.array([_hash([purpose, *each]) < share for each in zip(*texts, strict=True)], dtype=bool)[of_record]
 
 
 def learnt(records: Records, plan: Plan) -> Records:
     """Return the records with the columns that a generator learns from, which decide what it holds out."""
-    never = {each.name for each in plan.attributes if not each.is_generable}
-    return Records(tuple(each for each in records.columns if each.name not in never))
+    never = {attribute.name for attribute in plan.attributes if not attribute.is_generable}
+    return Records(tuple(column for column in records.columns if column.name not in never))
 
 
 def held_out_share(plan: Plan | None, asked: float | None) -> float:

@@ -108,7 +108,7 @@ def alone_in_table(table: Source, roles: Plan, name: str, *, delimiter: str = ",
     """
     label = roles.sensitive[0] if len(roles.sensitive) == 1 else None
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        shared = [each for each in opened.columns if each != label]
+        shared = [column for column in opened.columns if column != label]
         share = alone_in(opened, label).share
     known = None if set(shared) <= set(roles.quasi_identifiers) else roles.quasi_identifiers
     return Alone(label, {name: share}, known, name, len(shared), len(shared), is_table=True)
@@ -123,14 +123,14 @@ def shares_alone(counted: CountedTable, plan: Plan) -> dict[str, float | None]:
     open_ones = [each for each in plan.configurations if not is_nobody_alone(plan, each)]
     shares: dict[str, float | None] = {each.id: 0.0 for each in plan.configurations}
     if counted.table.in_memory([plan.label]) is None:
-        by_value = [each for each in open_ones if _masks_by_value(plan, each)]
+        by_value = [one for one in open_ones if _masks_by_value(plan, one)]
         shares |= _shares_of_codes(counted, plan, by_value) if by_value else {}
-        open_ones = [each for each in open_ones if each not in by_value]
+        open_ones = [one for one in open_ones if one not in by_value]
     if open_ones:
-        columns = [each for each in plan.columns if any(each in shared_columns(plan, one) for one in open_ones)]
+        columns = [column for column in plan.columns if any(column in shared_columns(plan, one) for one in open_ones)]
         roles = [each for each in (*plan.quasi_identifiers, *plan.sensitive) if each not in columns]
         table = PrivacyTable.of(counted, plan, [*columns, *roles] or [plan.label])
-        shares |= {each.id: _share(table, counted, plan, each) for each in open_ones}
+        shares |= {one.id: _share(table, counted, plan, one) for one in open_ones}
     return shares
 
 
@@ -142,7 +142,7 @@ def is_nobody_alone(plan: Plan, configuration: Configuration) -> bool:
 
 def shared_columns(plan: Plan, configuration: Configuration) -> tuple[str, ...]:
     """Return the columns that a configuration shares, without the label."""
-    return tuple(each.name for each in plan.attributes if configuration.maskings[each.name] != DROP)
+    return tuple(attribute.name for attribute in plan.attributes if configuration.maskings[attribute.name] != DROP)
 
 
 def known_of(plan: Plan) -> tuple[str, ...] | None:
@@ -168,8 +168,8 @@ def _share(table: PrivacyTable, counted: CountedTable, plan: Plan, configuration
 
 def _masks_by_value(plan: Plan, configuration: Configuration) -> bool:
     """Whether the values of a record alone decide what is released of it, and all records are."""
-    choices = (each.masking(configuration.maskings[each.name]) for each in plan.attributes)
-    return not configuration.suppresses and all(each is None or each.is_by_value for each in choices)
+    choices = (attribute.masking(configuration.maskings[attribute.name]) for attribute in plan.attributes)
+    return not configuration.suppresses and all(choice is None or choice.is_by_value for choice in choices)
 
 
 def _shares_of_codes(
@@ -195,7 +195,7 @@ def _views_of(counted: CountedTable, place: int, configurations: Sequence[Config
     """Return the groups of an attribute's values, by the choices of configurations that share it."""
     one = counted.attributes[place]
     used = {each.maskings[one.attribute.name] for each in configurations}
-    masked = {each.id: each for each in one.attribute.maskings if each.id in used}
+    masked = {masking.id: masking for masking in one.attribute.maskings if masking.id in used}
     views = {name: MaskedDomain.of(counted.masked(one, each)).partition() for name, each in masked.items()}
     return views | ({IDENTITY: Partition.identity(len(one.domain))} if IDENTITY in used else {})
 

@@ -154,7 +154,7 @@ def _identifying(table: Table, plan: Plan, chosen: Configuration, *, accept_iden
     Raises:
         IdentifierError: One that it shares as it is does, and that is not accepted.
     """
-    told = [each.name for each in plan.attributes if chosen.maskings[each.name] != DROP]
+    told = [attribute.name for attribute in plan.attributes if chosen.maskings[attribute.name] != DROP]
     reasons = identifying_in(table, plan, [plan.label, *told])
     if not accept_identifiers:
         instead = f"mask it in the configuration {chosen.id}, or remove it"
@@ -174,8 +174,8 @@ def _write(
     escape_formulas: bool,
 ) -> tuple[str, ...]:
     """Write the records of a release; say what a spreadsheet would run in the file."""
-    domains = [each.domain for each in release.columns]
-    categorical = [each.name for each in release.columns if each.categorical]
+    domains = [column.domain for column in release.columns]
+    categorical = [column.name for column in release.columns if column.categorical]
     return write_table(
         part,
         output,

@@ -78,7 +78,11 @@ def shown_values(written: Table, counted: CountedTable, plan: Plan, configuratio
     Raises:
         TableError: The table cannot be read.
     """
-    whole = {each.attribute.name: each.domain for each in counted.attributes if each.attribute.discretization is None}
+    whole = {
+        attribute.attribute.name: attribute.domain
+        for attribute in counted.attributes
+        if attribute.attribute.discretization is None
+    }
     names = [*(name for name in whole if name in written.columns), plan.label]
     known = {name: None if configuration.maskings.get(name, IDENTITY) == IDENTITY else whole[name] for name in names}
     tallies = dict(zip(names, tally(written, names, plan.label), strict=True))

@@ -77,7 +77,7 @@ def hand_out(
 
 def _refuse_identifiers(plan: Plan, generated: GeneratedTable, table: Source, copy: Path, delimiter: str) -> None:
     with open_table(table, delimiter=delimiter) as real:
-        shared = {plan.label, *(each.name for each in plan.attributes)}
+        shared = {plan.label, *(attribute.name for attribute in plan.attributes)}
         replayed = Replayed.of(real, [name for name in real.columns if name not in shared], plan.left_out)
     with open_table(copy, delimiter=delimiter) as written:
         refuse_written(texts_written(written), replayed, str(generated.file))
@@ -102,11 +102,11 @@ def refuse_unofferable(plan: Plan, generated: GeneratedTable, copy: Path | None 
             f"{generated.file}: is not the table that {plan.source} states: its SHA-256 is {digest}, not "
             f"{generated.sha256}; restore that file, or take {generated.id} out of the plan"
         )
-    shared = {plan.label, *(each.name for each in plan.attributes if each.is_generable)}
+    shared = {plan.label, *(attribute.name for attribute in plan.attributes if attribute.is_generable)}
     with open_table(file, delimiter=delimiter) as given:
         opened = with_plain_header(given, shared)
         opened.positions([plan.label])
-        others = [each for each in opened.columns if each not in shared]
+        others = [column for column in opened.columns if column not in shared]
         if others:
             raise TableError(
                 f"{generated.file}: has the column {shortened(others[0])}, which the plan does not let be shared as it "

@@ -47,7 +47,7 @@ def disclosure_report(disclosure: Disclosure, summarize: str, *, in_full: bool =
     ]
     title = f"What the counts of {disclosure.entry} give away"
     summary = [verdict_line(disclosure, summarize), *_summary(disclosure)]
-    return Report(title, summary, [each for each in sections if each.parts])
+    return Report(title, summary, [section for section in sections if section.parts])
 
 
 def _summary(disclosure: Disclosure) -> Iterator[str]:

@@ -28,7 +28,7 @@ def _verdict_document(judged: Judged | None) -> dict[str, Any] | None:
 def _attribute_document(attribute: AttributeDisclosure) -> dict[str, Any]:
     return {
         "name": attribute.name,
-        "tables": [asdict(each) for each in attribute.tables],
+        "tables": [asdict(table) for table in attribute.tables],
         "together": asdict(attribute.linked),
         "compared": None if attribute.compared is None else asdict(attribute.compared),
         "given_away": None if attribute.given_away is None else asdict(attribute.given_away),

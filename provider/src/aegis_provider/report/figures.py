@@ -243,16 +243,16 @@ _FIGURES: Final = (
     EntryFigure("lattice", "Which masking can be computed from which", _lattice, _about_lattice),
 )
 
-FIGURES: Final[dict[str, EntryFigure]] = {each.name: each for each in _FIGURES}
+FIGURES: Final[dict[str, EntryFigure]] = {figure.name: figure for figure in _FIGURES}
 """The registry, by name, in the order of the page."""
 
 
 def possible(subject: Subject) -> list[EntryFigure]:
     """Return the figures that can be drawn."""
     return [
-        each
-        for each in FIGURES.values()
-        if (subject.advice is not None or not each.needs_advice) and each.is_possible(subject)
+        figure
+        for figure in FIGURES.values()
+        if (subject.advice is not None or not figure.needs_advice) and figure.is_possible(subject)
     ]
 
 

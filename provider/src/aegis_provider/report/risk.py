@@ -98,8 +98,13 @@ def _columns(assessment: Assessment) -> TextTable:
         roles = roles_of(assessment.plan, assessment.configurations)
         return TextTable(header[:2], [(shown(name), role) for name, role in roles.items()])
     rows = [
-        (shown(each.name), each.role, shown(each.masking) if each.masking else "", shown(each.becomes, _WORDS))
-        for each in assessment.columns
+        (
+            shown(column.name),
+            column.role,
+            shown(column.masking) if column.masking else "",
+            shown(column.becomes, _WORDS),
+        )
+        for column in assessment.columns
     ]
     return TextTable(header, rows)
 
@@ -164,7 +169,7 @@ def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]
     yield TextTable(header, rows) if rows else "Nothing could be measured."
     if release.unmeasured:
         yield f"Cannot be checked here: {', '.join(release.unmeasured)}."
-    if assessment.plan.sensitive and not any(each.maskings for each in assessment.plan.attributes):
+    if assessment.plan.sensitive and not any(attribute.maskings for attribute in assessment.plan.attributes):
         names = ", ".join(name for name in release.privacy if CRITERIA[name].compares)
         yield (
             f"{names}: compared with this table. With its plan, a release is compared with the whole table before "

@@ -184,7 +184,7 @@ class _Ways:
 def _strictest(releases: Sequence[ReleasePrivacy]) -> dict[str, float]:
     """Return by name the strictest promise of those that can be measured."""
     strictest: dict[str, float] = {}
-    for name, promise in (each for release in releases for each in release.promises.items()):
+    for name, promise in (item for release in releases for item in release.promises.items()):
         if CRITERIA[name].is_measured:
             choose = max if CRITERIA[name].at_least else min
             strictest[name] = choose(promise, strictest.get(name, promise))
@@ -198,5 +198,5 @@ def _options(privacy: Mapping[str, float]) -> str:
 def _fields(names: Sequence[str]) -> str:
     """Return names between commas; one that contains a comma stands in quotes."""
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow([shown(each) for each in names])
+    csv.writer(line, lineterminator="").writerow([shown(name) for name in names])
     return line.getvalue()

@@ -101,7 +101,7 @@ def told_by(transfer: Transfer, holdout: Holdout, measure: str) -> Numbers | Non
     """
     if measure == "joint":
         return None if transfer.joint is None else _numbers(transfer.joint)
-    figures = [each[measure] for each in transfer.attributes.values() if measure in each]
+    figures = [attribute[measure] for attribute in transfer.attributes.values() if measure in attribute]
     if not figures:
         return None
     value, low, high = (fmean(each) for each in zip(*map(_numbers, figures), strict=True))
@@ -200,8 +200,8 @@ class _Compared:
 
     def together(self) -> Figure:
         """Return the figure of all attributes together."""
-        codes = np.stack([each.released[self.rows] for each in self.alignments.values()], axis=1)
-        sizes = [each.size for each in self.alignments.values()]
+        codes = np.stack([alignment.released[self.rows] for alignment in self.alignments.values()], axis=1)
+        sizes = [alignment.size for alignment in self.alignments.values()]
         rule = additive_rule(codes.astype(np.int64), self.labels.astype(np.int64), sizes, self.classes)
         tested = np.stack([self._held_out(name) for name in self.alignments], axis=1)
         return joint_transfer(rule, tested.astype(np.int64), self.held_out.column(self.label).places.astype(np.int64))

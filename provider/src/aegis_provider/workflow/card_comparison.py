@@ -33,7 +33,9 @@ HEADER: Final = ("release", "promises", "tells", "membership", "re-identified", 
 
 def compared_in_words(comparison: Comparison, released: str) -> str:
     """Say whether the masked table or the best generated one tells more; empty if that is not known."""
-    masked = next((each for each in comparison.releases if each.id == released and each.kept is not None), None)
+    masked = next(
+        (release for release in comparison.releases if release.id == released and release.kept is not None), None
+    )
     best = _best(comparison)
     if masked is None or best is None or masked.kept is None or best.kept is None:
         return ""
@@ -45,7 +47,7 @@ def compared_in_words(comparison: Comparison, released: str) -> str:
 
 
 def _best(comparison: Comparison) -> Beside | None:
-    generated = [each for each in comparison.releases if each.kind == GENERATED and each.kept is not None]
+    generated = [release for release in comparison.releases if release.kind == GENERATED and release.kept is not None]
     return max(generated, key=lambda each: each.kept.value if each.kept else 0.0, default=None)
 
 
@@ -86,7 +88,7 @@ def comparison_parts(comparison: Comparison, label: str, released: str) -> Itera
         f"tells: about {shown(label)} of held-out records, by {comparison.measure}, as a share of what unmasked "
         "records tell (95 % interval); masks are compared by what they make of the records that are not held out",
     )
-    known = [each for each in comparison.releases if each.kept is not None and "membership" in each.attacks]
+    known = [release for release in comparison.releases if release.kept is not None and "membership" in release.attacks]
     if known:
         yield _picture(known, label)
     yield Terms(_TERMS)
@@ -104,11 +106,11 @@ def _picture(known: Sequence[Beside], label: str) -> Plane:
 
 
 def _spots(releases: Sequence[Beside]) -> Iterator[Spot]:
-    for each in releases:
-        kept, attacked = each.kept, each.attacks["membership"]
+    for release in releases:
+        kept, attacked = release.kept, release.attacks["membership"]
         if kept is not None:
             across, up = Limits(attacked.low, attacked.high), Limits(kept.low, kept.high)
-            yield Spot(attacked.value, kept.value, across, up, each.id)
+            yield Spot(attacked.value, kept.value, across, up, release.id)
 
 
 def _promise(each: Beside, *, limits: bool) -> str:

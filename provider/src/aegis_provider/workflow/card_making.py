@@ -87,7 +87,9 @@ def card_of(
     applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
     telling = findings.summarised.telling
     faults = entry_faults(entry.name, findings.judged, telling, summarize, published=published)
-    shares = dict(zip((each.id for each in findings.search.configurations), findings.search.shares, strict=True))
+    shares = dict(
+        zip((configuration.id for configuration in findings.search.configurations), findings.search.shares, strict=True)
+    )
     runner_up = advice.runner_up
     return Card(
         table=table,
@@ -136,13 +138,13 @@ def texts_of_cards(plan: Plan, table: str) -> set[str]:
         plan: The plan with the configurations.
         table: The name of the table.
     """
-    becomes = {column.becomes for each in plan.configurations for column in columns_of(plan, each)}
-    ids = {each.id for each in plan.configurations}
+    becomes = {column.becomes for configuration in plan.configurations for column in columns_of(plan, configuration)}
+    ids = {configuration.id for configuration in plan.configurations}
     return {PurePath(table).name, *plan.columns, *plan.left_out, *plan.left_out.values(), *becomes, *ids}
 
 
 def _labels(labels: Mapping[str, tuple[int, int]]) -> dict[str, CardLabel]:
-    before, after = (max(1, sum(each[place] for each in labels.values())) for place in (0, 1))
+    before, after = (max(1, sum(label[place] for label in labels.values())) for place in (0, 1))
     return {
         value: CardLabel(records, released, records / before, released / after)
         for value, (records, released) in labels.items()
@@ -184,11 +186,11 @@ def _columns(findings: Findings) -> Iterator[CardColumn]:
 
 def _whole(advice: EntryAdvice) -> float:
     """Return what the table tells: of a measure of single attributes, as a sum over them."""
-    return advice.whole if measure_named(advice.measure).is_joint else sum(each.whole for each in advice.costs)
+    return advice.whole if measure_named(advice.measure).is_joint else sum(cost.whole for cost in advice.costs)
 
 
 def _frontier(findings: Findings, plan: Plan) -> Iterator[CardChoice]:
-    known = {each.id: each for each in plan.configurations}
+    known = {configuration.id: configuration for configuration in plan.configurations}
     shares = {} if isinstance(findings.check, str) else findings.check.shares
     for place, point in enumerate(findings.search.frontier):
         best = point.configuration
@@ -210,8 +212,10 @@ def _frontier(findings: Findings, plan: Plan) -> Iterator[CardChoice]:
 
 
 def _measured(check: CheckResult) -> Iterator[CardAuc]:
-    for each in check.performances:
-        yield CardAuc(each.table, each.model, each.auc.value, each.auc.low, each.auc.high)
+    for performance in check.performances:
+        yield CardAuc(
+            performance.table, performance.model, performance.auc.value, performance.auc.low, performance.auc.high
+        )
 
 
 def _unfinished(findings: Findings) -> Iterator[str]:

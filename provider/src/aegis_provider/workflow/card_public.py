@@ -146,7 +146,7 @@ def _auc(measured: CardAuc) -> CardAuc:
 
 
 def _comparison(comparison: Comparison) -> Comparison:
-    releases = tuple(replace(each, kept=_interval(each.kept)) for each in comparison.releases)
+    releases = tuple(replace(release, kept=_interval(release.kept)) for release in comparison.releases)
     return replace(comparison, held_out=round(comparison.held_out, -1), releases=releases)
 
 

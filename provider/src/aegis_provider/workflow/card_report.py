@@ -82,12 +82,12 @@ def _shared(card: Card) -> Iterator[Part]:
     )
     rows = [
         (
-            shown(each.name),
-            each.role,
-            shown(each.becomes, 100),
-            *("-" if each.name == card.label else kept_in_words(share) for share in (each.kept, each.lost)),
+            shown(column.name),
+            column.role,
+            shown(column.becomes, 100),
+            *("-" if column.name == card.label else kept_in_words(share) for share in (column.kept, column.lost)),
         )
-        for each in card.columns
+        for column in card.columns
     ]
     caption = (
         f"keeps: the share of what the column alone tells about {shown(card.label)}; loses: the rest, as a share of "
@@ -108,7 +108,11 @@ def _shared(card: Card) -> Iterator[Part]:
 
 def _costs(card: Card) -> Iterator[Part]:
     """Yield what masking costs as bars, the dearest column first and all negligible ones in one bar."""
-    lost = {shown(each.name): each.lost for each in card.columns if each.lost is not None and each.name != card.label}
+    lost = {
+        shown(column.name): column.lost
+        for column in card.columns
+        if column.lost is not None and column.name != card.label
+    }
     dearest_first = sorted(lost.items(), key=lambda item: -item[1])
     few = len(lost) - negligible([share for _, share in dearest_first], 1.0)
     bars, rest = dearest_first[: min(few, _BARS)], dearest_first[min(few, _BARS) :]

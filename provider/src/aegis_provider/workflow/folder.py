@@ -106,7 +106,7 @@ class Folder:
                 if keeps(kept := adapter.validate_python(done.result)):
                     return kept
         found = work()
-        written = {each: digest_of(self.file(each)) for each in outputs if self.file(each).exists()}
+        written = {output: digest_of(self.file(output)) for output in outputs if self.file(output).exists()}
         self.done[name] = Done(digest, written, adapter.dump_python(found, mode="json"))
         self._save()
         return found
@@ -163,7 +163,7 @@ class Folder:
 def digests_of(table: Source) -> dict[str, str] | None:
     """Return the digest of each file of a table; `None` if it is not in files, so that changes cannot be noticed."""
     files = files_of(table)
-    return {str(each): digest_of(each) for each in files} if files else None
+    return {str(file): digest_of(file) for file in files} if files else None
 
 
 def _digest(inputs: Mapping[str, Any]) -> str:

@@ -132,8 +132,8 @@ def release(
         AegisError: The service refuses the entry, or is gone when it is finished.
     """
     aim, deadline = Aim(label, require, suppress_at_most, measure, seconds, generates=also_generate), Deadline(seconds)
-    for each in aim.requirements():
-        each.check_alone()
+    for requirement in aim.requirements():
+        requirement.check_alone()
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
     folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN, *map(file_at, LEVELS)])
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}

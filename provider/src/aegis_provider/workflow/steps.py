@@ -125,7 +125,11 @@ class Steps:
             return
         plan = self.planned()
         if not self.accept_identifiers:
-            raw = [each.name for each in plan.attributes if each.identity and each.discretization is None]
+            raw = [
+                attribute.name
+                for attribute in plan.attributes
+                if attribute.identity and attribute.discretization is None
+            ]
             with open_table(self.table, **self.how) as opened:
                 as_read = plainly(opened, plan.writings)
                 refuse_identifiers(as_read, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
@@ -138,7 +142,7 @@ class Steps:
             started = start(self.table, self.aim.label, self.plan, progress=progress, **how)
         if any(self.reads.values()):
             self.folder.remember(_DRAFT, self.reads)
-        for each in (each.column for each in started.attributes):
+        for each in (attribute.column for attribute in started.attributes):
             for remark in each.remarks:
                 with self.stage(f"reading {shortened(each.name)}: {remark}"):
                     pass
@@ -309,7 +313,7 @@ class Steps:
                 further = (progress, self.deadline.is_over)
                 return compare(self.table, plan, masks, entry, self.aim.measure, self.how, *further)
 
-        inputs = self._of(ENTRY, plan=digest_of(self.folder.file(FOUND)), compared=[each.id for each in masks])
+        inputs = self._of(ENTRY, plan=digest_of(self.folder.file(FOUND)), compared=[mask.id for mask in masks])
         return self.folder.step("comparison", inputs, [], Comparison, work, self._is_finished)
 
     def judge(self, entry: EntryDocument) -> Judged:
@@ -439,7 +443,7 @@ class Steps:
 
 
 def _is_decided(verdict: Verdict) -> bool:
-    return all(each.reason != "undecided" for each in verdict.findings)
+    return all(finding.reason != "undecided" for finding in verdict.findings)
 
 
 def _digests(drawn: Sequence[Drawn]) -> dict[str, Any]:

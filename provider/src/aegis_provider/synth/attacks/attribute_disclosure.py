@@ -61,9 +61,9 @@ def attribute_disclosure(case: Case) -> Iterator[Outcome]:
         of_value, size = classes_of(case.seen.column(secret))
         column = case.release.column(secret)
         votes = column.shares(of_value, size)[column.codes].astype(np.float32)
-        sides = [each for each in case.fair_to(secret).targets(f"{NAME} {secret}", _MOST) if len(each)]
-        guesses = [guessed(known, each, votes) for each in sides]
-        truths = [of_value[each.column(secret).places] for each in sides]
+        sides = [target for target in case.fair_to(secret).targets(f"{NAME} {secret}", _MOST) if len(target)]
+        guesses = [guessed(known, side, votes) for side in sides]
+        truths = [of_value[side.column(secret).places] for side in sides]
         frequent = int(np.bincount(of_value[case.seen.column(secret).places]).argmax())
         for place, k in enumerate(NEIGHBOURS):
             yield _outcome(secret, k, [each[place] for each in guesses], truths, frequent)

@@ -49,7 +49,10 @@ class Case:
     @property
     def persons_by(self) -> tuple[str, ...]:
         """The released attributes: records that are equal in these are taken to be of one person."""
-        return tuple(each for each in self.seen.attributes if each in self.release.names) or self.release.names
+        return (
+            tuple(attribute for attribute in self.seen.attributes if attribute in self.release.names)
+            or self.release.names
+        )
 
     def persons(self, attack: str, most: int) -> tuple[Records, Records]:
         """Return a record of each person of each side, drawn at random, at most so many.
@@ -221,12 +224,12 @@ def _nameable(released: Released, roles: Roles) -> str | None:
     """Return the last column that could be a secret, if none is named; `""` if there is no such column."""
     if roles.label or roles.sensitive:
         return None
-    return next((each for each in reversed(released.names) if each not in roles.quasi_identifiers), "")
+    return next((name for name in reversed(released.names) if name not in roles.quasi_identifiers), "")
 
 
 def _attacked(released: Released, roles: Roles, label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the quasi-identifiers and the secrets that the release has."""
     secrets = tuple(roles.sensitive) or ((label,) if roles.label else ())
-    others = [each for each in released.names if each not in secrets and each != roles.label]
-    known = [each for each in released.names if each in roles.quasi_identifiers] or others
+    others = [name for name in released.names if name not in secrets and name != roles.label]
+    known = [name for name in released.names if name in roles.quasi_identifiers] or others
     return tuple(known), tuple(each for each in secrets if each in released.names)

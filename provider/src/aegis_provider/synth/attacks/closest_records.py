@@ -31,7 +31,7 @@ def closest_records(case: Case) -> Iterator[Outcome]:
     """
     sides = case.persons(NAME, 2 * _MOST)
     size = min(map(len, sides))
-    seen, held_out = (each.take(drawn(len(each), size, case.seed)) for each in sides)
+    seen, held_out = (side.take(drawn(len(side), size, case.seed)) for side in sides)
     released = case.release.take(drawn(len(case.release), _MOST, case.seed))
     to_seen, to_held_out = _two_nearest(released, seen), _two_nearest(released, held_out)
     real = _two_nearest(Released.as_it_is(held_out.take(np.arange(min(size, _MOST)))).only(released.names), seen)

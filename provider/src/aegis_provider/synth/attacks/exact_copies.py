@@ -64,8 +64,8 @@ def _pairs(case: Case) -> dict[str, float]:
     """
     names = case.release.names
     held_out = _keys(case.held_out.places(names))
-    written = Counter(_keys(np.stack([each.codes for each in case.release.columns], axis=1)))
-    released = Counter(_keys(np.stack([each.only[each.codes] for each in case.release.columns], axis=1)))
+    written = Counter(_keys(np.stack([column.codes for column in case.release.columns], axis=1)))
+    released = Counter(_keys(np.stack([column.only[column.codes] for column in case.release.columns], axis=1)))
     table = Counter([*_keys(case.seen.places(names)), *held_out])
     by_chance = np.sqrt(_chance_of_equal(written) * _chance_of_equal(table)) * released.total() * len(held_out)
     matched = Counter({row: min(number, table[row]) for row, number in released.items() if table[row] < _FREQUENT})
@@ -85,7 +85,7 @@ def _keys(rows: NDArray[np.intp]) -> list[bytes]:
 def _chance_of_equal(counts: Counter[bytes]) -> float:
     """Return how probable it is at most that two records are equal: what was counted, and two standard errors."""
     records = counts.total()
-    pairs = sum(each * (each - 1) for each in counts.values()) / 2
+    pairs = sum(count * (count - 1) for count in counts.values()) / 2
     return min(1.0, float(pairs + 1 + 2 * np.sqrt(pairs + 1)) / max(1, records * (records - 1) / 2))
 
 
@@ -109,7 +109,7 @@ class _Distinct:
 
     def copies(self, release: Released) -> NDArray[np.intp]:
         """(distinct records,) How many released records equal each."""
-        rows = np.stack([each.only[each.codes] for each in release.columns], axis=1)
+        rows = np.stack([column.only[column.codes] for column in release.columns], axis=1)
         counts = Counter(row.tobytes() for row in rows)
         return np.array([counts[row.tobytes()] for row in self.rows], dtype=np.intp)
 

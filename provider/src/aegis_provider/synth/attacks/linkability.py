@@ -35,11 +35,11 @@ def linkability(case: Case) -> Iterator[Outcome]:
     if not second:
         return
     rng = case.rng(NAME)
-    sides = [each for each in case.targets(NAME, _MOST) if len(each)]
-    ranks = [first_links(case.release, each, (first, second), rng) for each in sides]
+    sides = [target for target in case.targets(NAME, _MOST) if len(target)]
+    ranks = [first_links(case.release, side, (first, second), rng) for side in sides]
     for k in NEIGHBOURS:
         if k <= len(case.release):
-            yield _linked(k, len(case.release), [share_of(each <= k) for each in ranks], len(sides[0]))
+            yield _linked(k, len(case.release), [share_of(rank <= k) for rank in ranks], len(sides[0]))
 
 
 def _linked(k: int, released: int, shares: list[Interval], persons: int) -> Outcome:

@@ -142,7 +142,7 @@ class _Part:
 
 
 def _inputs(parts: Sequence[_Part], records: Records) -> Matrix:
-    return np.concatenate([each.of_records(records) for each in parts], axis=1)
+    return np.concatenate([part.of_records(records) for part in parts], axis=1)
 
 
 def _fitted(release: Released, given: Sequence[_Part], asked: Sequence[_Part], rng: np.random.Generator) -> Any:  # noqa: ANN401 - scikit-learn has no types
@@ -165,7 +165,7 @@ def _fitted(release: Released, given: Sequence[_Part], asked: Sequence[_Part], r
 
 def _apart(parts: Sequence[_Part], predicted: Matrix, targets: Records) -> Matrix:
     """(targets,) The distances of predictions to the truth."""
-    ends = np.cumsum([each.size for each in parts])[:-1]
+    ends = np.cumsum([part.size for part in parts])[:-1]
     blocks = np.split(predicted, ends, axis=1)
     squares = [part.apart(block, part.of_records(targets)) ** 2 for part, block in zip(parts, blocks, strict=True)]
     return np.asarray(np.sqrt(np.sum(squares, axis=0)))

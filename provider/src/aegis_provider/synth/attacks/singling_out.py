@@ -38,7 +38,7 @@ def singling_out(case: Case) -> Iterator[Outcome]:
     held out.
     """
     rng = case.rng(NAME)
-    sides = [each for each in case.equal_sides(NAME) if len(each)]
+    sides = [side for side in case.equal_sides(NAME) if len(side)]
     made = {
         "one column": (univariate(case.release, rng), 1),
         f"{min(COLUMNS, len(case.release.columns))} columns": (multivariate(case.release, rng), COLUMNS),
@@ -46,7 +46,7 @@ def singling_out(case: Case) -> Iterator[Outcome]:
     for variant, (predicates, columns) in made.items():
         if predicates:
             blind = [_blind(case.release, columns, rng) for _ in range(_MOST)]
-            yield _outcome(variant, predicates, blind, [(each, each.distinct(case.persons_by)[1]) for each in sides])
+            yield _outcome(variant, predicates, blind, [(side, side.distinct(case.persons_by)[1]) for side in sides])
 
 
 def _outcome(
@@ -154,7 +154,9 @@ def _blind(release: Released, columns: int, rng: np.random.Generator) -> Predica
 def isolated(predicates: Sequence[Predicate], records: Records) -> NDArray[np.intp]:
     """(predicates,) The record that alone satisfies each predicate, -1 if there is none."""
     places = {each.name: each.places for each in records.columns}
-    satisfied = (np.logical_and.reduce([allowed[places[name]] for name, allowed in each]) for each in predicates)
+    satisfied = (
+        np.logical_and.reduce([allowed[places[name]] for name, allowed in predicate]) for predicate in predicates
+    )
     return np.array([each.argmax() if np.count_nonzero(each) == 1 else -1 for each in satisfied], dtype=np.intp)
 
 

@@ -72,7 +72,7 @@ class PlainRecords:
 
 def stacked(parts: Sequence[PlainRecords]) -> PlainRecords:
     """Return the records of several tables with the same columns, one table below the other."""
-    columns = zip(*(each.columns for each in parts), strict=True)
+    columns = zip(*(part.columns for part in parts), strict=True)
     return PlainRecords(
         tuple(replace(same[0], of_record=np.concatenate([each.of_record for each in same])) for same in columns)
     )
@@ -88,7 +88,7 @@ def _drawn(column: ReleasedColumn, rng: np.random.Generator) -> NDArray[np.float
     # A missing value where the table has none is one more category.
     values = np.arange(len(column.positions), dtype=np.float64) if domain is None else domain
     missing = float(len(column.positions)) if domain is None else np.nan
-    pools = [np.array([each]) if isinstance(each, float) else values[each] for each in column.meanings]
+    pools = [np.array([meaning]) if isinstance(meaning, float) else values[meaning] for meaning in column.meanings]
     pools = [each if len(each) else np.array([missing]) for each in pools]
     sizes = np.array([len(each) for each in pools])
     starts = np.cumsum(sizes) - sizes
@@ -124,7 +124,7 @@ class Grouping:
     @property
     def sizes(self) -> tuple[int, ...]:
         """How many groups each column has: one more for missing numbers, or for all other categories."""
-        return tuple(len(each) + 2 for each in self.edges)
+        return tuple(len(edge) + 2 for edge in self.edges)
 
     def codes(self, records: PlainRecords) -> Codes:
         """(records, columns) Return the group of each value."""

@@ -43,7 +43,7 @@ class Parts:
     def shown_in(self, released: PlainRecords) -> float:
         """Return the share of the tested records that stand exactly among released ones, in their columns."""
         tested = self.tested.only(released.names)
-        rows = np.stack([each.of_record for each in stacked([released, tested]).columns], axis=1)
+        rows = np.stack([column.of_record for column in stacked([released, tested]).columns], axis=1)
         _, of_record = np.unique(np.nan_to_num(rows, nan=np.inf), axis=0, return_inverse=True)
         theirs, mine = np.split(of_record.reshape(-1), [len(released)])
         return float(np.isin(mine, theirs).mean())

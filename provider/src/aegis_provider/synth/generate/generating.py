@@ -43,14 +43,18 @@ _SALIENCY: Final = 3
 
 def privacy_weights(attributes: Sequence[Attribute]) -> NDArray[np.float64]:
     """(columns,) The weights that the plan states, by default 1; 0 for the label, the last column."""
-    return np.array([*(1.0 if each.privacy_weight is None else each.privacy_weight for each in attributes), 0.0])
+    return np.array(
+        [*(1.0 if attribute.privacy_weight is None else attribute.privacy_weight for attribute in attributes), 0.0]
+    )
 
 
 def importance_weights(
     plan: Plan, attributes: Sequence[Attribute], codes: Codes, sizes: Sequence[int], seed: int
 ) -> NDArray[np.float64]:
     """(columns,) The weights that the plan states, for other attributes those by saliency, or 1; 0 for the label."""
-    stated = np.array([np.nan if each.importance is None else each.importance for each in attributes] + [0.0])
+    stated = np.array(
+        [np.nan if attribute.importance is None else attribute.importance for attribute in attributes] + [0.0]
+    )
     unstated = np.isnan(stated)
     if not unstated.any():
         return stated
@@ -173,7 +177,7 @@ def generate(
         holdout=holdout,
         combinations=prepared.combinations,
         of_records=of_records,
-        left_out=tuple(each.name for each in plan.attributes if each not in attributes),
+        left_out=tuple(attribute.name for attribute in plan.attributes if attribute not in attributes),
         weights=prepared.weights(),
         warnings=warnings,
         accepted=accepted_beside(_different(texts), Replayed({}), reasons) if accept_identifiers else {},
@@ -190,7 +194,7 @@ def _refuse_output(output: Path | None, table: Source, plan: Plan, *, escape_for
     if output is None:
         return
     generated = {each.file for each in plan.generated}
-    refuse_overwriting(output, table, *(each for each in plan.files if each not in generated))
+    refuse_overwriting(output, table, *(file for file in plan.files if file not in generated))
     if escape_formulas:
         refuse_escaping(output)
 
@@ -223,7 +227,7 @@ def _identifying(
     Raises:
         IdentifierError: One does, and that is not accepted.
     """
-    learnt = [plan.label, *(each.name for each in attributes if each.discretization is None)]
+    learnt = [plan.label, *(attribute.name for attribute in attributes if attribute.discretization is None)]
     found = identifying_in(table, plan, learnt)
     if not accepted:
         with none_if_refused(*([] if output is None else [output])):
@@ -232,7 +236,7 @@ def _identifying(
 
 
 def _generable(plan: Plan) -> tuple[Attribute, ...]:
-    attributes = tuple(each for each in plan.attributes if each.is_generable)
+    attributes = tuple(attribute for attribute in plan.attributes if attribute.is_generable)
     if not attributes:
         raise PlanError(f"{plan.source}: no attribute may be shared as it is, so none can be generated")
     return attributes
@@ -286,7 +290,7 @@ class Prepared:
                 f"{name}: {len(sides.training)} records to learn from are too few; {_FEWEST_RECORDS} are needed"
                 + (", and --holdout 0 holds none out" if len(records) >= _FEWEST_RECORDS else "")
             )
-        levels = [levels_of(each) for each in sides.training.columns]
+        levels = [levels_of(column) for column in sides.training.columns]
         label = sides.training.columns[-1]
         frequent = [place for place in range(len(label.domain)) if label.counts[place] >= FEWEST]
         if len(frequent) < 2:  # noqa: PLR2004 - one class
@@ -298,7 +302,7 @@ class Prepared:
         codes = _codes(levels, sides.training)
         validated = validated_of(sides.training, _VALIDATED, seed)
         sizes = [each.size for each in levels]
-        quasi = np.array([*(each.name in plan.quasi_identifiers for each in attributes), False])
+        quasi = np.array([*(attribute.name in plan.quasi_identifiers for attribute in attributes), False])
         learnt = codes[~validated]
         importance = np.zeros(len(levels))
         if knobs.value > 0:
@@ -320,10 +324,10 @@ class Prepared:
         method: Private,
         knobs: Knobs,
     ) -> "Prepared":
-        training, types = sides.training, [*(each.value_type for each in attributes), None]
+        training, types = sides.training, [*(attribute.value_type for attribute in attributes), None]
         validated = validated_by_coin(len(training), _VALIDATED)
         noticed = method.noticed(training.take(~validated).columns, types, knobs)
-        quasi = np.array([*(each.name in plan.quasi_identifiers for each in attributes), False])
+        quasi = np.array([*(attribute.name in plan.quasi_identifiers for attribute in attributes), False])
         learnt, validation = (_codes(noticed.levels, training.take(each)) for each in (~validated, validated))
         no_importance = np.zeros(len(noticed.levels))  # it would follow from the records
         task = Task(noticed.levels, learnt, quasi, privacy_weights(attributes), no_importance, knobs)
@@ -384,7 +388,7 @@ class Prepared:
         if wish.label_shares is None:
             counts = np.bincount(self.task.codes[:, -1], minlength=len(self.labels))
             return np.asarray(rng.multinomial(records, counts / counts.sum()), dtype=np.intp)
-        unknown = [each for each in wish.label_shares if each not in self.labels]
+        unknown = [share for share in wish.label_shares if share not in self.labels]
         if unknown:
             instead = nearest(unknown[0], [text for text in self.labels if text])
             raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records; {instead}")

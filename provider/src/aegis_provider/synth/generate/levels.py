@@ -166,7 +166,7 @@ class Stretches:
         drawn = rng.integers(self.low[codes], self.high[codes] + 1)[is_number]
         numbers, of_record = np.unique(drawn, return_inverse=True)
         texts = np.full(len(codes), MISSING, dtype=object)
-        texts[is_number] = np.array([self.units.text(int(each)) for each in numbers], dtype=object)[of_record]
+        texts[is_number] = np.array([self.units.text(int(number)) for number in numbers], dtype=object)[of_record]
         return texts
 
 

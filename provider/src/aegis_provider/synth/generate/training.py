@@ -134,7 +134,7 @@ class Yardstick:
     def of(cls, real: Codes, levels: Sequence[Levels]) -> Self:
         """Return the yardstick of some real records."""
         encoder = _Encoder.of(real, levels)
-        return cls(real, [each.size for each in levels], encoder, Gaussian.of(encoder.vectors(real)))
+        return cls(real, [level.size for level in levels], encoder, Gaussian.of(encoder.vectors(real)))
 
     def quality(self, generated: Codes) -> Quality:
         """Compare generated records with the real ones, both as (records, columns) levels."""

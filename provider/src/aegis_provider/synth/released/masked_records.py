@@ -62,7 +62,7 @@ class MaskedRecords:
 
     def can_release(self, configuration: Configuration) -> bool:
         """Return whether every value determines its masked value, so that other records can be masked alike."""
-        maskings = (each.masking(configuration.maskings[each.name]) for each in self.plan.attributes)
+        maskings = (attribute.masking(configuration.maskings[attribute.name]) for attribute in self.plan.attributes)
         return all(masking is None or masking.is_by_value for masking in maskings)
 
     def released(self, configuration: Configuration, rows: Rows) -> Released:
@@ -128,7 +128,10 @@ def _codes(counted: CountedTable, plan: Plan, records: Records) -> Mapping[str, 
         TableError: The records are no longer those that were read, or come in another order.
     """
     texts = rows_of(counted.table.batches(records.names), drawn(counted.records, MOST_RECORDS, 0))
-    domains = {**{each.attribute.name: each.domain for each in counted.attributes}, plan.label: counted.label}
+    domains = {
+        **{attribute.attribute.name: attribute.domain for attribute in counted.attributes},
+        plan.label: counted.label,
+    }
     try:
         codes = {
             name: places_of(texts.column(place).combine_chunks(), domains[name].places)
@@ -136,9 +139,9 @@ def _codes(counted: CountedTable, plan: Plan, records: Records) -> Mapping[str, 
         }
     except KeyError as error:
         raise _changed(counted.table.name) from error
-    for each in records.columns:
-        places = np.array([domains[each.name].places.get(text, -1) for text in each.domain.texts])
-        if (places >= 0).all() and not np.array_equal(codes[each.name], places[each.places]):  # otherwise, bins
+    for column in records.columns:
+        places = np.array([domains[column.name].places.get(text, -1) for text in column.domain.texts])
+        if (places >= 0).all() and not np.array_equal(codes[column.name], places[column.places]):  # otherwise, bins
             raise _changed(counted.table.name)
     return codes
 

@@ -55,7 +55,9 @@ def meanings_by_plan(
 
 def masked_elsewhere(plan: Plan, configuration: Configuration) -> Sequence[str]:
     """Return the columns that a configuration takes from tables that were masked elsewhere."""
-    maskings = {each.name: each.masking(configuration.maskings[each.name]) for each in plan.attributes}
+    maskings = {
+        attribute.name: attribute.masking(configuration.maskings[attribute.name]) for attribute in plan.attributes
+    }
     return [name for name, masking in maskings.items() if masking is not None and masking.is_elsewhere]
 
 
@@ -158,7 +160,7 @@ def open_release(
         masked = with_plain_header(given, original.columns)
         _refuse_other_delimiters(original, masked)
         attributes, label = _columns(original, masked, plan, label, named)
-        alike = named_alike([*(each.name for each in attributes), label], masked.columns)
+        alike = named_alike([*(attribute.name for attribute in attributes), label], masked.columns)
         records = read_records(original, attributes, label)
         if len(records) < FEWEST:
             raise TableError(f"{original.name}: {len(records)} records; at least {FEWEST} are needed")

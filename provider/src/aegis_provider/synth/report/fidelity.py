@@ -89,11 +89,11 @@ def model_parts(result: Fidelity) -> Iterator[Part]:
     """Yield what models are worth that are trained on the release, as a table and as a picture."""
     header = ("model", "AUC", "of real records", "difference", "kept", "accuracy", "of real records")
     guessed = f"By chance: AUC {CHANCE}, accuracy {Share(result.guessed)} (always the most frequent label value)."
-    yield TextTable(header, [_row(each) for each in result.models], guessed)
-    places = [each.model for each in result.models]
+    yield TextTable(header, [_row(model) for model in result.models], guessed)
+    places = [model.model for model in result.models]
     series = [
-        Series.at_places("trained on real records", GOOD, [_measured(each.real_auc) for each in result.models]),
-        Series.at_places("trained on the release", BAD, [_measured(each.auc) for each in result.models]),
+        Series.at_places("trained on real records", GOOD, [_measured(model.real_auc) for model in result.models]),
+        Series.at_places("trained on the release", BAD, [_measured(model.auc) for model in result.models]),
     ]
     caption = "How well each model tells the label values of real records apart, with 95 % intervals."
     auc = Axis("AUC", "AUC", "share", levels={"chance": CHANCE})

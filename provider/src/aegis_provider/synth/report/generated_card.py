@@ -75,7 +75,7 @@ class GeneratedCard:
     @property
     def copies(self) -> str:
         """How many generated records equal a real one, in a sentence; empty if they were not counted in time."""
-        return next((each.sentence for each in self.judgement.outcomes if each.name == EXACT_COPIES), "")
+        return next((outcome.sentence for outcome in self.judgement.outcomes if outcome.name == EXACT_COPIES), "")
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -129,8 +129,8 @@ def made_document(generated: Generated) -> dict[str, Any]:
         "frechet_distance": training.quality.frechet_distance,
         "best": training.best,
         "looks": [
-            {"seconds": each.seconds, "number": each.number, "losses": dict(each.losses), **asdict(each.quality)}
-            for each in training.looks
+            {"seconds": look.seconds, "number": look.number, "losses": dict(look.losses), **asdict(look.quality)}
+            for look in training.looks
         ],
         "ended": training.ended,
         "left_out": list(generated.left_out),

@@ -61,7 +61,7 @@ class Task:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of levels of each column."""
-        return tuple(each.size for each in self.levels)
+        return tuple(level.size for level in self.levels)
 
 
 class DivergedError(TableError):

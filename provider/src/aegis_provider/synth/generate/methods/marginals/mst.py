@@ -120,8 +120,8 @@ def estimated(
     Returns:
         The marginal of each pair and of the last column; none is negative.
     """
-    domain = mbi.Domain(range(len(groups)), [each.size for each in groups])
-    total = max(1.0, float(np.mean([each.noisy.sum() for each in groups])))
+    domain = mbi.Domain(range(len(groups)), [group.size for group in groups])
+    total = max(1.0, float(np.mean([group.noisy.sum() for group in groups])))
     asked = [*pairs, (len(groups) - 1,)]
     with jax.enable_x64(True):
         measurements = [_single(column, each) for column, each in enumerate(groups)]
@@ -199,8 +199,8 @@ def private_tree(
 
 def _chosen(grouped: Codes, groups: Sequence[Groups], rho: float, share: Callable[[Pair], float]) -> list[Pair]:
     """Return a tree of the pairs that independent columns with the noisy counts would have most wrong."""
-    total = np.mean([each.noisy.sum() for each in groups])
-    shares = [simplex(each.counts, max(1.0, float(total))) for each in groups]
+    total = np.mean([group.noisy.sum() for group in groups])
+    shares = [simplex(group.counts, max(1.0, float(total))) for group in groups]
 
     def error(pair: Pair) -> int:
         expected = np.rint(np.outer(shares[pair[0]], shares[pair[1]]) / max(1.0, float(total)))
@@ -241,4 +241,4 @@ def _model(
         table = marginals[near, far] if near < far else marginals[far, near].T
         steps.append((near, far, Conditional.of_table(table)))
     first = Conditional.of_table(marginals[root,][np.newaxis])
-    return TreeModel(root, first, steps, [each.within() for each in groups])
+    return TreeModel(root, first, steps, [group.within() for group in groups])

@@ -67,7 +67,7 @@ class WganGp:
         while True:
             networks, critic, generator = step(networks, problem, key)
             losses = {"critic": float(critic), "generator": float(generator)}
-            if not all(np.isfinite(each).all() for each in jax.tree.leaves(networks.generator)):
+            if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(networks.generator)):
                 raise DivergedError(int(networks.iterations), losses)
             yield Trained(blocks, self.settings, networks, losses)
 

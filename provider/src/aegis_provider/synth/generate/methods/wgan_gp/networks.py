@@ -66,7 +66,7 @@ def distance_map(levels: Sequence[Levels], weights: NDArray[np.float64]) -> NDAr
         weights: (columns,) In [0, 1].
     """
     maps = [np.sqrt(weight) * _of_column(each) for each, weight in zip(levels, weights, strict=True) if weight > 0]
-    used = [each.size for each in levels]
+    used = [level.size for level in levels]
     rows = np.split(np.arange(sum(used)), np.cumsum(used)[:-1])
     width = sum(each.shape[1] for each in maps)
     result, column = np.zeros((sum(used), width), dtype=np.float32), 0
