@@ -13,7 +13,6 @@ from aegis_provider.cli.options import (
     page_writer,
     refuse_beside,
 )
-from aegis_provider.output import refuse_overwriting
 from aegis_provider.report.text import text_lines
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
