@@ -23,8 +23,8 @@ class RankedConfiguration:
     """A configuration with its utility.
 
     Attributes:
-                utility: How much it tells about the label, by the measure.
-                error: The standard error of the utility; `None` if unknown.
+        utility: How much it tells about the label, by the measure.
+        error: The standard error of the utility; `None` if unknown.
     """
 
     id: str

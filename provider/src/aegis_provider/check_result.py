@@ -28,7 +28,7 @@ class Performance:
     """How well a model predicts the label from a table.
 
     Attributes:
-                table: The id of a configuration, `RAW` or `NOTHING`.
+        table: The id of a configuration, `RAW` or `NOTHING`.
         auc: The area under the ROC curve; with more than two classes, the mean of each against the rest, weighted by
             the records of the class.
         accuracy: The share of records whose most probable class is the true one.
@@ -49,20 +49,20 @@ class CheckResult:
     """The result of `check`.
 
     Attributes:
-                configurations: The ids of the configurations checked; the first is the winner.
-                performances: The results, by model, then in the order `RAW`, configurations, `NOTHING`.
-                unfinished: By model, the tables whose training did not finish in time.
-                seconds: The time limit.
-                records: Number of records used, out of the `of_records` of the table.
-                classes: Number of label values predicted.
-                rare: Label values with too few records for the folds, and their numbers of records; these are not used.
-                left_out: By configuration, how many of the used records its release leaves out. Models are tested on
-                    these, but not trained on them.
-                shares: By configuration that finished, further ones included, its AUC above chance as a share of
-                    `RAW`'s, by the best model.
-                refitted: The attributes whose maskings were refitted to the label in each fold.
-                chosen_anew: Whether the configurations were chosen anew in each fold.
-                fewest: Number of used records of the rarest class.
+        configurations: The ids of the configurations checked; the first is the winner.
+        performances: The results, by model, then in the order `RAW`, configurations, `NOTHING`.
+        unfinished: By model, the tables whose training did not finish in time.
+        seconds: The time limit.
+        records: Number of records used, out of the `of_records` of the table.
+        classes: Number of label values predicted.
+        rare: Label values with too few records for the folds, and their numbers of records; these are not used.
+        left_out: By configuration, how many of the used records its release leaves out. Models are tested on
+            these, but not trained on them.
+        shares: By configuration that finished, further ones included, its AUC above chance as a share of
+            `RAW`'s, by the best model.
+        refitted: The attributes whose maskings were refitted to the label in each fold.
+        chosen_anew: Whether the configurations were chosen anew in each fold.
+        fewest: Number of used records of the rarest class.
     """
 
     label: str

@@ -134,8 +134,8 @@ def stratified(labels: Places, count: int, seed: int) -> list[tuple[Places, Plac
     """Split records into random folds, with about the same share of every class in each.
 
     Args:
-                labels: (records,) The classes.
-                count: The number of folds; every class needs at least as many records.
+        labels: (records,) The classes.
+        count: The number of folds; every class needs at least as many records.
 
     Returns:
         For each fold, the places of the records to train on and of those to test on, ascending.

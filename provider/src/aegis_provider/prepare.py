@@ -140,8 +140,8 @@ def prepare_entry(
     Generated tables of the plan are not included; `offer.with_generated` adds them.
 
     Args:
-                controls: Disclosure controls, in any order; by default, counts are rounded to a base for the table's
-                    size.
+        controls: Disclosure controls, in any order; by default, counts are rounded to a base for the table's
+            size.
         name: The name of the entry: a-z 0-9 - _ .
         exact: Publish exact counts and all values, whatever that gives away.
         pairs: Whether to count pairs of attributes too, which the measure `joint` needs.

@@ -38,8 +38,8 @@ def summarize(
     masking made elsewhere has the joint counts of that table.
 
     Args:
-                name: The name of the entry: a-z 0-9 - _ .
-                delimiter: The delimiter of a CSV table; by default, the one in its header.
+        name: The name of the entry: a-z 0-9 - _ .
+        delimiter: The delimiter of a CSV table; by default, the one in its header.
         memory_limit: DuckDB's memory; the rest goes to disk.
         pairs: Whether to count pairs, which the measure `joint` needs: the joint counts of any two masked attributes of
             one configuration, except those computable from others.
@@ -134,9 +134,9 @@ class CountedDomains:
     """The values that an entry lists, and their counts.
 
     Attributes:
-                domains: By attribute, the listed values.
-                counts: By attribute, the joint counts of the listed values and the label.
-                records: Number of counted records.
+        domains: By attribute, the listed values.
+        counts: By attribute, the joint counts of the listed values and the label.
+        records: Number of counted records.
     """
 
     label: Sequence[str]

@@ -77,7 +77,7 @@ def test_formulas_are_told_of_or_escaped(generate, table, write, tmp_path):
         written = (tmp_path / "out.csv").read_text()
         assert (code, "a spreadsheet would run" in said, ",'=b," in written) == (0, told, not told)
     code, _, said = generate("--escape-formulas", source=source)
-    assert (code, "leave --escape-formulas out for Parquet" in said) == (2, True)
+    assert (code, "omit --escape-formulas for Parquet" in said) == (2, True)
 
 
 def test_json_has_every_look_for_a_curve(generate):

@@ -160,7 +160,7 @@ def test_names_and_values_that_differ_in_an_apostrophe_stay_apart(write, tmp_pat
 def test_parquet_has_no_formulas(table, plan, tmp_path):
     assert apply(table, plan, "c", tmp_path / "m.parquet").warnings == ()
     assert set(pl.read_parquet(tmp_path / "m.parquet")["note"]) >= {"=1+1", "'=1+1"}
-    with pytest.raises(OutputError, match="only CSV has formulas to escape; leave --escape-formulas out for Parquet"):
+    with pytest.raises(OutputError, match="only CSV has formulas to escape; omit --escape-formulas for Parquet"):
         apply(table, plan, "c", tmp_path / "e.parquet", escape_formulas=True)
     assert not (tmp_path / "e.parquet").exists()
 

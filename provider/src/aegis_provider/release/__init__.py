@@ -1,1 +1,1 @@
-"""Release of a configuration's masked table: streamed, without suppressed records, checked, and whole or not at all."""
+"""Writes a configuration's masked table: streamed, without suppressed records, checked, and whole or not at all."""

@@ -1,7 +1,7 @@
-"""The share of the records that are alone in a release: no other agrees with them on any column that it shares.
+"""The share of records that are alone in a release: no other record has the same values in all shared columns.
 
-The promises of a plan hold against someone who knows its quasi-identifiers. Someone who knows more picks out those who
-are alone on all shared columns, whatever the plan says. The label is not looked at: it is what nobody knows yet.
+The promises of a plan hold against an attacker who knows its quasi-identifiers. One who knows more can single out
+records that are alone on all shared columns. The label is ignored, as attackers do not know it yet.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from aegis_sdk.reading import LEAST_SHARE, Alone
 
 _LEAST: Final = Fraction(str(LEAST_SHARE))
 _FEW: Final = 5
-"""Steps of shares have more than so many records, so that no count of 1 to 4 follows, nor a difference of two."""
+"""Steps of shares cover more records than this, so that neither a count of 1 to 4 follows, nor a difference of two."""
 
 _STEPS: Final = tuple(Fraction(digit, 10**place) for place in (3, 2, 1) for digit in (1, 2, 5))
 _TENTH: Final = Fraction(1, 10)
@@ -33,17 +33,16 @@ _TENTH: Final = Fraction(1, 10)
 
 @dataclass(frozen=True)
 class CountedAlone:
-    """How many of the records of a release are alone on all columns that it shares, without the label."""
+    """The number of records of a release that are alone on all shared columns, without the label."""
 
     alone: int
     records: int
 
     @property
     def share(self) -> float:
-        """The share as it may be told: rounded up, to two digits or fewer; 0 only if nobody is alone.
-
-        Steps are 0.1 % at least, and wider than five records, so the share gives no count of 1 to 4 away: neither
-        that of the records alone, nor that of all others, nor the difference of two configurations.
+        """The share to publish: rounded up to at most two digits; 0 only if nobody is alone.
+        Steps are at least 0.1 % and wider than five records, so the share gives away no count of 1 to 4: neither of the
+        records alone, nor of all others, nor the difference of two configurations.
         """
         if not self.alone:
             return 0.0
@@ -52,12 +51,12 @@ class CountedAlone:
         step = next((each for each in _STEPS if each >= finest and each * self.records > _FEW), Fraction(1))
         steps = ceil(exact / step)
         if exact == _LEAST and step == _LEAST:
-            steps += 1  # the least share stands for less than itself
+            steps += 1  # the smallest share means "less than this"
         return float(min(Fraction(1), steps * step))
 
 
 def alone_in(written: Table, label: str | None) -> CountedAlone:
-    """Count the records that are alone in a masked table, as it is written.
+    """Count the records that are alone in a written masked table.
 
     Raises:
         TableError: The table cannot be read.
@@ -74,14 +73,13 @@ def alone_in_releases(
 ) -> dict[str, float | None]:
     """Return for each configuration of a plan, by id, the share of its records that are alone.
 
-    It is 0 without a look at the table if all shared columns are quasi-identifiers and records are suppressed until `k`
-    is 2 or more.
-    It is `None` if a column was masked elsewhere: only that table shows it.
+    It is 0, without reading the table, if all shared columns are quasi-identifiers and records are suppressed until `k`
+    is at least 2. It is `None` if a column was masked elsewhere, as only that table shows it.
 
     Args:
         table: Anything that `open_table` accepts.
         plan: The plan of the table.
-        delimiter: Separator of the fields of a CSV table.
+        delimiter: The delimiter of a CSV table.
         memory_limit: The memory limit of DuckDB.
 
     Raises:
@@ -94,12 +92,12 @@ def alone_in_releases(
 
 
 def alone_in_table(table: Source, roles: Plan, name: str, *, delimiter: str = ",", memory_limit: str = "1GB") -> Alone:
-    """Return what there is to say about a table as it is, such as one that is masked already: all columns are shared.
+    """Return the records that are alone in a table without a plan, such as a masked one: all columns are shared.
 
     Args:
         table: Anything that `open_table` accepts.
-        roles: A plan of the columns that have a role. If one is sensitive, it is taken for the label.
-        name: What the table is called.
+        roles: A plan of the columns with a role. A sensitive one is treated as the label.
+        name: The name of the table in messages.
         delimiter: Separator of the fields of a CSV table.
         memory_limit: The memory limit of DuckDB.
 
@@ -115,7 +113,7 @@ def alone_in_table(table: Source, roles: Plan, name: str, *, delimiter: str = ",
 
 
 def shares_alone(counted: CountedTable, plan: Plan) -> dict[str, float | None]:
-    """Return the shares that `alone_in_releases` describes, of a table that is counted already.
+    """Return the shares of `alone_in_releases` for a counted table.
 
     Raises:
         TableError: The table cannot be read.
@@ -135,7 +133,7 @@ def shares_alone(counted: CountedTable, plan: Plan) -> dict[str, float | None]:
 
 
 def is_nobody_alone(plan: Plan, configuration: Configuration) -> bool:
-    """Whether suppression leaves nobody alone for sure: for `k`, and all that is shared are quasi-identifiers."""
+    """Whether suppression for `k` certainly leaves nobody alone, since all shared columns are quasi-identifiers."""
     enforced = configuration.suppresses and configuration.privacy.get("k", 1) > 1
     return enforced and set(shared_columns(plan, configuration)) <= set(plan.quasi_identifiers)
 
@@ -152,7 +150,7 @@ def known_of(plan: Plan) -> tuple[str, ...] | None:
 
 
 def told_alone(plan: Plan, shares: Mapping[str, float | None], configuration: str | None = None) -> Alone:
-    """Return what there is to say about a configuration of a plan, or about all, given the share of each."""
+    """Return the records alone in a configuration of a plan, or in all, given the share of each."""
     about = Alone(plan.label, shares, known_of(plan), configuration)
     named = configuration or about.worst
     return about if named is None else about.sharing(plan.configuration(named).maskings)
@@ -167,7 +165,7 @@ def _share(table: PrivacyTable, counted: CountedTable, plan: Plan, configuration
 
 
 def _masks_by_value(plan: Plan, configuration: Configuration) -> bool:
-    """Whether the values of a record alone decide what is released of it, and all records are."""
+    """Whether masked values depend only on a record's own values, and no record is suppressed."""
     choices = (attribute.masking(configuration.maskings[attribute.name]) for attribute in plan.attributes)
     return not configuration.suppresses and all(choice is None or choice.is_by_value for choice in choices)
 
@@ -175,7 +173,7 @@ def _masks_by_value(plan: Plan, configuration: Configuration) -> bool:
 def _shares_of_codes(
     counted: CountedTable, plan: Plan, configurations: Sequence[Configuration]
 ) -> dict[str, float | None]:
-    """Return the shares of configurations that mask by value, of a table that memory holds as small numbers only."""
+    """Return the shares of configurations that mask by value, with the table in memory as small integers."""
     views = {place: _views_of(counted, place, configurations) for place in range(len(counted.attributes))}
     atoms = {place: common_refinement([*each.values()]) for place, each in views.items() if each}
     combinations = Combinations.of(counted, plan.label, atoms)
@@ -201,7 +199,7 @@ def _views_of(counted: CountedTable, place: int, configurations: Sequence[Config
 
 
 def _as_drawn(counted: CountedTable, plan: Plan, configuration: Configuration) -> CountedAlone:
-    """Count in the release itself, which is the same each time, what maskings at random make of the records."""
+    """Count in the release itself, whose random maskings give the same records each time."""
     release = Release.of(counted, plan, configuration)
     promise = Promise.of(release, plan, configuration)
     blocks = release.blocks()
@@ -235,7 +233,7 @@ def _sizes(records: DistinctRecords, mappings: Mapping[str, Places], shared: Seq
 def _starred(
     records: DistinctRecords, mappings: Mapping[str, Places], names: Sequence[str], suppressed: Suppressed
 ) -> tuple[DistinctRecords, dict[str, Places]]:
-    """Return the records with a value more in these columns, which stands for `*`, and mappings that know it."""
+    """Return the records with an additional value for `*` in these columns, and mappings extended by it."""
     codes, known = records.codes.copy(), dict(mappings)
     for name, stars in zip(names, suppressed.stars.T, strict=True):
         place = records.columns.index(name)

@@ -1,4 +1,4 @@
-"""Writing of the masked table of a configuration, which is checked before it is released."""
+"""Writes the masked table of a configuration and checks it before release."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,9 +37,9 @@ class Applied:
         suppressed: The number of records left out.
         suppressed_cells: The number of single cells that became `*`.
         promised: The privacy that the configuration promises, by name.
-        checked: What was found in the written table.
-        faults: A sentence for each fault of the written table; empty unless it was written by force.
-        warnings: A sentence for each thing in the written table that its provider may not expect.
+        checked: The results of checking the written table.
+        faults: A sentence for each fault of the written table; empty unless its writing was forced.
+        warnings: A sentence for each disclosure in it that its provider may not expect.
     """
 
     records: int
@@ -78,39 +78,37 @@ def apply(
 ) -> Applied:
     """Write the table as the configuration masks it: as Parquet if the output ends in `.parquet`, otherwise as CSV.
 
-    The columns are the label and the plan's attributes that are not dropped, in the table's order. No other column is
-    published. Records get a random order, since the order of a table can tell who is who. Unmasked values keep their
-    text in CSV, or get the plainest of several texts for one value; in Parquet they keep their type if Parquet supports
-    it without loss. A missing value is a blank. If the
-    plan declares suppressed records or cells, the records of the equivalence classes that break the configuration's
-    promise are suppressed, wholly or in part, which takes another reading of the table. The written file is then read
-    again. It must reach the promised privacy, and have no e-mail address, name of a person or other identifying value.
-    The file appears whole or not at all. If it is refused, an older one by its name is removed, too.
+    The columns are the label and the attributes that are not dropped, in the table's order; no other column is
+    published. Records are shuffled, since their order can identify people. Unmasked values keep their text in CSV, or
+    the plainest of several texts for one value; in Parquet they keep their type where that loses nothing. A missing
+    value is a blank. If the plan declares suppressed records or cells, the records of equivalence classes that break
+    the promise are suppressed, wholly or in part, which takes another pass over the table. The written file is then
+    read back. It must reach the promised privacy, and contain no e-mail address, name of a person or other identifying
+    value. The file appears whole or not at all. If it is refused, an older file of its name is removed, too.
 
     Args:
         table: Anything that `open_table` accepts.
         plan: The plan with the configuration.
         configuration: The id of the configuration.
         output: The file to write.
-        delimiter: The delimiter of the output, and of the table if it is CSV; by default, the usual one that its
-            header has.
+        delimiter: The delimiter of the output, and of a CSV table; by default, the one in its header.
         memory_limit: The memory limit of DuckDB, which spills the rest to disk.
         force: Whether to write the table even if it breaks a promise.
         keep_order: Whether records keep the order of the table.
         escape_formulas: Whether cells and headers of CSV that a spreadsheet would run get an apostrophe before them.
-        accept_identifiers: Whether to write the table even if it has what identifies persons.
-        accept_unique: Whether to write it even if it shows values of fewer records than the promised `k`, or names
-            that tell values of fewer than 20.
+        accept_identifiers: Whether to write the table even if it contains identifying values.
+        accept_unique: Whether to write it even if it shows values of fewer records than the promised `k`, or names that
+            disclose values of fewer than 20.
         progress: Called with the number of records masked.
 
     Raises:
-        PlanError: The configuration is unknown, one of its maskings was done elsewhere, or its promise needs an order
-            of sensitive values that have none.
+        PlanError: The configuration is unknown, one of its maskings was done elsewhere, or its promise needs ordered
+            sensitive values.
         TableError: The table cannot be read or does not fit the plan.
-        OutputError: The output cannot be written, or is Parquet, in which there are no formulas to escape.
-        IdentifierError: A column that is shared as it is, or a masked value, identifies persons, and
-            `accept_identifiers` is off.
-        PromiseError: A promise is broken, or what must be suppressed differs from what is declared, and `force` is off.
+        OutputError: The output cannot be written, or is Parquet and formulas were to be escaped.
+        IdentifierError: A column shared unmasked, or a masked value, identifies persons, and `accept_identifiers` is
+            off.
+        PromiseError: A promise is broken, or suppression differs from the declaration, and `force` is off.
     """
     chosen, delimiter = plan.configuration(configuration), delimiter or delimiter_in(table, plan.label)
     refuse_masked_elsewhere(plan, chosen)
@@ -152,7 +150,7 @@ def _identifying(table: Table, plan: Plan, chosen: Configuration, *, accept_iden
     """Return how the columns that a configuration shares identify persons.
 
     Raises:
-        IdentifierError: One that it shares as it is does, and that is not accepted.
+        IdentifierError: A column shared unmasked identifies persons, and that is not accepted.
     """
     told = [attribute.name for attribute in plan.attributes if chosen.maskings[attribute.name] != DROP]
     reasons = identifying_in(table, plan, [plan.label, *told])
@@ -173,7 +171,7 @@ def _write(
     *,
     escape_formulas: bool,
 ) -> tuple[str, ...]:
-    """Write the records of a release; say what a spreadsheet would run in the file."""
+    """Write the records of a release; return warnings of spreadsheet formulas in the file."""
     domains = [column.domain for column in release.columns]
     categorical = [column.name for column in release.columns if column.categorical]
     return write_table(
@@ -189,7 +187,7 @@ def _write(
 
 
 def refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
-    """Reject a configuration with a masking that is known only from a table masked elsewhere.
+    """Refuse a configuration with a masking known only from a table masked elsewhere.
 
     Raises:
         PlanError: It has such a masking.

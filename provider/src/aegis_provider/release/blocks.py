@@ -1,4 +1,4 @@
-"""Construction of the masked table of a configuration, block by block and on any engine."""
+"""Builds the masked table of a configuration, block by block, on any engine."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ def block_schema(columns: int) -> pa.Schema:
 def blocks_of(batches: Iterable[pa.RecordBatch], records: int = RECORDS) -> Iterator[pa.RecordBatch]:
     """Yield the same records in the same order in blocks of `records`; only the last block may have fewer.
 
-    The sizes of an engine's batches depend on its threads, and the draws for each block must not.
+    The sizes of an engine's batches depend on its threads; random draws, made per block, must not.
     """
     waiting: list[pa.RecordBatch] = []
     held = 0
@@ -52,7 +52,7 @@ def blocks_of(batches: Iterable[pa.RecordBatch], records: int = RECORDS) -> Iter
 
 
 def places_of(texts: pa.Array, places: Mapping[str, int], mapping: Places | None = None) -> Places:
-    """(records,) The place of each text in its domain, or what the mapping makes of that place.
+    """(records,) The place of each text in its domain, mapped by any `mapping`.
 
     Raises:
         KeyError: A text is not in the domain.
@@ -64,14 +64,13 @@ def places_of(texts: pa.Array, places: Mapping[str, int], mapping: Places | None
 
 
 class ExhaustedError(Exception):
-    """More records have a value and a label than the draw has masked values for them."""
+    """The table has more records of a value and label than the draw has masked values."""
 
 
 class Urns:
     """An urn of masked values for every pair of value and label, from which its records draw without replacement.
-
-    After all records every urn is empty, so the counts are exactly those of the draw. The masked values of a pair reach
-    its records in any order with equal probability, as if the urn were shuffled and dealt out.
+    Every urn ends up empty, so the counts are exactly those of the draw. All orders of a pair's masked values are
+    equally likely, as if the urn were shuffled and dealt out.
     """
 
     def __init__(self, counts: Counts, random: np.random.Generator) -> None:
@@ -99,8 +98,7 @@ class Urns:
 
     def _draw(self, urn: Counts, many: int) -> Places:
         """Take this many masked values out of an urn, in the order of the draw.
-
-        The contents of the urn are numbered, and numbers are drawn, since NumPy draws from urns only up to 10^9.
+        It draws numbers of items, since NumPy's own urns hold at most 10^9.
         """
         ends = np.cumsum(urn)
         if many > ends[-1]:
@@ -119,7 +117,7 @@ def _groups(cells: Places) -> Iterator[tuple[int, NDArray[np.intp]]]:
 
 
 Coded: TypeAlias = pa.StringArray | pa.DictionaryArray
-"""Texts, or their numbers and the list of texts: a table of any size is masked, reordered and written by these."""
+"""Texts, plain or dictionary-encoded; a table of any size is masked, shuffled and written in this form."""
 
 Mask: TypeAlias = Callable[[Texts, Texts], Coded]
 """Masks the texts of some records, given their texts and labels."""
@@ -129,7 +127,7 @@ Mask: TypeAlias = Callable[[Texts, Texts], Coded]
 class ReleasedColumn:
     """A released column, the `domain` of its released values, and a factory for its `Mask`.
 
-    `categorical`: whether these are texts of the table, in an order that somebody stated.
+    `categorical`: whether these are texts of the table in a stated order.
     """
 
     name: str
@@ -142,8 +140,7 @@ class ReleasedColumn:
 class Release:
     """The release of a counted table by a configuration.
 
-    Its `columns` are the label and the plan's attributes that are not dropped, in the table's order. No other column is
-    published.
+    Its `columns`, the only ones published, are the label and the attributes that are not dropped, in the table's order.
     """
 
     counted: CountedTable
@@ -181,7 +178,8 @@ class Release:
         return replace(self, columns=tuple(_with_star(each) if each.name in names else each for each in self.columns))
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
-        """Yield the masked texts of all records in the table's order, the same each time and for any other columns.
+        """Yield the masked texts of all records in the table's order, the same each time and whatever the other
+        columns.
 
         Raises:
             TableError: The records are no longer those that were counted.
@@ -191,7 +189,7 @@ class Release:
             yield pa.record_batch(list(map(_decoded, block.columns)), schema=schema)
 
     def coded_blocks(self) -> Iterator[pa.RecordBatch]:
-        """Yield the same, masked columns as numbers of their texts: faster to reorder and to write.
+        """Yield the same with dictionary-encoded masked columns, which are faster to shuffle and write.
 
         Raises:
             TableError: As for `blocks`.
@@ -209,7 +207,7 @@ class Release:
         """Return the masked texts of some of the records, given their texts by column.
 
         Raises:
-            TableError: The records are not among those that were counted.
+            TableError: The records are not among the counted ones.
         """
         block = pa.record_batch(
             [columns[each] for each in (*self.names, self.label)], block_schema(len(self.names) + 1)
@@ -224,7 +222,7 @@ class Release:
             raise self.changed() from error
 
     def changed(self) -> TableError:
-        """Return the error for a table that is no longer the one that was counted."""
+        """Return the error for a table that changed after it was counted."""
         return TableError(f"{self.counted.table.name}: changed while it was read; apply again")
 
 
@@ -263,7 +261,7 @@ def _domain_of(texts: Sequence[str], *, ordered: bool) -> Domain:
 
 
 def _is_ordered(domain: Domain, drawn: Sequence[str]) -> bool:
-    """Return whether drawn values are in the order of the values that they replace, or of numbers."""
+    """Return whether drawn values have the order of the values that they replace, or of numbers."""
     if set(drawn) <= domain.places.keys():
         return is_rising([domain.places[text] for text in drawn])
     typed = Domain.of(drawn)
@@ -293,7 +291,7 @@ def _decoded(texts: Coded) -> Texts:
 
 
 def _urns(draw: Draw, seed: int, attribute: str, masking_id: str) -> Urns:
-    """Return full urns with a generator of their own: that of the draw must not reveal which record gets what."""
+    """Return full urns with their own generator, since the draw's generator would reveal which record gets what."""
     [random] = random_for(seed, attribute, masking_id).spawn(1)
     return Urns(draw.counts, random)
 

@@ -1,4 +1,4 @@
-"""What the checks of a masked table find in its file."""
+"""Checks of a written masked table."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -29,13 +29,13 @@ from aegis_sdk.reading import shown
 
 @dataclass(frozen=True)
 class ShownValues:
-    """How many values few records of a masked table show as they are, since no masking merges them with others.
+    """Numbers of unmasked values in few records of a masked table, where no masking merges them with others.
 
     Attributes:
-        rare: By column, how many values fewer than 20 records show; columns without any are not there.
-        below_k: Those that fewer records show than the `k` that is promised, of columns that are neither sensitive nor
-            quasi-identifiers, whose classes `k` counts.
-        telling: The names of masked values that tell raw values of few records of the table.
+        rare: By column, the number of values in fewer than 20 records, if any.
+        below_k: The same for values in fewer records than the promised `k`, which covers only classes of
+            quasi-identifiers; sensitive columns and quasi-identifiers are excluded.
+        telling: Names of masked values that disclose raw values of few records of the table.
     """
 
     rare: Mapping[str, int]
@@ -43,12 +43,12 @@ class ShownValues:
     telling: tuple[TellingNames, ...] = ()
 
     def in_words(self) -> Iterator[str]:
-        """Say how many values of which columns few records show, and which names tell such values."""
+        """Yield the columns with rare values, and the names that disclose such values."""
         yield from (each.in_words() for each in self.telling)
         yield from self.values_in_words()
 
     def values_in_words(self) -> Iterator[str]:
-        """Say how many values of which columns few records show."""
+        """Yield the columns with rare values, with their numbers."""
         if self.rare:
             listed = ", ".join(f"{shown(name)} {number:,}" for name, number in self.rare.items())
             yield f"values shared as they are that fewer than {LEAST} records show: {listed}"
@@ -57,7 +57,7 @@ class ShownValues:
 
     @property
     def below_k_in_words(self) -> str:
-        """Say which columns show values of fewer records than the promised k; empty if none does."""
+        """The columns with values of fewer records than the promised k; empty if none."""
         if not self.below_k:
             return ""
         return (
@@ -67,16 +67,10 @@ class ShownValues:
 
 
 def shown_values(written: Table, counted: CountedTable, plan: Plan, configuration: Configuration) -> ShownValues:
-    """Count the values that the written table of a configuration shows as they are.
-
-    Args:
-        written: The written table.
-        counted: The table that was masked.
-        plan: The plan.
-        configuration: The configuration.
+    """Count the unmasked values in the written table of a configuration, made from the `counted` one.
 
     Raises:
-        TableError: The table cannot be read.
+    TableError: The table cannot be read.
     """
     whole = {
         attribute.attribute.name: attribute.domain
@@ -94,19 +88,19 @@ def shown_values(written: Table, counted: CountedTable, plan: Plan, configuratio
 
 
 def _written(telling: TellingNames, tallies: Mapping[str, Tally]) -> Iterator[TellingNames]:
-    """Yield what is left of these names if records with some are left out; nothing if none is written."""
+    """Yield the names that are still in the written table, if any."""
     names = tuple(sorted({*telling.names} & {*tallies[telling.attribute].texts}))
     if names:
         yield replace(telling, names=names)
 
 
 def _numbers(few: Mapping[str, NDArray[np.bool_]]) -> dict[str, int]:
-    """Return how many values of each column few records have, without the columns that have none."""
+    """Return the number of rare values of each column that has some."""
     return {name: int(np.count_nonzero(each)) for name, each in few.items() if each.any()}
 
 
 def _records(counted: Tally, domain: Domain | None) -> Counts:
-    """(values,) The records of each value that is shown as it is: of all, or of those of this domain."""
+    """(values,) The records of each unmasked value, of all or only of this domain."""
     told = np.isin(counted.texts, [MISSING, STAR], invert=True)
     if domain is not None:
         told &= np.fromiter((text in domain.places for text in counted.texts), dtype=bool, count=len(counted.texts))
@@ -116,15 +110,15 @@ def _records(counted: Tally, domain: Domain | None) -> Counts:
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found in a masked table, as it was written.
+    """The results of checking a written masked table.
 
     Attributes:
         reached: Its privacy; empty if none is promised.
-        shown: How many values that are shared as they are few of its records show.
-        alone: How many of its records are alone on all of its columns without the label.
-        replayed: Which identifying values of the table were looked for in it, and not found, and which columns have
-            some because that was accepted.
-        accepted: The columns that have what identifies persons, because that was accepted, and what they have.
+        shown: The unmasked values that few of its records have.
+        alone: The records that are alone on all of its columns without the label.
+        replayed: The kinds of identifying values of the table that were searched for without a match, and the columns
+            where they were accepted.
+        accepted: The columns with accepted identifying values, and the kinds of these.
     """
 
     reached: Mapping[str, int | float]
@@ -135,7 +129,7 @@ class Checked:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What has to be accepted where privacy is promised: names that tell rare values, and values below `k`."""
+        """Faults to accept where privacy is promised: names that disclose rare values, and values below `k`."""
         names = (each.in_words() for each in self.shown.telling) if self.reached else ()
         return (*names, *filter(None, [self.shown.below_k_in_words]))
 
@@ -154,18 +148,18 @@ class Checked:
         """Check a written table.
 
         Args:
-            table: The table that was masked.
+            table: The original table.
             written: The written table.
-            promise: What it promises.
+            promise: The promise of its configuration.
             suppression: What was suppressed in it, if anything.
             plan: The plan.
-            reasons: How columns of the table that was masked identify persons.
-            accept_identifiers: Whether it may have what identifies persons.
+            reasons: Why columns of the original table identify persons.
+            accept_identifiers: Whether it may contain identifying values.
 
         Raises:
             OutputError: The table differs from what was written.
             TableError: A table cannot be read.
-            IdentifierError: It has an identifying value, and that is not accepted.
+            IdentifierError: It contains an identifying value, and that is not accepted.
         """
         chosen, counted = promise.configuration, promise.release.counted
         reached = promise.reached(written, suppression) if chosen.privacy else {}
@@ -183,10 +177,10 @@ def _searched(
     *,
     accept_identifiers: bool,
 ) -> tuple[str, dict[str, str]]:
-    """Look for identifying values in the file itself; say which were not found, and which columns have some.
+    """Search the file itself for identifying values; return the kinds without a match, and the columns with some.
 
     Raises:
-        IdentifierError: It has one, and that is not accepted.
+        IdentifierError: It contains one, and that is not accepted.
     """
     shared = shared_as_they_are(plan, [chosen])
     others = [name for name in table.columns if name not in shared]

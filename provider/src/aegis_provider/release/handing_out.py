@@ -1,4 +1,4 @@
-"""Handing out a generated table that a plan offers: the very file that it states."""
+"""Copies a generated table that a plan offers, exactly the file with the stated digest."""
 
 import shutil
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from aegis_provider.table.formulas import formulas_in, with_plain_header
 
 @dataclass(frozen=True)
 class HandedOut:
-    """A generated table that was handed out.
+    """A copied generated table.
 
     Attributes:
         generated: The table.
         output: The file that was written.
         sha256: The SHA-256 of both.
-        warning: What a spreadsheet would run in it; empty if nothing.
+        warning: A warning of spreadsheet formulas in it; empty if there are none.
     """
 
     generated: GeneratedTable
@@ -40,20 +40,20 @@ def hand_out(
     *,
     accept_identifiers: bool = False,
 ) -> HandedOut:
-    """Copy a generated table of a plan to the output: the very file that the plan states, byte for byte.
+    """Copy a generated table of a plan to the output, byte for byte the file that the plan states.
 
     Args:
         plan: The plan.
         table_id: The id of one of its generated tables.
         output: The file to write, with the ending of the generated one.
-        table: The table that it was generated from, which must not be overwritten.
+        table: The original table, which must not be overwritten.
         delimiter: The delimiter of CSV files.
-        accept_identifiers: Whether it may have what identifies persons.
+        accept_identifiers: Whether it may contain identifying values.
 
     Raises:
         PlanError: The plan has no such generated table.
-        IdentifierError: It has an identifying value of the table, or one that is known by its form.
-        TableError: Its file cannot be read, is another one than the plan states, or has what the plan never shares.
+        IdentifierError: It contains an identifying value of the table, or one recognised by its form.
+        TableError: Its file cannot be read, is not the stated one, or has columns that the plan never shares.
         OutputError: The output cannot be written.
     """
     generated = plan.generated_table(table_id)
@@ -62,7 +62,7 @@ def hand_out(
     refuse_overwriting(output, table, *plan.files)
     if output.suffix.lower() != generated.file.suffix.lower():
         raise OutputError(
-            f"{output}: the generated table is handed out as it is; name an output that ends in {generated.file.suffix}"
+            f"{output}: the generated table is copied unchanged; name an output that ends in {generated.file.suffix}"
         )
     with none_if_refused(output), written_whole(output) as part:
         _copy(generated.file, part)
@@ -84,16 +84,16 @@ def _refuse_identifiers(plan: Plan, generated: GeneratedTable, table: Source, co
 
 
 def refuse_unofferable(plan: Plan, generated: GeneratedTable, copy: Path | None = None, delimiter: str = ",") -> None:
-    """Refuse a generated table that is another one than the plan states, or has what the plan never shares.
+    """Refuse a generated table that is not the stated one, or has columns that the plan never shares.
 
     Args:
         plan: The plan.
-        generated: What it states of the table.
-        copy: A copy of the file, to look at instead of the file.
+        generated: Its entry for the table.
+        copy: A copy to check instead of the file.
         delimiter: The delimiter of CSV files.
 
     Raises:
-        TableError: It cannot be read, is another file, has no records, lacks the label, or has other columns.
+        TableError: The file cannot be read, is another one, has no records, lacks the label, or has other columns.
     """
     file = copy or generated.file
     digest = digest_of(file)
@@ -117,7 +117,7 @@ def refuse_unofferable(plan: Plan, generated: GeneratedTable, copy: Path | None 
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file; what is checked is the copy, so that a change in between is noticed."""
+    """Copy a file; the checks read the copy, so that a later change of the file cannot slip through."""
     try:
         reading = source.open("rb")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The privacy that a configuration promises: what is suppressed to keep it, and what the written table reaches."""
+"""The privacy that a configuration promises: the suppression it takes, and the privacy of the written table."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from aegis_provider.table.values import Domain, Key, key_of
 
 @dataclass(frozen=True, eq=False)
 class Suppression:
-    """What a release does with the equivalence classes that break its promise.
+    """The suppression of equivalence classes that break a release's promise.
 
     Attributes:
-        release: The release; its domains have `*` where cells become it.
+        release: The release; domains with suppressed cells include `*`.
         quasi_identifiers: The quasi-identifiers that it shares.
-        suppressed: How many records and cells are suppressed, and the classes before.
+        suppressed: The numbers of suppressed records and cells, and the classes before suppression.
         broken: (broken,) the keys of the classes that break the promise.
         stars: (broken + 1, quasi-identifiers) which cells of each become `*`; none in the last row, for other classes.
         left_out: (broken + 1,) which of them are left out; not the last.
@@ -43,7 +43,9 @@ class Suppression:
     def of(
         cls, release: Release, quasi_identifiers: tuple[str, ...], records: DistinctRecords, suppressed: Suppressed
     ) -> "Suppression":
-        """Return the suppression in a release of these distinct records, whose first columns identify people."""
+        """Return the suppression in a release of these distinct records, whose first columns are the
+        quasi-identifiers.
+        """
         _, firsts = np.unique(suppressed.classes, return_index=True)
         codes = records.codes[suppressed.places[firsts], : len(quasi_identifiers)]
         stars = np.pad(suppressed.stars[firsts], ((0, 1), (0, 0)))
@@ -55,7 +57,8 @@ class Suppression:
         """Yield the blocks of the release with suppressed cells and without the records that are left out.
 
         Raises:
-            TableError: The number of records left is not as counted; a database may return records in another order.
+            TableError: The number of remaining records is wrong, for example because a database changed the order of
+                records.
         """
         expected = self.release.counted.records - self.suppressed.records
         for block in blocks:
@@ -102,7 +105,7 @@ class Promise:
 
     @classmethod
     def of(cls, release: Release, plan: Plan, configuration: Configuration) -> "Promise":
-        """Return the promise; dropped attributes are neither quasi-identifiers nor sensitive in the release."""
+        """Return the promise; in the release, dropped attributes are neither quasi-identifiers nor sensitive."""
         shared = set(release.names)
         quasi_identifiers = tuple(name for name in plan.quasi_identifiers if name in shared)
         sensitive = tuple(name for name in plan.sensitive if name in shared)
@@ -114,9 +117,8 @@ class Promise:
         return self.release.only(self._columns)
 
     def suppression(self, blocks: Iterable[pa.RecordBatch]) -> Suppression:
-        """Return what becomes of the records in the blocks of `judged` that break the promise.
-
-        Memory holds only the distinct combinations of values, never the records.
+        """Return the suppression of records in the blocks of `judged` that break the promise.
+        Memory holds only distinct combinations of values, never records.
         """
         records = records_of(blocks, self.judged.names, self.release.domains, self._columns)
         masked = MaskedRecords(records, {}, self.quasi_identifiers, self.sensitive)
@@ -125,9 +127,9 @@ class Promise:
         return Suppression.of(self.release, self.quasi_identifiers, records, suppressed)
 
     def reached(self, written: Table, suppression: Suppression | None) -> dict[str, int | float]:
-        """Return the privacy that the written texts reach, by name; a suppressed cell is a value of its own.
+        """Return the privacy of the written texts, by name; a suppressed cell counts as a separate value.
 
-        Its classes are compared with the whole table, including the suppressed records.
+        Classes are compared with the whole table, including suppressed records.
 
         Args:
             written: The written table.
@@ -143,7 +145,7 @@ class Promise:
         return measure_privacy(classes if suppression is None else classes.compared_with(suppression.suppressed.before))
 
     def declared_otherwise(self, suppression: Suppression) -> Iterator[str]:
-        """Yield a sentence for each number of suppressed records or cells that differs from the plan's declaration."""
+        """Yield a sentence for each number of suppressed records or cells that differs from the declared one."""
         name, suppressed = self.configuration.id, suppression.suppressed
         records, cells = self.configuration.suppressed or 0, self.configuration.suppressed_cells
         if suppressed.records != records:
@@ -153,7 +155,7 @@ class Promise:
             yield f"{name} declares {cells} cells suppressed, but its promise needs {suppressed.cells}"
 
     def broken(self, reached: Mapping[str, int | float]) -> Iterator[str]:
-        """Yield a sentence for each promise that is not reached or that has no attribute to be measured on."""
+        """Yield a sentence for each promise that is broken or has no attribute to be measured on."""
         for name, limit in self.configuration.privacy.items():
             if CRITERIA[name].is_measured and name not in reached:
                 missing = f"sensitive attribute{' in order' if CRITERIA[name].needs_order else ''}"
@@ -175,7 +177,7 @@ def _keys(codes: Places) -> pa.FixedSizeBinaryArray:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(rows), [None, pa.py_buffer(rows)])
 
 
-# Equal combinations from several blocks are merged only when this many have accumulated.
+# Combinations of several blocks are merged once this many have accumulated.
 _WAITING = 1 << 20
 
 
@@ -190,7 +192,7 @@ def records_of(
 ) -> DistinctRecords:
     """Return the combinations of values of one or more columns in blocks of the columns `names`.
 
-    Memory holds combinations, never the records. For a while, a combination may be held several times.
+    Memory holds combinations, never records; a combination may be in memory several times until merged.
     """
     mine = [domains[name] for name in columns]
     places = [names.index(name) for name in columns]
@@ -227,7 +229,7 @@ def records_in(written: Table, domains: Mapping[str, Domain], columns: Sequence[
 
 
 def _read_back(texts: pa.ChunkedArray, domain: Domain) -> Places:
-    """(combinations,) The places of texts; each value has one, so these are the classes that any program counts."""
+    """(combinations,) The places of texts. Each value must have one text, so that any program counts these classes."""
     coded = texts.combine_chunks().dictionary_encode()
     keys = {key: place for place, key in enumerate(domain.keys)}
     places = {text: _place(text, domain, keys) for text in coded.dictionary.to_pylist()}
@@ -240,7 +242,7 @@ def _read_back(texts: pa.ChunkedArray, domain: Domain) -> Places:
 
 
 def _place(text: str, domain: Domain, keys: Mapping[Key, int]) -> int:
-    """Return the place of a text, which a typed column of Parquet may spell differently, such as 5.0 for 5."""
+    """Return the place of a text; a typed Parquet column may spell it differently, such as 5.0 for 5."""
     if text in domain.places:
         return domain.places[text]
     try:

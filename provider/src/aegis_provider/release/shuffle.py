@@ -1,7 +1,6 @@
-"""A random order of records, of tables of any size: the order of a table can tell who is who.
-
-Records are dealt to parts at random, on disk if there are several, and each part is then put into a random order. All
-orders are equally likely, as in the merge of Rao and Sandelius [@rao1961; @sandelius1962].
+"""Shuffles the records of tables of any size, since their order can identify people.
+Records are dealt to random parts, on disk if there are several, and each part is then shuffled. All orders are equally
+likely, as in the merge of Rao and Sandelius [@rao1961; @sandelius1962].
 """
 
 import secrets
@@ -18,17 +17,17 @@ from numpy.typing import NDArray
 from aegis_provider.table.arrays import number_array
 
 RECORDS_IN_MEMORY: Final = 1 << 18
-"""About how many records are put into a random order at once."""
+"""Approximate number of records shuffled at once."""
 
 
 def shuffled(
     blocks: Iterable[pa.RecordBatch], records: int, schema: pa.Schema, folder: Path
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the same records in a random order that only the system's chance decides.
+    """Yield the same records in an order drawn from the system's secure random source.
 
     Args:
         blocks: The records.
-        records: About how many there are.
+        records: Their approximate number.
         schema: The schema of the blocks.
         folder: A directory for temporary files, on a disk with room for the records.
     """
@@ -63,5 +62,5 @@ def _reordered(table: pa.Table) -> Iterator[pa.RecordBatch]:
 
 
 def _words(many: int) -> NDArray[np.uint64]:
-    """(many,) Unpredictable words; that two of them are equal, or that a part is favoured, is too rare to matter."""
+    """(many,) Unpredictable words; collisions and the bias towards a part are negligible."""
     return np.frombuffer(secrets.token_bytes(8 * many), dtype=np.uint64)

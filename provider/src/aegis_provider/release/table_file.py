@@ -1,4 +1,4 @@
-"""Writing of tables block by block: CSV as RFC 4180 defines it, or Parquet, with types wherever they lose nothing."""
+"""Writes tables block by block: CSV by RFC 4180, or Parquet, with types wherever they lose nothing."""
 
 import csv
 import os
@@ -40,13 +40,13 @@ def write_table(
 
     Args:
         path: The file to write.
-        output: What it will be called.
+        output: Its final name.
         names: The names of the columns.
         blocks: The records.
         domains: The values of each column.
         delimiter: The delimiter of CSV.
         categorical: The columns that are ordered categoricals in Parquet.
-        escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
+        escape_formulas: Whether CSV cells that a spreadsheet would run get an apostrophe before them.
 
     Returns:
         A sentence if a spreadsheet would run something in the file.
@@ -69,7 +69,7 @@ def refuse_escaping(output: Path) -> None:
         OutputError: The output is Parquet.
     """
     if output.suffix.lower() == PARQUET_ENDING:
-        raise OutputError(f"{output}: only CSV has formulas to escape; leave --escape-formulas out for Parquet")
+        raise OutputError(f"{output}: only CSV has formulas to escape; omit --escape-formulas for Parquet")
 
 
 def write_csv(path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch], delimiter: str) -> None:
@@ -92,7 +92,7 @@ def write_csv(path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch]
 
 
 def _csv_options(names: Sequence[str], delimiter: str) -> str:
-    """Return the options of COPY, with the header as text, since SQL ignores the case in which names may differ."""
+    """Return the options of COPY, with the header as text, since SQL names are case-insensitive."""
     header = StringIO()
     csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(names)
     prefix, suffix = quoted(header.getvalue()), quoted("\n")
@@ -107,7 +107,7 @@ def _explained(error: duckdb.Error) -> str:
 
 @dataclass
 class _Stream:
-    """Blocks for DuckDB to pull; DuckDB wraps errors raised meanwhile, so `fault` keeps the original."""
+    """Blocks for DuckDB to pull. DuckDB wraps errors raised in them, so `fault` records the original."""
 
     columns: int
     blocks: Iterable[pa.RecordBatch]
@@ -155,7 +155,7 @@ def write_parquet(
 
 @dataclass(frozen=True, eq=False)
 class ParquetColumn:
-    """A column of Parquet. Numbers are doubles if each double, in its shortest text, shows exactly the number.
+    """A column of Parquet. Numbers are doubles if the shortest text of each double is exactly the number.
 
     Attributes:
         domain: The texts that occur.
