@@ -229,10 +229,10 @@ NO_POLICIES = [
     (USUAL + "approve: [{tenants: any}]\n", "approve.0: `require` is missing"),
     (USUAL + "approve: [{require: {}}]\n", "approve.0: `tenants` is missing"),
     (USUAL + "approve: [{tenants: any, require: {kk: 1}}]\n", "unknown key 'kk'"),
-    (USUAL + "approve: [{tenants: any, require: }]\n", "approve.0.require: say how private the table must be"),
+    (USUAL + "approve: [{tenants: any, require: }]\n", "approve.0.require: state the required privacy"),
     (USUAL + "approve: [{tenants: any, require: {k: -5}}]\n", "approve.0.require.k: "),
-    (USUAL.replace("s3://b/c", "http://xn--a.com"), "is no address"),
-    (USUAL.replace("s3://b/c", "http://[::1"), "is no address"),
+    (USUAL.replace("s3://b/c", "http://xn--a.com"), "not an address"),
+    (USUAL.replace("s3://b/c", "http://[::1"), "not an address"),
 ]
 
 

@@ -139,7 +139,7 @@ def test_a_name_of_an_entry_about_something_else_is_not_taken_from_it(client, pe
 
 
 def test_a_host_that_is_no_service_is_told(url, people, tmp_path):
-    told = "/elsewhere: is no service of Aegis, or one before this release"
+    told = "/elsewhere: not an Aegis service, or an older version"
     with Client(f"{url}/elsewhere") as client, pytest.raises(ServiceError, match=told):
         release(people, "ill", output=tmp_path / "r", publish=client)
 

@@ -118,8 +118,8 @@ def test_links_of_azure_and_google_are_signed_without_asking_them(monkeypatch, t
 @for_each(
     ("place", "link", "said"),
     [
-        ("ftp://shared.example/", None, "is no directory and none of s3"),
-        ("somewhere", None, "say with --link"),
+        ("ftp://shared.example/", None, "not a directory and none of s3"),
+        ("somewhere", None, "give the public address of this directory with --link"),
         ("s3://shared/health", "https://shared.example", "links are presigned"),
         ("s3://", None, "s3://"),
     ],

@@ -1,8 +1,8 @@
-"""Handing over what a consumer has requested: the table is masked, measured and uploaded, and the service told of it.
+"""Fulfils data requests: masks, measures and uploads the table, and reports the delivery to the service.
 
 task = Task(client, request_id, "health.csv", load_plan("plan.yaml"))
 fulfil(task, storage_at("s3://bucket/shared"), work)
-for event in Agent(client, load_policy("policy.yaml"), work).round():    # the provider's part, unattended
+for event in Agent(client, load_policy("policy.yaml"), work).round():    # unattended
     print(event.kind, event.detail)
 """
 

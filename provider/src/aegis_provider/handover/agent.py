@@ -1,7 +1,6 @@
-"""The provider's part of data requests, unattended: approve by rules, fulfil, back off, and begin again.
-
-Any number of agents may run with the same policy, on any number of machines: the lease of a request lets one of them
-fulfil it, and if that one dies, another takes over.
+"""Handles a provider's data requests unattended: approves by rules, fulfils, backs off, and repeats.
+Any number of agents may run with the same rules, on any number of machines. The lease of a request lets one of them
+fulfil it; if that one dies, another takes over.
 """
 
 import re
@@ -32,12 +31,11 @@ _REASON: Final = "approved by the rules of the provider's agent"
 
 
 def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
-    """Approve the requests that a rule allows, oldest first, and yield each. A person decides about all others.
-
-    The service counts what a tenant was granted, so any number of agents never grant more than a rule says.
+    """Approve the requests that a rule allows, oldest first, and yield each. A person decides on all others.
+    The service counts what a tenant was granted, so several agents together do not exceed the limit of a rule.
 
     Raises:
-        AegisError: The service does not answer, or does not let the caller approve.
+        AegisError: The service does not respond, or does not let the caller approve.
     """
     waiting = [each for each in service.requests.list("advised", side="provider") if _is_ours(each, policy)]
     vouched = _Vouched(service)
@@ -49,23 +47,23 @@ def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
             limit = None if rule.per_month is None else GrantLimit(requests=rule.per_month, days=MONTH)
             yield service.requests.approve(request.id, _REASON, limit)
         except ConflictError:
-            continue  # its tenant has had enough, or somebody else was faster
+            continue  # its tenant has reached the limit, or somebody else was faster
 
 
 def _is_ours(request: DataRequestHead, policy: Policy) -> bool:
-    """Whether the agent has the table; it might have no plan for a version that was replaced."""
+    """Whether the agent has the table, and a plan for the current version."""
     return request.entry.name in policy.tables and not request.stale
 
 
 class _Vouched:
-    """What entries vouch for in their configurations; each version is read once."""
+    """The promises of entries for their configurations; each version is read once."""
 
     def __init__(self, service: Client) -> None:
         self._service = service
         self._schemas: dict[tuple[str, int], Mapping[str, Any]] = {}
 
     def of(self, request: DataRequestHead) -> Mapping[str, float]:
-        """What is vouched for in the configuration of a request, by criterion."""
+        """Return the promises for the configuration of a request, by criterion."""
         version = request.entry.id, request.entry.version
         if version not in self._schemas:
             self._schemas[version] = self._service.entry(*version).entry_schema
@@ -78,18 +76,18 @@ _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SHORTEST_PAUSE: Final = 5.0
 
 RELINKING: Final = 3600.0
-"""The seconds after which an agent looks again for links that end."""
+"""Seconds between searches for expiring links."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that an agent did, or could not do.
+    """A success or a failure of an agent.
 
     Attributes:
-        kind: What: it approved a request, delivered, gave a new link, or failed.
-        request: The request; `None` if the service does not answer.
-        detail: The configuration, or why it failed.
-        retry_in: After how many seconds it tries again; 0 if it has not failed.
+        kind: It approved a request, delivered, renewed a link, or failed.
+        request: The request; `None` if the service does not respond.
+        detail: The configuration, or the reason of the failure.
+        retry_in: Seconds until the next try; 0 without a failure.
     """
 
     kind: Literal["approved", "delivered", "relinked", "failed"]
@@ -100,7 +98,7 @@ class Event:
 
 @dataclass
 class _Failures:
-    """The failures of a request in a row, and when it is tried again."""
+    """The number of consecutive failures of a request, and the time of the next try."""
 
     number: int = 0
     not_before: float = 0.0
@@ -108,15 +106,15 @@ class _Failures:
 
 @dataclass
 class Agent:
-    """Does what its policy says.
+    """Approves and fulfils data requests by the rules of its policy.
 
     Attributes:
         service: The service, with a key of the provider.
-        policy: What it may do.
-        work: A directory for what is done until it is delivered. Agents on one machine may share it.
-        lease_seconds: How long after this agent has died another one takes over.
+        policy: Its rules.
+        work: A directory for unfinished work. Agents on one machine may share it.
+        lease_seconds: Time after the death of this agent until another takes over.
         stage: Shows the progress.
-        clock: The seconds that have passed, for the pauses between tries.
+        clock: A clock in seconds, for the pauses between tries.
     """
 
     service: Client
@@ -131,7 +129,7 @@ class Agent:
     _elsewhere: set[str] = field(default_factory=set)
 
     def round(self) -> Iterator[Event]:
-        """Approve and fulfil all that can be now, and yield what is done. A failure ends only what it concerns."""
+        """Approve and fulfil all requests that are due, and yield the events. A failure affects only its request."""
         try:
             for request in approve(self.service, self.policy):
                 yield Event("approved", request, request.configuration or "")
@@ -146,7 +144,7 @@ class Agent:
             yield Event("failed", None, str(error), self.rest)
 
     def _relinked(self) -> Iterator[Event]:
-        """Give new links, once an hour, to what was delivered by links that end within a day."""
+        """Renew, once an hour, the links of deliveries that expire within a day."""
         if self.clock() < self._look_at_links:
             return
         self._look_at_links = self.clock() + RELINKING
@@ -160,16 +158,16 @@ class Agent:
                 return
             relink(self.service, request.id, self.policy.storage)
         except AegisError as error:
-            if isinstance(error, OutputError):  # it was delivered by hand, from another storage
+            if isinstance(error, OutputError):  # delivered by hand, from another storage
                 self._elsewhere.add(request.id)
             yield Event("failed", request, str(error), RELINKING)
         else:
             yield Event("relinked", request, request.configuration or "")
 
     def _tidy(self) -> None:
-        """Remove what was made for requests that nobody can fulfil any more, such as withdrawn ones."""
+        """Remove the work for requests that can no longer be fulfilled, such as withdrawn ones."""
         for path in self.work.iterdir() if self.work.is_dir() else ():
-            # What somebody else has put there, or works on now, is left alone.
+            # Leave files of others, and work in progress.
             if _ID.fullmatch(path.name) and path.is_dir():
                 with suppress(InUseError, NotFoundError, OutputError):
                     request = self.service.requests.get(path.name)
@@ -179,7 +177,7 @@ class Agent:
 
     @property
     def rest(self) -> float:
-        """The seconds until the next round: more, the more often the service did not answer."""
+        """The seconds until the next round, growing while the service does not respond."""
         return pause(self._silent, SHORTEST_PAUSE)
 
     def _is_due(self, request: DataRequestHead) -> bool:

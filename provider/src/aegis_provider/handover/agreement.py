@@ -1,4 +1,4 @@
-"""What was agreed upon, compared with the provider's plan: a table is masked only as the approved entry says."""
+"""Compares the approved entry with the provider's plan, so that a table is masked only as agreed."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,15 +14,15 @@ Json = Mapping[str, Any]
 
 
 def refuse_other(service: Client, request: DataRequest, plan: Plan) -> dict[str, float]:
-    """Refuse a plan that is not the one which the approved version of the entry was made from.
+    """Refuse a plan from which the approved version of the entry was not made.
 
     Returns:
-        What the entry vouches for in the configuration, by privacy criterion.
+        The entry's promises for the configuration, by privacy criterion.
 
     Raises:
-        ServiceError: The entry's version is another one by its digest.
-        PlanError: The plan masks otherwise than the entry says.
-        AegisError: The service does not tell.
+        ServiceError: The digest of the entry's version differs.
+        PlanError: The plan masks differently from the entry.
+        AegisError: The service does not respond, or refuses.
     """
     entry_id, version = request.entry.id, request.entry.version
     head = service.entry(entry_id, version)
@@ -58,7 +58,7 @@ def _differences(entry: Json, configuration: str, plan: Plan) -> Iterator[str]:
 
 
 def _other_functions(entry: Json, maskings: Mapping[str, str], plan: Plan) -> Iterator[str]:
-    """Say which masking functions differ. Where the entry leaves parameters out, nothing is said about them."""
+    """Yield the masking functions that differ, ignoring parameters that the entry leaves out."""
     of_entry = {(each["name"], one["id"]): one["function"] for each in entry["attributes"] for one in each["maskings"]}
     of_plan = {(attribute.name, one.id): one.function for attribute in plan.attributes for one in attribute.maskings}
     for place in maskings.items():

@@ -1,4 +1,4 @@
-"""Fulfilment of an approved request: mask, measure, upload, and tell the service."""
+"""Fulfils an approved request: masks, measures, uploads, and reports to the service."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -52,27 +52,25 @@ from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import LARGEST_CARD, DataRequest, DeliveryDescriptor, EntryDocument, faults_of
 
 _NAMED: Final = 3
-"""So many places are named that were not decided."""
+"""Maximum number of undecided places to name."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be fulfilled.
+    """A request to fulfil, and how.
 
     Attributes:
-        service: The service.
-        request_id: The request.
+        request_id: The id of the request.
         table: The table; anything that `open_table` accepts.
         plan: The plan that the entry was made from.
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB.
         ending: The ending of the masked table's file: `.csv` or `.parquet`.
-        escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
-        card: The release card that may be published, as JSON values; without one, the descriptor tells the roles of the
-            columns.
-        accept_unique: Whether to deliver it even if more than 1 % of its records are alone on all shared columns.
-        lease_seconds: How long after this program has died another one may take over.
-        accept_identifiers: Whether the masked table may have what identifies persons.
+        escape_formulas: Whether CSV cells that a spreadsheet would run get an apostrophe before them.
+        card: The public release card, as JSON values; without one, the descriptor states the roles of the columns.
+        accept_unique: Whether to deliver even if more than 1 % of the records are alone on all shared columns.
+        lease_seconds: Time after the death of this program until another may take over.
+        accept_identifiers: Whether the masked table may contain identifying values.
         stage: Shows the progress.
     """
 
@@ -97,12 +95,12 @@ class Masked:
 
     Attributes:
         file: The name of its file.
-        records: How many records it has.
-        suppressed: How many records were left out.
-        privacy: What was measured in it, by name; what no table shows is as the plan promises.
+        records: Its number of records.
+        suppressed: The number of left-out records.
+        privacy: Its measured privacy by name; promised values where a table cannot show them.
         unmeasured: The names of the latter.
-        checked: What was found in it; `None` for a generated table.
-        warnings: A sentence for each thing in it that its provider may not expect.
+        checked: The result of its checks; `None` for a generated table.
+        warnings: A sentence for each disclosure in it that its provider may not expect.
     """
 
     file: str
@@ -119,9 +117,10 @@ class Fulfilled:
     """A fulfilled request.
 
     Attributes:
-        request: The request as it is then.
-        masked: The masked table that was delivered.
-        alone: How many of its records are alone, and in the worst configuration of the entry; `None` if generated.
+        request: The request after the delivery.
+        masked: The delivered table.
+        alone: How many of its records are alone, and how many in the worst configuration of the entry; `None` if
+            generated.
         warning: What could not be cleaned up; empty if nothing is left.
     """
 
@@ -132,30 +131,29 @@ class Fulfilled:
 
 
 def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
-    """Mask the table as was approved, put it into the provider's storage, and tell the service where it is.
-
-    Plan, entry and approval must be about the same: the version's digest and the maskings are compared. The privacy
-    that the plan promises is measured in the masked file, and records are in a random order. If it is stopped, the next
-    run with the same `work` goes on: it does not mask or upload again what is there already.
+    """Mask the table as approved, upload it to the provider's storage, and report its link to the service.
+    Plan, entry and approval must agree: the version's digest and the maskings are compared. The promised privacy is
+    measured in the masked file, whose records are shuffled. An interrupted run resumes with the same `work`, without
+    masking or uploading again.
 
     Args:
-        task: What is to be fulfilled.
-        storage: Where the masked table is put.
-        work: A directory for what is done until it is delivered.
+        task: The request.
+        storage: The storage for the masked table.
+        work: A directory for unfinished work.
 
     Raises:
         ConflictError: Another program fulfils the request, or it has changed meanwhile.
-        PlanError: The service takes no link to this storage, the plan is another one than was published, or the card
-            has exact numbers, for the provider only.
+        PlanError: The service does not accept links to this storage, the plan does not match the entry, or the card is
+            the provider's own, with exact numbers.
         TableError: The table cannot be read or does not fit the plan.
-        IdentifierError: The masked table would have what identifies persons, and that is not accepted.
-        PromiseError: The masked table does not have the privacy that is promised.
-        UniqueRecordsError: Too many records are alone on all shared columns, and nobody has accepted that.
-        SmallCountsError: The entry, read together with the masked table, gives small counts away.
-        MachineError: Whether it does was not decided in time; the next run goes on.
+        IdentifierError: The masked table would contain identifying values, and that is not accepted.
+        PromiseError: The masked table lacks the promised privacy.
+        UniqueRecordsError: Too many records are alone on all shared columns, and that is not accepted.
+        SmallCountsError: The entry and the masked table together give away small counts.
+        MachineError: That could not be decided in time; the next run resumes.
         EntryError: The entry does not count the records of the table.
-        OutputError: It cannot be written or uploaded.
-        AegisError: The service does not answer, or refuses.
+        OutputError: The table cannot be written or uploaded.
+        AegisError: The service does not respond, or refuses.
     """
     _refuse_exact_card(task)
     _refuse_link(task, storage)
@@ -181,12 +179,11 @@ def _refuse_exact_card(task: Task) -> None:
 
 
 def _refuse_link(task: Task, storage: Storage) -> None:
-    """Refuse a storage whose links the service does not take, before anything is masked.
-
-    Whether it takes links into private networks only the service knows.
+    """Refuse a storage whose links the service does not accept, before masking.
+    Only the service knows whether it accepts links into private networks.
 
     Raises:
-        PlanError: With all that is wrong about a link.
+        PlanError: The link has faults, which the text lists.
     """
     try:
         link = storage.link(file_name(task.request_id, "0" * 64, task.ending)).url
@@ -195,12 +192,12 @@ def _refuse_link(task: Task, storage: Storage) -> None:
     else:
         faults = list(link_faults(link, allow_private=True))
     if faults:
-        # Without the link, which may have a password.
+        # Omit the link, which may contain a password.
         raise PlanError(f"this cannot be delivered: no link to this storage will do: {' '.join(faults)}")
 
 
 def _refuse_unapproved(request: DataRequest, storage: Storage, work: Path) -> None:
-    """Refuse a request that nobody can fulfil now, and remove what is left of an earlier run."""
+    """Refuse a request that cannot be fulfilled, and remove the work of an earlier run."""
     if request.state == "approved" and request.configuration is not None:
         return
     if (work / request.id).is_dir():
@@ -213,7 +210,7 @@ def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | 
     """Return how many records are alone on all columns that the table shares.
 
     Raises:
-        UniqueRecordsError: They are too many, and nobody has accepted that.
+        UniqueRecordsError: They are too many, and that is not accepted.
     """
     if (checked := masked.checked) is None:
         return None
@@ -228,13 +225,12 @@ def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | 
 
 
 def _refuse_read_together(task: Task, request: DataRequest, masked: Path) -> None:
-    """Refuse a table beside which the entry gives counts of 1 to 4 away that the table does not show.
-
-    Whoever published exact counts has said that small ones may be known. Generated tables show no records.
+    """Refuse a table if it and the entry together give away counts of 1 to 4 that the table does not show.
+    Exact published counts mean that small ones may be known. Generated tables show no records.
 
     Raises:
-        SmallCountsError: It does.
-        MachineError: That was not decided in time. Nothing says that the entry is to blame, so the table stays.
+        SmallCountsError: They do.
+        MachineError: That could not be decided in time. The entry may be fine, so the table stays.
         EntryError: The entry does not count the records of the table.
     """
     entry_id, version, configuration = request.entry.id, request.entry.version, request.configuration or ""
@@ -244,7 +240,7 @@ def _refuse_read_together(task: Task, request: DataRequest, masked: Path) -> Non
         return
     entry = EntryDocument.model_validate(task.service.summaries(entry_id, version))
     with open_table(task.table, delimiter=task.delimiter, memory_limit=task.memory_limit) as source:
-        separator = source.delimiter or ","  # as it was written
+        separator = source.delimiter or ","  # as written
     with (
         task.stage("judging entry and table together"),
         open_table(masked, delimiter=separator, memory_limit=task.memory_limit) as opened,
@@ -263,7 +259,7 @@ def _refuse_read_together(task: Task, request: DataRequest, masked: Path) -> Non
 
 @contextmanager
 def _nothing_if_refused(folder: Folder) -> Iterator[None]:
-    """Remove the masked table if it is refused; after other failures, the next run goes on with it."""
+    """Remove the masked table if it is refused; after other failures, the next run reuses it."""
     try:
         yield
     except (EntryError, IdentifierError, PromiseError, SmallCountsError, UniqueRecordsError):
@@ -272,7 +268,7 @@ def _nothing_if_refused(folder: Folder) -> Iterator[None]:
 
 
 def _removed(folder: Folder) -> str:
-    """Remove the folder of a request that was delivered; return why that failed, if it did."""
+    """Remove the folder of a delivered request; return the reason of any failure."""
     try:
         folder.remove()
     except OutputError as error:
@@ -289,7 +285,7 @@ def _refuse_other_card(task: Task, request: DataRequest) -> None:
 
 
 def _masked(task: Task, request: DataRequest, folder: Folder, vouched: Mapping[str, float]) -> Masked:
-    """Mask the table, unless that is done already."""
+    """Mask the table, unless it is masked already."""
     generated = task.plan.generated_table(request.configuration or "")
     ending = task.ending if generated is None else generated.file.suffix.lower()
     made_from = {
@@ -325,8 +321,8 @@ def _applied(task: Task, request: DataRequest, output: Path, vouched: Mapping[st
             progress=progress,
         )
     records = applied.records
-    # What compares with the whole table depends on records that the consumer does not have. What the entry says of it
-    # holds; of the rest, the steps in which it may be told if some label value is rare.
+    # Criteria that compare with the whole table depend on records that the consumer lacks. The entry's values hold;
+    # others are rounded to the published steps if some label value is rare.
     told = published_privacy(applied.reached, vouched, [((1, SMALL), (records, records + applied.suppressed))])
     compared = {name: vouched.get(name, told.get(name)) for name in applied.reached if CRITERIA[name].compares}
     reached = {name: number for name, number in {**applied.reached, **compared}.items() if number is not None}
@@ -356,7 +352,7 @@ def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:
 
 
 def _card(task: Task, request: DataRequest) -> dict[str, Any] | None:
-    """The release card, or what its consumer needs to measure the privacy of the table: the roles of its columns."""
+    """The release card, or the roles of the columns, which the consumer needs to measure the privacy of the table."""
     if task.card is not None:
         return dict(task.card)
     if task.plan.generated_table(request.configuration or "") is not None:
@@ -370,10 +366,10 @@ def _card(task: Task, request: DataRequest) -> dict[str, Any] | None:
 def _descriptor(
     task: Task, request: DataRequest, storage: Storage, file: Path, masked: Masked, lease: Held
 ) -> DeliveryDescriptor:
-    """What the service is told of the masked table.
+    """Return the descriptor of the masked table for the service.
 
     Raises:
-        PlanError: The release card, or the link, is none that the service takes.
+        PlanError: The service does not accept the release card or the link.
     """
     sha256 = digest_of(file)
     try:
@@ -397,7 +393,7 @@ def _descriptor(
 def _delivered(
     task: Task, request: DataRequest, storage: Storage, folder: Folder, masked: Masked, lease: Held
 ) -> DataRequest:
-    """Upload the masked table and tell the service; nothing stays that the service will never take."""
+    """Upload the masked table and report it to the service; remove what the service refuses for good."""
     file = folder.file(masked.file)
     descriptor = _descriptor(task, request, storage, file, masked, lease)
     name = file_name(request.id, descriptor.sha256, file.suffix)
@@ -406,7 +402,7 @@ def _delivered(
     try:
         return task.service.requests.deliver(request.id, descriptor)
     except ConflictError as error:
-        # Whoever has the lease may be about to deliver the very same file, so it stays until that is known.
+        # The holder of the lease may be about to deliver the same file, so it stays.
         if error.code != LEASED:
             abandon(folder, task.service.requests.get(request.id), storage)
         raise

@@ -10,13 +10,13 @@ from aegis_provider.errors import ServiceError
 from aegis_sdk import AegisError, Client, ConflictError
 
 SECONDS: Final = 60
-"""How long a lease lasts: so long after a program has died, another one takes over."""
+"""Duration of a lease: the time after the death of a program until another takes over."""
 
 LEASED: Final = "leased"
-"""The code of the refusal while another program has the lease."""
+"""The error code while another program has the lease."""
 
 _RENEWALS: Final = 4
-"""How often a lease is renewed in its time, so that a slow answer does not end it."""
+"""Renewals per duration of a lease, so that a slow response does not end it."""
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,17 @@ class Held:
 
     Attributes:
         id: Its id, for the delivery descriptor.
-        lost: Set if another program has taken it, or the request has changed.
+        lost: Set if another program has taken the lease, or the request has changed.
     """
 
     id: str
     lost: Event = field(default_factory=Event)
 
     def refuse_if_lost(self) -> None:
-        """Stop work that is in vain.
+        """Stop if the lease was lost.
 
         Raises:
-            ServiceError: Another program fulfils the request now, or nobody can any more.
+            ServiceError: Another program fulfils the request, or it can no longer be fulfilled.
         """
         if self.lost.is_set():
             raise ServiceError("the lease was lost: another program fulfils the request, or it has changed")
@@ -45,12 +45,11 @@ class Held:
 def leased(service: Client, request_id: str, seconds: int = SECONDS) -> Iterator[Held]:
     """Take the lease of a request, renew it in the background, and release it at the end.
 
-    If renewing fails for long enough, another program may take the request; the service then refuses this one's
-    delivery.
+    If renewals fail for long enough, another program may take the request, and the service refuses this one's delivery.
 
     Raises:
         ConflictError: Another program has it, or the request is not approved.
-        AegisError: The service does not answer, or does not let the caller fulfil requests.
+        AegisError: The service does not respond, or does not let the caller fulfil requests.
     """
     held = Held(service.requests.lease(request_id, seconds).lease)
     done = Event()
@@ -61,7 +60,7 @@ def leased(service: Client, request_id: str, seconds: int = SECONDS) -> Iterator
     finally:
         done.set()
         renewing.join()
-        with suppress(AegisError):  # it ends by itself
+        with suppress(AegisError):  # the lease expires anyway
             service.requests.release(request_id, held.id)
 
 
@@ -73,4 +72,4 @@ def _renew(service: Client, request_id: str, seconds: int, held: Held, done: Eve
             held.lost.set()
             return
         except AegisError:
-            continue  # the next time it may answer
+            continue  # the next try may succeed

@@ -1,4 +1,4 @@
-"""The policy of an agent: which requests it approves, and how it fulfils those for each entry. A YAML file."""
+"""The rules of an agent in a YAML file: which requests to approve, and how to fulfil those for each entry."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ class Rule:
     """Which requests may be approved.
 
     Attributes:
-        tenants: Who may ask; `None` for anybody.
-        purposes: Texts of which the purpose must contain one, in upper or lower case; empty if any will do.
-        require: The privacy that the entry must vouch for in the configuration.
-        per_month: How many requests of a tenant are granted in 30 days; `None` for any number.
+        tenants: The permitted tenants; `None` for all.
+        purposes: Texts of which the purpose must contain one, ignoring case; empty permits any purpose.
+        require: The privacy that the entry must promise for the configuration.
+        per_month: Maximum number of grants per tenant in 30 days; `None` for no limit.
     """
 
     tenants: frozenset[str] | None
@@ -33,11 +33,11 @@ class Rule:
     per_month: int | None
 
     def fits(self, request: DataRequestHead, vouched: Mapping[str, float]) -> bool:
-        """Return whether a request may be approved by it, as long as its tenant has not had enough.
+        """Return whether the rule permits a request, apart from the limit per tenant.
 
         Args:
             request: The request.
-            vouched: What the entry vouches for in the configuration that was advised.
+            vouched: The entry's promises for the advised configuration.
         """
         purpose = request.purpose.casefold()
         return (
@@ -49,16 +49,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """What requests for an entry are fulfilled with.
+    """The table and options for requests for an entry.
 
     Attributes:
         table: The table: a path, a glob or a URL.
         plan: The plan that the entry was made from.
-        delimiter: The delimiter of CSV files, if it is stated; otherwise it is found in the header.
+        delimiter: The stated delimiter of CSV files; by default, the one in the header.
         ending: The ending of masked files.
-        escape_formulas: Whether what a spreadsheet would run in CSV gets an apostrophe before it.
-        accept_unique: Whether tables are delivered of which more than 1 % of the records are alone on what is shared.
-        accept_identifiers: Whether masked tables may have what identifies persons.
+        escape_formulas: Whether CSV cells that a spreadsheet would run get an apostrophe before them.
+        accept_unique: Whether to deliver even if more than 1 % of the records are alone on all shared columns.
+        accept_identifiers: Whether masked tables may contain identifying values.
     """
 
     table: str
@@ -72,12 +72,12 @@ class PlannedTable:
 
 @dataclass(frozen=True)
 class Policy:
-    """What an agent may do.
+    """The rules of an agent.
 
     Attributes:
-        storage: Where it puts masked tables.
-        tables: What it fulfils requests with, by the entry's name.
-        rules: What it approves; the first that fits counts.
+        storage: The storage for masked tables.
+        tables: The tables for requests, by the entry's name.
+        rules: The rules of approval; the first that fits applies.
     """
 
     storage: Storage
@@ -85,15 +85,15 @@ class Policy:
     rules: tuple[Rule, ...]
 
     def rule_for(self, request: DataRequestHead, vouched: Mapping[str, float]) -> Rule | None:
-        """Return the first rule that fits a request; `None` if a person has to decide."""
+        """Return the first rule that permits a request; `None` if a person has to decide."""
         return next((rule for rule in self.rules if rule.fits(request, vouched)), None)
 
 
 def load_policy(path: Path) -> Policy:
-    """Read a policy, and the plans that it names. Paths are relative to its folder.
+    """Read a policy file, and the plans that it names. Paths are relative to its folder.
 
     Raises:
-        PlanError: The file, or a plan, is invalid; the text names the place.
+        PlanError: The file or a plan is invalid; the text names the place.
         InputError: The storage cannot be used.
     """
     root = Element(path.name, "", parsed(path), path.parent)
@@ -132,14 +132,14 @@ def _planned_table(element: Element) -> PlannedTable:
 
 
 def _rule(element: Element) -> Rule:
-    """Read a rule. It always says who may ask and how private the table must be."""
+    """Read a rule. It must state the tenants and the required privacy."""
     fields = element.fields("tenants", "require", optional=("purpose", "per_month"))
     tenants = (
         None if fields["tenants"].value == ANY else frozenset(each.name() for each in fields["tenants"].elements())
     )
     purposes = tuple(each.name() for each in fields["purpose"].elements()) if "purpose" in fields else ()
     if not isinstance(fields["require"].value, dict):
-        fields["require"].fail("say how private the table must be, {k: 10}; or {} for nothing")
+        fields["require"].fail("state the required privacy, {k: 10}, or {} for none")
     required = fields["require"].fields(optional=tuple(PRIVACY_CRITERIA))
     return Rule(
         tenants,

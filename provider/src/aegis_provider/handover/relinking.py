@@ -1,4 +1,4 @@
-"""New links to tables that were delivered: presigned ones end, and storages move."""
+"""Renews links to delivered tables: presigned links expire, and storages move."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -13,17 +13,17 @@ SOON: Final = timedelta(days=1)
 
 
 def relink(service: Client, request_id: str, storage: Storage) -> DataRequest:
-    """Give the consumer of a delivered request a new link to the same file, and return the request.
+    """Renew the link of a delivered request to the same file, and return the request.
 
     Args:
         service: The service.
         request_id: The request.
-        storage: Where the file is.
+        storage: The storage of the file.
 
     Raises:
         ServiceError: Nothing was delivered.
         OutputError: The storage does not have the file.
-        AegisError: The service does not answer, or refuses.
+        AegisError: The service does not respond, or refuses.
     """
     delivery = service.requests.get(request_id).delivery
     if delivery is None:
@@ -38,6 +38,6 @@ def relink(service: Client, request_id: str, storage: Storage) -> DataRequest:
 
 
 def ends_soon(request: DataRequest) -> bool:
-    """Return whether the link to what was delivered ends within a day, or has ended."""
+    """Return whether the link to a delivered table expires within a day, or has expired."""
     expires_at = None if request.delivery is None else request.delivery.expires_at
     return expires_at is not None and expires_at < datetime.now(UTC) + SOON

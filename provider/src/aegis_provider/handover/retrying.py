@@ -1,4 +1,4 @@
-"""Work that is tried again after failures that may pass."""
+"""Retries of work after transient failures."""
 
 import random
 import time
@@ -13,16 +13,15 @@ LONGEST: Final = 300.0
 
 
 def pause(failures: int, shortest: float = SHORTEST, longest: float = LONGEST) -> float:
-    """Return the seconds to wait after so many failures in a row: up to twice as many each time.
-
-    A random share of them is left out, so that many that failed at once do not come back at once.
+    """Return the seconds to wait after this many consecutive failures, doubling each time.
+    A random share is subtracted, so that clients that failed together do not retry together.
     """
     upper = min(longest, shortest * 2.0 ** min(failures, 32))
     return upper * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 
 
 def retried(work: Callable[[], Result], may_pass: Callable[[Exception], bool], tries: int = TRIES) -> Result:
-    """Return the result of some work, which is tried again while its failures may pass.
+    """Return the result of some work, which is retried while its failures are transient.
 
     Raises:
         Exception: The last failure.

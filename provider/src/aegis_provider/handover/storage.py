@@ -1,7 +1,6 @@
-"""The provider's own storage: where masked tables are put, so that consumers can fetch them by a link.
-
-Files have names that contain their SHA-256. So an upload that is repeated never replaces another file, and one that was
-finished before is not repeated.
+"""The provider's own storage, from which consumers fetch masked tables by a link.
+File names contain the SHA-256 of the content, so a repeated upload never replaces another file, and a finished one is
+not repeated.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,26 +30,26 @@ _RETRIES: Final = 10
 
 
 class Bucket(Protocol):
-    """What is needed of a bucket."""
+    """The operations of a bucket that deliveries need."""
 
     def size(self, name: str) -> int | None:
-        """The size of an object in bytes; None if there is none."""
+        """Return the size of an object in bytes; `None` if it does not exist."""
 
     def put(self, name: str, parts: Iterable[bytes], media_type: str) -> None:
-        """Upload an object, in parts that are retried one by one. It appears whole or not at all."""
+        """Upload an object in parts, which are retried separately. It appears whole or not at all."""
 
     def remove(self, name: str) -> None:
-        """Remove an object, if there is one."""
+        """Remove an object if it exists."""
 
     def signed(self, name: str, length: timedelta) -> str:
-        """A link by which anybody can fetch an object for some time."""
+        """Return a presigned link to an object, which expires after `length`."""
 
 
 def opened_bucket(place: str) -> Bucket:
     """Return the bucket at a URL.
 
     Raises:
-        OutputError: The URL, or what the environment says of it, is invalid.
+        OutputError: The URL or the configuration in the environment is invalid.
         AegisError: obstore is not installed.
     """
     with needs_extra("storage"):
@@ -93,24 +92,24 @@ def _failures(place: str) -> Iterator[None]:
     try:
         yield
     except (BaseError, ValueError, FileNotFoundError, PermissionError) as error:
-        # The text has many lines; the first says what, and the others where in the library.
+        # Only the first line of the text describes the error.
         raise OutputError(f"{place}: {str(error).strip().splitlines()[0] or type(error).__name__}") from error
 
 
 PART: Final = 1 << 22
-"""Bytes that are read and sent at once."""
+"""Bytes per read and send."""
 
 LINK_TIME: Final = timedelta(days=7)
-"""How long a presigned link lasts: the longest that S3 and Google sign."""
+"""Lifetime of a presigned link: the maximum of S3 and Google."""
 
 _TIMEOUT: Final = 60.0
 
 
 class Storage(Protocol):
-    """Where files are put."""
+    """A storage of files."""
 
     def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
-        """Upload a file, unless it is there already, and return a link to it.
+        """Upload a file, unless it exists already, and return a link to it.
 
         Args:
             file: The file.
@@ -119,21 +118,21 @@ class Storage(Protocol):
             progress: Called with the number of bytes uploaded.
 
         Raises:
-            OutputError: It cannot be uploaded.
+            OutputError: The file cannot be uploaded.
         """
 
     def size(self, name: str) -> int | None:
-        """Return the size of a file in bytes; `None` if there is none.
+        """Return the size of a file in bytes; `None` if it does not exist.
 
         Raises:
-            OutputError: The storage does not tell.
+            OutputError: The storage does not respond, or refuses.
         """
 
     def link(self, name: str) -> Link:
-        """Return another link to a file that is there."""
+        """Return a new link to an existing file."""
 
     def remove(self, name: str) -> None:
-        """Remove a file that nobody is told of.
+        """Remove a file that was not delivered.
 
         Raises:
             OutputError: It cannot be removed.
@@ -146,10 +145,10 @@ def storage_at(place: str, link: str | None = None) -> Storage:
     Args:
         place: A directory, `s3://bucket/prefix`, `az://container/prefix`, `gs://bucket/prefix`, or the address of a web
             server that takes PUT.
-        link: Where consumers find its files: the address of the directory. Directories need it; web servers may.
+        link: The public address of its files; required for directories, optional for web servers.
 
     Raises:
-        InputError: The place is none of these, or a link is missing.
+        InputError: The place is not one of these, or a link is missing.
         AegisError: The extra `storage` is not installed.
     """
     scheme = _scheme(place)
@@ -162,36 +161,36 @@ def storage_at(place: str, link: str | None = None) -> Storage:
     if scheme in ("http", "https"):
         return _WebServer(place.rstrip("/"), (link or _without_login(place)).rstrip("/"))
     if "://" in place:
-        raise InputError(f"{place}: is no directory and none of {', '.join(SCHEMES)}, http, https")
+        raise InputError(f"{place}: not a directory and none of {', '.join(SCHEMES)}, http, https")
     if link is None:
-        raise InputError(f"{place}: say with --link at which address consumers find the files of this directory")
+        raise InputError(f"{place}: give the public address of this directory with --link")
     return _Directory(Path(place), link.rstrip("/"))
 
 
 def _scheme(address: str) -> str:
-    """The scheme of an address; empty if it is a path.
+    """Return the scheme of an address; empty for a path.
 
     Raises:
-        InputError: No host can have this name.
+        InputError: The host is missing or invalid.
     """
     try:
         scheme = urlsplit(address).scheme
-        if scheme and not httpx.URL(address).host:  # reading it decodes the name
+        if scheme and not httpx.URL(address).host:  # decodes the name
             raise InputError(f"{address}: has no host")
-    except (httpx.InvalidURL, ValueError) as error:  # of its port, its brackets, or its name by IDNA
-        raise InputError(f"{address}: is no address: {error}") from error
+    except (httpx.InvalidURL, ValueError) as error:  # about its port, brackets, or IDNA name
+        raise InputError(f"{address}: not an address: {error}") from error
     return scheme
 
 
 def _without_login(url: str) -> str:
-    """The address without a name and a password, which are the provider's."""
+    """Return the address without the provider's name and password."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 @dataclass(frozen=True)
 class _Directory:
-    """A directory that a web server shares at `address`."""
+    """A directory that a web server publishes at `address`."""
 
     path: Path
     address: str
@@ -219,7 +218,7 @@ class _Directory:
 
 @dataclass(frozen=True)
 class _Signed:
-    """A bucket or container, whose files are fetched by presigned links."""
+    """A bucket or container with presigned links."""
 
     place: str
     bucket: Bucket
@@ -241,7 +240,7 @@ class _Signed:
 
 @dataclass(frozen=True)
 class _WebServer:
-    """A web server that takes files by PUT at `url`, and gives them at `address`."""
+    """A web server that accepts files by PUT at `url` and serves them at `address`."""
 
     url: str
     address: str
@@ -270,10 +269,10 @@ class _WebServer:
 
 
 def _asked(method: str, url: str, *, missing: bool = False, **sent: Any) -> httpx.Response:  # noqa: ANN401 - as httpx
-    """Send a request to a web server; `missing`: it may refuse, since there need not be such a file.
+    """Send a request to a web server; `missing` permits a refusal, since the file may not exist.
 
     Raises:
-        OutputError: It does not answer, or refuses.
+        OutputError: The server does not respond, or refuses.
     """
     shown = _without_login(url)
     with httpx.Client(timeout=_TIMEOUT) as http:
@@ -289,7 +288,7 @@ def _asked(method: str, url: str, *, missing: bool = False, **sent: Any) -> http
 
 
 class _TransferError(OutputError):
-    """An upload has failed that may succeed the next time."""
+    """A failed upload that may succeed on a retry."""
 
 
 def _may_pass(error: Exception) -> bool:
@@ -297,7 +296,7 @@ def _may_pass(error: Exception) -> bool:
 
 
 def read(file: Path, progress: Progress) -> Iterator[bytes]:
-    """Yield the bytes of a file, and tell how many there were."""
+    """Yield the bytes of a file, and report their number."""
     done, size = 0, file.stat().st_size
     with file.open("rb") as reading:
         while part := reading.read(PART):

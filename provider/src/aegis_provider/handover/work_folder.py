@@ -1,4 +1,4 @@
-"""The folder in which a request is fulfilled: it remembers what is done, and one program at a time works in it."""
+"""The folder for fulfilling a request: it records finished steps, and one program at a time uses it."""
 
 import os
 import sys
@@ -22,12 +22,12 @@ MEDIA_TYPES: Final[Mapping[str, MediaType]] = {
 
 
 def file_name(request_id: str, sha256: str, ending: str) -> str:
-    """Return the name in the storage of the table that was masked for a request."""
+    """Return the name in the storage of a request's masked table."""
     return f"{request_id}-{sha256}{ending}"
 
 
 def ending_of(media_type: str) -> str:
-    """Return the ending of files of a media type."""
+    """Return the file ending of a media type."""
     return next(ending for ending, each in MEDIA_TYPES.items() if each == media_type)
 
 
@@ -40,13 +40,12 @@ class InUseError(ServiceError):
 
 @contextmanager
 def work_folder(work: Path, request_id: str) -> Iterator[Folder]:
-    """Open the folder of a request, or make one that only its owner reads, for this program alone.
-
-    A killed program has it no more, so another one goes on with what it has.
+    """Open the folder of a request for this program alone, or create one that only its owner can read.
+    A killed program loses its lock, so another one can resume.
 
     Raises:
-        InUseError: Another program has it.
-        OutputError: It cannot be used.
+        InUseError: Another program uses it.
+        OutputError: The folder cannot be used.
     """
     try:
         work.mkdir(mode=0o700, exist_ok=True)
@@ -62,7 +61,7 @@ def work_folder(work: Path, request_id: str) -> Iterator[Folder]:
 
 
 def _lock(path: Path, descriptor: int) -> None:
-    """Lock a directory until its descriptor is closed, unless it has been removed meanwhile."""
+    """Lock a directory until its descriptor is closed; fail if it was removed meanwhile."""
     if sys.platform == "win32":
         return
     import fcntl  # noqa: PLC0415 - Windows has none
@@ -83,7 +82,7 @@ def masked_file(ending: str) -> str:
 
 
 def abandon(folder: Folder, request: DataRequest, storage: Storage) -> None:
-    """Remove what was made for a request that cannot be fulfilled any more: the masked table, and its upload.
+    """Remove the masked table of a request that can no longer be fulfilled, and its upload.
 
     Raises:
         OutputError: The folder cannot be removed.
@@ -91,6 +90,6 @@ def abandon(folder: Folder, request: DataRequest, storage: Storage) -> None:
     delivered = None if request.delivery is None else request.delivery.sha256
     for file in folder.path.glob(f"{_MASKED}.*"):
         if (sha256 := digest_of(file)) != delivered:
-            with suppress(OutputError):  # the storage may be away; nobody was told of the file
+            with suppress(OutputError):  # the storage may be unreachable; the file was not delivered
                 storage.remove(file_name(request.id, sha256, file.suffix))
     folder.remove()

@@ -1,1 +1,1 @@
-"""Verification of a delivered table by its consumer: counted again, and compared with what its entry published."""
+"""Verification of a delivered table by its consumer: counts it again and compares with the published counts."""

@@ -1,4 +1,4 @@
-"""The counts of a delivered table beside the published ones, cell by cell."""
+"""Cell-by-cell comparison of a delivered table's counts with the published ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ from aegis_sdk.wire import IDENTITY, Difference, DisclosureControl, Evidence, Ev
 Rows: TypeAlias = NDArray[np.int64]
 
 ANY_NUMBER = 2**53
-"""As many as any table has."""
+"""Numbers of records."""
 
 
 @dataclass(frozen=True)
 class Slack:
-    """How far a count may be off, by what its table declares.
+    """The tolerance of published counts, by what their table declares.
 
     Attributes:
-        off_by: The most by which rounding may have moved one published count.
-        scale: The scale of the noise on each; `None` if there is none.
-        terms: How many noisy counts each adds up.
-        sums: How many sums are compared in all: the probability that noise moves any of them further than allowed is
-            at most 1e-9.
+        off_by: The maximum rounding error of one published count.
+        scale: The scale of the noise on each; `None` without noise.
+        terms: The number of noisy terms in each count.
+        sums: The total number of compared sums: noise exceeds the tolerance of any of them with a probability of at
+            most 1e-9.
     """
 
     off_by: int
@@ -49,16 +49,16 @@ class Slack:
 
     @property
     def is_none(self) -> bool:
-        """Whether the counts are those of the table."""
+        """Whether the counts are exact."""
         return self.off_by == 0 and self.scale is None
 
     def for_sums(self, cells: Counts) -> Rows:
-        """Return how far sums of that many published counts may be off; an array of the same shape."""
+        """Return the tolerance of sums of that many published counts; an array of the same shape."""
         known = {int(number): self._of(int(number)) for number in np.unique(cells)}
         return np.vectorize(known.__getitem__, otypes=[np.int64])(cells) if cells.size else cells.astype(np.int64)
 
     def for_sum(self, cells: int) -> int:
-        """Return how far the sum of that many published counts may be off."""
+        """Return the tolerance of a sum of that many published counts."""
         return self._of(cells)
 
     def _of(self, cells: int) -> int:
@@ -73,22 +73,20 @@ def _noise(scale: float, terms: int, sums: int) -> int:
 
 @dataclass(frozen=True)
 class Range:
-    """From how many to how many records, or cells."""
+    """A range of numbers of records, or cells."""
 
     least: int
     most: int
 
     @property
     def is_nothing(self) -> bool:
-        """Whether there are none."""
+        """Whether only 0 is possible."""
         return self.most == 0
 
 
 def suppressed_in(evidence: Evidence, name: str) -> Range:
-    """Return how many records, or cells, a configuration may suppress by what its entry says.
-
-    Where counts were rounded, so was this number. A number below the minimum cell count is not published, and none is
-    where noise covers the counts.
+    """Return how many records, or cells, a configuration may suppress according to its entry.
+    The number is rounded if the counts are. It is not published below the minimum cell count, nor with noise.
     """
     number = getattr(evidence, name)
     control = None if evidence.disclosure_control is None else DisclosureControl(**evidence.disclosure_control)
@@ -103,13 +101,13 @@ def suppressed_in(evidence: Evidence, name: str) -> Range:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The evidence beside a delivered table that has the label.
+    """The published evidence and a delivered table that has the label.
 
     Attributes:
-        evidence: What its entry published of it.
+        evidence: The published evidence.
         delivered: The table.
-        sums: How many counts are compared at most, between which the probability of too much noise is divided.
-        labels: Where the texts of the label belong.
+        sums: The maximum number of compared counts, which share the probability of exceeding the tolerance.
+        labels: The placing of the label's texts.
         left_out: How many records may be missing.
     """
 
@@ -136,19 +134,19 @@ class Comparison:
         return cls(evidence, delivered, sums, labels, left_out)
 
     def compared(self, progress: Progress) -> Part:
-        """Compare everything: the label, the number of records, suppressed cells, attributes and pairs."""
+        """Compare label, number of records, suppressed cells, attributes and pairs."""
         return Part.together(self._parts(progress))
 
     @cached_property
     def missing(self) -> Range:
-        """How many records are missing, by the published counts."""
+        """The number of missing records, by the published counts."""
         slack = Slack.of(self.evidence.label, self.sums).for_sum(len(self.evidence.label.domain))
         off = int(self._published_labels.sum()) - self.delivered.records
         return Range(max(0, off - slack), max(0, off + slack))
 
     @cached_property
     def placings(self) -> Mapping[str, Placing]:
-        """Where the texts of each attribute belong of which counts are known, and which the table has."""
+        """The placing of the texts of each delivered attribute with known counts."""
         shared = [attribute for attribute in self.evidence.attributes if attribute.attribute in self.delivered.columns]
         return {each.attribute: self._placing(each) for each in shared}
 
@@ -177,7 +175,7 @@ class Comparison:
 
     @cached_property
     def _missing_labels(self) -> tuple[Counts, Counts]:
-        """(label groups,) how many records are delivered of each, and how many at most are missing."""
+        """(label groups,) The number of delivered records of each, and the maximum number missing."""
         delivered = np.zeros(self.labels.groups.size, dtype=np.int64)
         for text, number in self.delivered.labels.items():
             if (place := self.labels.of_text[text]) >= 0:
@@ -197,14 +195,14 @@ class Comparison:
         return Part.together(iter([known, Part.of_unknown(None, unknown)]))
 
     def _records(self) -> Part:
-        """Compare the number of records that are missing with the one that is declared."""
+        """Compare the number of missing records with the declared one."""
         if self.missing.least <= self.left_out.most and self.missing.most >= self.left_out.least:
             return Part(1)
         published = int(self._published_labels.sum())
         return Part(1, 1, (difference_of((), (), (), None, published, self.delivered.records, "total"),))
 
     def _cells(self) -> Iterator[Part]:
-        """Compare the number of suppressed cells with the one that is declared."""
+        """Compare the number of suppressed cells with the declared one."""
         may_be = suppressed_in(self.evidence, "suppressed_cells")
         stars = {
             name: int(self.delivered.stars(name, placing, self.labels).sum()) for name, placing in self.placings.items()
@@ -236,7 +234,7 @@ class Comparison:
         yield Part.of(published, delivered, off + self._missing_labels[1] + stars, off, tell)
 
     def _unknown(self, table: EvidenceTable, placing: Placing) -> Part:
-        """Tell of the texts that no masked value of the entry is."""
+        """Report texts that are not masked values of the entry."""
         unknown = set(placing.unknown)
         if not unknown:
             return Part(0)
@@ -280,7 +278,7 @@ class Comparison:
 
 
 def _pooled(placing: Placing, counted_with: Sequence[int] | None) -> tuple[Placing, Counts]:
-    """Return where texts belong in pair counts, and (groups,) how many published rows there are in each group."""
+    """Return the placing of texts in pair counts, and (groups,) the number of published rows in each group."""
     if counted_with is None:
         return placing, _sizes(placing.groups)
     places = np.array(counted_with, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""The counts of a delivered table, by the engine that counts for entries."""
+"""The counts of a delivered table, made by the same engine as for entries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ class Delivered:
     columns: Sequence[str]
 
     def formulas(self, header: Sequence[str]) -> Formulas:
-        """Return what a spreadsheet would run of the counted columns, and of the header; only CSV has formulas."""
+        """Return the spreadsheet formulas in the counted columns and the header; only CSV has some."""
         if self.table.delimiter is None:
             return Formulas()
         tallies = {name: (each.texts, each.counts) for name, each in self.tallies.items()}
@@ -41,7 +41,7 @@ class Delivered:
         return Formulas.of(header, cells)
 
     def unescaped(self, evidence: Evidence) -> Self:
-        """Return the same table, read without the apostrophes before formulas where it has some."""
+        """Return the same table, read without any apostrophes before formulas."""
         domains = {attribute.attribute: attribute.domain for attribute in evidence.attributes}
         columns = {self.label: self.labels, **{name: self.texts(name) for name in self.columns}}
         known = {**domains, self.label: evidence.label.domain}
@@ -50,13 +50,13 @@ class Delivered:
 
     @cached_property
     def tallies(self) -> Mapping[str, Tally]:
-        """The counts of each attribute with the label, from one reading; without attributes, those of the label."""
+        """The joint counts of each attribute with the label, from one pass; without attributes, counts of the label."""
         names = list(self.columns) or [self.label]
         return dict(zip(names, tally(self.table, names, self.label), strict=True))
 
     @cached_property
     def labels(self) -> Mapping[str, int]:
-        """How many records have each text of the label."""
+        """The number of records with each text of the label."""
         one = next(iter(self.tallies.values()))
         texts, places = np.unique(one.labels.astype(object), return_inverse=True)
         counts = np.bincount(places.reshape(-1), one.counts).astype(np.int64)
@@ -72,7 +72,7 @@ class Delivered:
         return list(dict.fromkeys(self.tallies[name].texts.tolist()))
 
     def joint(self, name: str, placing: Placing, labels: Placing) -> Counts:
-        """(groups, label groups) How many records have each; suppressed cells and unknown texts are left out."""
+        """(groups, label groups) The joint counts, without suppressed cells and unknown texts."""
         counted = self.tallies[name]
         rows, columns = _places(counted.texts.tolist(), placing), _places(counted.labels.tolist(), labels)
         joint = np.zeros((placing.groups.size, labels.groups.size), dtype=np.int64)
@@ -81,7 +81,7 @@ class Delivered:
         return joint
 
     def stars(self, name: str, placing: Placing, labels: Placing) -> Counts:
-        """(label groups,) How many cells of an attribute are suppressed, by the label."""
+        """(label groups,) The suppressed cells of an attribute, by label."""
         counted = self.tallies[name]
         starred = _places(counted.texts.tolist(), placing) == STARRED
         columns = _places(counted.labels.tolist(), labels)
@@ -91,7 +91,9 @@ class Delivered:
         return stars
 
     def pair(self, names: tuple[str, str], placings: tuple[Placing, Placing]) -> tuple[Counts, int]:
-        """Return (groups, groups) how many records have each two masked values, and how many have none of these."""
+        """Return the (groups, groups) joint counts of two attributes, and the number of records in none of these
+        cells.
+        """
         counted = self.table.combinations(names)
         first, second = (_places(counted.column(n).to_pylist(), placing) for n, placing in enumerate(placings))
         counts = counted.column("n").to_numpy()

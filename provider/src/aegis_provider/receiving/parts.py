@@ -1,4 +1,4 @@
-"""Parts of a comparison: how many counts there are, which differ, and what may be told of them."""
+"""Parts of a comparison: the number of counts, those that differ, and what may be posted about them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from aegis_provider.counting.counts import Counts, Partition
 from aegis_sdk.wire import MOST_DIFFERENCES, Difference, EvidenceTable
 
 _LONG: Final = 200
-"""Texts are cut to so many characters."""
+"""Maximum length of texts, in characters."""
 _TOGETHER: Final = " | "
 _MORE: Final = "..."
 
 
 @dataclass(frozen=True)
 class UnknownText:
-    """A text of a file that its entry does not list. It may be a raw value, so it stays on the consumer's machine.
+    """A text of the file that the entry does not list. It may be a raw value, so it stays on the consumer's machine.
 
     Attributes:
         attribute: The attribute; `None` for the label.
-        text: The text, if it is not too long.
-        records: How many records have it.
+        text: The text, cut if it is long.
+        records: Its number of records.
     """
 
     attribute: str | None
@@ -35,10 +35,10 @@ class Part:
     """A part of a comparison.
 
     Attributes:
-        cells: How many counts were compared.
-        differing: How many of them differ in a way that they may not.
-        first: The first of these, without any text of the file that is not published.
-        unknown: The first of these texts.
+        cells: The number of compared counts.
+        differing: How many of them differ beyond the tolerance.
+        first: The first of these, without unpublished texts of the file.
+        unknown: The first unpublished texts.
     """
 
     cells: int
@@ -54,10 +54,10 @@ class Part:
 
         Args:
             published: The counts of the entry.
-            delivered: Those of the file.
-            less: By how much a delivered count may be lower.
-            more: By how much it may be higher.
-            tell: Makes a difference of the place of a cell, and its two counts.
+            delivered: The counts of the file.
+            less: How much lower a delivered count may be.
+            more: How much higher it may be.
+            tell: Makes a `Difference` from the place of a cell and its two counts.
         """
         off = published - delivered
         places = np.argwhere((off > less) | (off < -more))
@@ -66,7 +66,7 @@ class Part:
 
     @classmethod
     def together(cls, parts: Iterator["Part"]) -> Self:
-        """Return all parts as one."""
+        """Return the combination of all parts."""
         every = list(parts)
         first = tuple(one for part in every for one in part.first)[:MOST_DIFFERENCES]
         unknown = tuple(one for part in every for one in part.unknown)[:MOST_DIFFERENCES]
@@ -74,7 +74,7 @@ class Part:
 
     @classmethod
     def of_unknown(cls, table: EvidenceTable | None, counts: Mapping[str, int]) -> Self:
-        """Return what tells of texts of an attribute, or of the label, that are not listed, only how many they are."""
+        """Return the part for unlisted texts of an attribute, or of the label; it reports only their number."""
         if not counts:
             return cls(0)
         names, maskings = ((), ()) if table is None else ((table.attribute,), (table.masking,))
@@ -85,7 +85,7 @@ class Part:
 
 
 def names_of(texts: Sequence[str], partition: Partition, group: int) -> str:
-    """Return the masked values of a group, if they are not too many; most groups are one."""
+    """Return the masked values of a group, unless there are too many; most groups have one."""
     names: list[str] = []
     for place in np.flatnonzero(partition.groups == group).tolist():
         if sum(map(len, names)) > _LONG:

@@ -1,8 +1,7 @@
-"""Which listed masked value each text of a delivered column is.
+"""Finds the listed masked value of each text of a delivered column.
 
-An entry lists masked values as they are, but by default takes rare ones together, under a name such as `[10,20)` or
-`a or others`. Where a text could be in several of these, they are compared together, so that nothing is taken for a
-difference that may be none.
+An entry lists masked values, but by default merges rare ones under a name such as `[10,20)` or `a or others`. If a text
+could belong to several of these, they are compared as one group, to avoid false differences.
 """
 
 import datetime as dt
@@ -46,12 +45,12 @@ class Span:
         return first.high > second.low or (first.high == second.low and not first.open)
 
     def widened(self, by: Decimal) -> "Span":
-        """Return the span with so much more on either side, both ends included."""
+        """Return the span extended by this much on either side, including both ends."""
         return Span(self.low - by, self.high + by)
 
 
 def span_of(text: str) -> Span | None:
-    """Return what a masked text stands for; `None` if it does not say."""
+    """Return the span of a masked text; `None` if it has none."""
     if interval := _INTERVAL.fullmatch(text):
         low, high = _end(interval["low"]), _end(interval["high"])
         return None if low is None or high is None else Span(low, high, open=True)
@@ -68,12 +67,12 @@ def span_of(text: str) -> Span | None:
 
 
 def is_interval(text: str) -> bool:
-    """Return whether a text is written as an interval, as entries name groups of numbers."""
+    """Return whether a text is written as an interval, the name of groups of numbers in entries."""
     return _INTERVAL.fullmatch(text) is not None
 
 
 def _end(text: str) -> Decimal | None:
-    """Return the number or the date, as the number of its day; `None` if it is neither, or longer than numbers are."""
+    """Return a number, or a date as its day number; `None` if the text is neither, or too long."""
     if text in _INFINITE:
         return Decimal(text)
     try:
@@ -87,24 +86,23 @@ def _end(text: str) -> Decimal | None:
 Parameters = Mapping[str, Any]
 
 _INVALID = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, UnmaskableValueError)
-"""What parameters or values raise that a function does not have."""
+"""Errors raised by unknown parameters or values of a function."""
 
 
 def rounded_by(function: Mapping[str, Any] | None) -> Decimal | None:
-    """Return how far rounding may move a number, by what is published of the function; `None` if it does not round."""
+    """Return the maximum rounding error of the published function; `None` if it does not round."""
     made = None if function is None else _function(function["name"], function.get("parameters") or {})
     return made.to / 2 if isinstance(made, Round) else None
 
 
 def can_be_output(text: str, function: Mapping[str, Any] | None, value_type: ValueType) -> bool:
-    """Return whether a function, as published, can have this text as a masked value; true if that is not known.
-
-    Round, blur and the like leave their own masked values as they are; of an interval, a number in it is masked.
+    """Return whether the published function can produce this masked value; true if unknown.
+    Round, blur and the like map their masked values to themselves; for an interval, a number in it is masked.
     """
     masking = None if function is None else _function(function["name"], function.get("parameters") or {})
     if masking is None or text == MISSING:
         return True
-    # Numbers are masked as such even if the entry's type says integers: 7.5 may be a multiple of 2.5.
+    # Masked values may be numbers even if the entry's type is integer: 7.5 may be a multiple of 2.5.
     kinds = dict.fromkeys((value_type, ValueType.NUMBER, ValueType.STRING))
     return any(_becomes(masking, one, kind, text) for one in _originals(text) for kind in kinds)
 
@@ -117,7 +115,7 @@ def _becomes(masking: MaskingFunction, value: str, value_type: ValueType, text: 
 
 
 def _originals(text: str) -> list[str]:
-    """Return the text itself, and for an interval a number in it."""
+    """Return the text itself, or for an interval also a number in it."""
     span = span_of(text)
     if span is None or span.low == span.high:
         return [text]
@@ -133,7 +131,7 @@ def _function(name: str, parameters: Parameters) -> MaskingFunction | None:
 
 
 def _number(value: object) -> Decimal:
-    """Return a parameter as a number; whoever publishes an entry may have written anything there."""
+    """Return a parameter as a number; the publisher may have written anything."""
     return Decimal(value) if value in ("-inf", "inf") and isinstance(value, str) else decimal_of(str(value))
 
 
@@ -167,22 +165,22 @@ _MAKERS: Final[Mapping[str, Callable[[Parameters], MaskingFunction]]] = {
 STARRED: Final = -1
 """The place of a suppressed cell."""
 UNKNOWN: Final = -2
-"""The place of a text that is none of the listed masked values."""
+"""The place of a text that is not listed."""
 
 _TOGETHER = re.compile(r"(.* or )?(others|rare values)( \(\d+\))?|.* or .*|.* to .*", re.DOTALL)
 _LOOKED_UP: Final = (Mapped.name, "hierarchy")
-"""Functions whose masked values can be any texts, even values of the attribute that they do not stand for."""
+"""Functions whose masked values can be any texts, even unrelated values of the attribute."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A column as an entry tells of it.
+    """A column as described in an entry.
 
     Attributes:
-        texts: The masked values that it lists.
-        value_type: The type of the values before they are masked.
-        function: What the masking does; `None` for an unmasked column.
-        exact: Whether every masked value is listed as it is.
+        texts: The listed masked values.
+        value_type: The type of the unmasked values.
+        function: The masking function; `None` for an unmasked column.
+        exact: Whether every masked value is listed unmerged.
     """
 
     texts: Sequence[str]
@@ -200,12 +198,12 @@ class Placing:
 
     @property
     def unknown(self) -> list[str]:
-        """The texts that are none of the listed masked values."""
+        """The texts that are not listed."""
         return [text for text, group in self.of_text.items() if group == UNKNOWN]
 
 
 def placed(listed: Listed, texts: Iterable[str]) -> Placing:
-    """Return where the texts of a column belong."""
+    """Return the placing of a column's texts."""
     texts = list(dict.fromkeys(texts))
     own = _literal(listed, texts)
     left = [text for text in texts if text not in own and text != STAR]
@@ -219,7 +217,7 @@ def placed(listed: Listed, texts: Iterable[str]) -> Placing:
 
 
 def _literal(listed: Listed, texts: Sequence[str]) -> dict[str, int]:
-    """Return the places of texts that are listed, perhaps in another spelling of the same value."""
+    """Return the places of texts that are listed, possibly in another spelling of the same value."""
     places = {text: place for place, text in enumerate(listed.texts)}
     own = {text: places[text] for text in texts if text in places}
     if listed.function is None and listed.value_type is not ValueType.STRING:
@@ -243,9 +241,9 @@ def _is_of_several(text: str) -> bool:
 
 
 def _elsewhere(listed: Listed, own: Mapping[str, int], left: Sequence[str]) -> dict[str, Collection[int]]:
-    """Return the places at which each text that is not listed may be counted; none if it is no masked value at all."""
+    """Return the possible places of each unlisted text; none if it cannot be a masked value."""
     if listed.function is not None and listed.function["name"] in _LOOKED_UP:
-        # Listed names are those of values then, so that even a text which equals one may stand for another.
+        # Listed names are names of values here, so even a text equal to one may stand for another.
         every = range(len(listed.texts))
         return dict.fromkeys([*own, *left], every)
     spans = [span_of(text) for text in listed.texts]
@@ -264,13 +262,13 @@ def _candidates(listed: Listed, text: str, spans: Sequence[Span | None], free: S
 
 
 def _span(listed: Listed, text: str) -> Span | None:
-    """Return the values of the attribute that a text can stand for."""
+    """Return the span of the attribute's values that a text can stand for."""
     span, by = span_of(text), rounded_by(listed.function)
     return span if span is None or by is None else span.widened(by)
 
 
 def _groups(size: int, together: Iterable[Collection[int]]) -> Partition:
-    """Return the partition of places in which all of a collection are in one group."""
+    """Return the finest partition of places that puts each collection into one group."""
     pairs = [(min(places), place) for places in together for place in places]
     first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     links = scipy.sparse.coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))

@@ -1,4 +1,4 @@
-"""The privacy of a delivered table, measured in it and compared with what was promised."""
+"""Measures the privacy of a delivered table and compares it with the promises."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,10 +22,10 @@ class Roles:
     """The roles of the columns of a delivered table.
 
     Attributes:
-        quasi_identifiers: What someone may know about a person.
-        sensitive: What nobody should learn.
-        known: Whether its provider says which identify people. Otherwise the roles are what a plan has by default: the
-            label is sensitive, and all other columns identify people. No class is then smaller than it seems to be.
+        quasi_identifiers: The columns that an attacker may know.
+        sensitive: The columns that nobody should learn.
+        known: Whether the provider stated the roles. Otherwise they are a plan's defaults: the label is sensitive, and
+            all other columns are quasi-identifiers, which underestimates class sizes at worst.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -34,9 +34,8 @@ class Roles:
 
     @classmethod
     def of(cls, card: Mapping[str, Any] | None, columns: Sequence[str], label: str) -> Self:
-        """Return the roles as a release card tells them, of the columns that the table has.
-
-        If it names none that identifies people, every promise would be kept, so that says nothing.
+        """Return the roles on a release card, for the columns of the table.
+        A card without quasi-identifiers is ignored, since every promise would then hold.
         """
         told = (card or {}).get("columns")
         known = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
@@ -49,7 +48,7 @@ class Roles:
 
     @classmethod
     def by_default(cls, columns: Sequence[str], label: str) -> Self:
-        """Return the roles if nobody says any."""
+        """Return the default roles."""
         return cls(tuple(columns), (label,), known=False)
 
 
@@ -62,13 +61,13 @@ class Measured:
     """The privacy of a delivered table.
 
     Attributes:
-        reached: What was measured, by criterion.
-        promised: What was promised of it: the strictest of what was required, vouched for and delivered.
-        broken: The criteria that are not kept.
-        undecided: Those of which it cannot be told.
+        reached: The measured value of each criterion.
+        promised: The strictest of the required, promised and delivered values.
+        broken: The criteria that fail.
+        undecided: The criteria that cannot be verified.
         reason: Why not, in words.
-        quasi_identifiers: The columns that identify people, as the provider says; none if all but the label were taken.
-        k_by_all: The size of the smallest class by all columns but the label; `None` if it was not measured.
+        quasi_identifiers: The stated quasi-identifiers; empty if all columns but the label were used.
+        k_by_all: The size of the smallest class by all columns but the label; `None` if not measured.
     """
 
     reached: Mapping[str, float]
@@ -81,28 +80,28 @@ class Measured:
 
     @property
     def kept(self) -> dict[str, float]:
-        """What was measured of the criteria that are not undecided."""
+        """The measured values of the verified criteria."""
         return {name: number for name, number in self.reached.items() if name not in self.undecided}
 
     def faults(self) -> Iterator[str]:
-        """Yield a sentence for each promise that is not kept."""
+        """Yield a sentence for each broken promise."""
         for name in self.broken:
             sign = CRITERIA[name].sign
             yield f"{name} was to be {sign} {self.promised[name]:g}, but is {self.reached[name]:g} in the file"
 
 
 def measured(comparison: Comparison, request: DataRequest) -> Measured:
-    """Measure the privacy of a table, and compare it with what was promised of it.
+    """Measure the privacy of a table and compare it with the promises.
 
-    Criteria that compare a class with the whole table do so with the records that were left out, if all their numbers
-    are published exactly. Otherwise the delivered records are taken for the whole. That moves `t` by no more than the
-    share of records that are missing; other such criteria are not measured then.
+    Criteria that compare a class with the whole table include the left-out records if all their counts are published
+    exactly. Otherwise the delivered records stand for the whole. This changes `t` by at most the share of missing
+    records; other such criteria are then not measured.
     """
     evidence, delivered = comparison.evidence, comparison.delivered
     promised = _promised(evidence, request)
     card = None if request.delivery is None else request.delivery.card
     roles = Roles.of(card, delivered.columns, delivered.label)
-    if evidence.kind != "masked":  # nobody stands behind its records
+    if evidence.kind != "masked":  # its records belong to nobody
         return Measured({}, promised, (), ())
     whole = _whole(comparison, roles)
     inexact = whole is None and comparison.missing.most > 0
@@ -121,14 +120,14 @@ def measured(comparison: Comparison, request: DataRequest) -> Measured:
 
 
 def _k_by_all(comparison: Comparison) -> float:
-    """Return how many records have the rarest combination of all columns but the label."""
+    """Return the number of records with the rarest combination of all columns but the label."""
     delivered = comparison.delivered
     every = Roles.by_default(delivered.columns, delivered.label)
     return _reached(delivered.table, every, ["k"], None, comparison.evidence)["k"]
 
 
 def _promised(evidence: Evidence, request: DataRequest) -> dict[str, float]:
-    """Return the strictest number of each criterion."""
+    """Return the strictest promise of each criterion."""
     told = request.delivery.privacy if request.delivery is not None else {}
     promises: dict[str, float] = {}
     for numbers in (evidence.privacy, evidence.require, told):
@@ -142,7 +141,7 @@ def _holds(name: str, reached: float, limit: float, slack: Mapping[str, float]) 
 
 
 def _whole(comparison: Comparison, roles: Roles) -> Mapping[str, int] | None:
-    """Return how many records of the whole table have each sensitive value, if that is published exactly."""
+    """Return the number of records of the whole table with each sensitive value, if published exactly."""
     label = comparison.evidence.label
     if roles.sensitive != (label.name,) or label.off_by or label.noise is not None:
         return None
@@ -178,9 +177,8 @@ def _records(
 
 
 def _domain(name: str, texts: Sequence[str], whole: Mapping[str, int] | None, evidence: Evidence) -> Domain:
-    """Return the domain of a column: that of the label as published, or else the texts of the file.
-
-    A provider can vouch for what depends on an order only if it states one, and then publishes its values in it.
+    """Return the domain of a column: for the label, the published one; otherwise, the texts of the file.
+    Promises that depend on an order require a stated order, in which the values are then published.
     """
     known = tuple(evidence.label.domain)
     if name == evidence.label.name and set(texts) <= set(known):

@@ -18,16 +18,16 @@ from aegis_provider.table.formulas import Formulas, with_plain_header
 from aegis_sdk.wire import DataRequest, Evidence
 
 _OF_THE_FILE: Final = (duckdb.InvalidInputException, duckdb.DataError)
-"""What DuckDB raises about the content of a file; its other errors are about this machine, or its own."""
+"""DuckDB's errors about the content of a file; its other errors concern this machine or DuckDB itself."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is not as agreed.
+    """A deviation from the agreement.
 
     Attributes:
-        text: A sentence for the consumer, perhaps with names of the file that nobody else may read.
-        reason: The same for everybody.
+        text: A sentence for the consumer, possibly with names from the file that nobody else may read.
+        reason: The same without such names, for everybody.
     """
 
     text: str
@@ -35,21 +35,21 @@ class Fault:
 
     @classmethod
     def of(cls, text: str) -> "Fault":
-        """Return a fault that everybody may read."""
+        """Return a fault whose text everybody may read."""
         return cls(text, text)
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found out about a delivered table.
+    """The result of verifying a delivered table.
 
     Attributes:
-        records: How many records it has; `None` if it cannot be read.
-        compared: The counts that were compared, and where they differ.
-        privacy: What was measured in it; `None` if it could not be.
-        faults: Everything else that is not as agreed.
-        comparison: The evidence beside the table; `None` if it cannot be counted.
-        formulas: What a spreadsheet would run of the file, if it was counted.
+        records: Its number of records; `None` if it cannot be read.
+        compared: The compared counts and their differences.
+        privacy: Its measured privacy; `None` if not measurable.
+        faults: All other deviations.
+        comparison: The comparison with the evidence; `None` if the table cannot be counted.
+        formulas: The spreadsheet formulas in the file, if it was counted.
     """
 
     records: int | None
@@ -61,7 +61,7 @@ class Verified:
 
     @property
     def is_as_agreed(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Whether there is no deviation."""
         return not self.compared.differing and not self.faults
 
 
@@ -74,19 +74,19 @@ def verify(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _total: None,
 ) -> Verified:
-    """Count a delivered table, and compare it with what its entry published of its configuration.
+    """Count a delivered table and compare it with the published evidence on its configuration.
 
     Args:
         path: The file, CSV or Parquet.
         request: The request that it was delivered for.
         evidence: The published counts.
-        delimiter: The delimiter of a CSV file; by default, found in its header.
+        delimiter: The delimiter of a CSV file; by default, the one in its header.
         memory_limit: DuckDB's memory; the rest goes to disk.
         progress: Called with (steps done, steps).
 
     Raises:
-        TableError: Another delimiter was given than the header has, and with it the table is not as agreed.
-        MachineError: This machine cannot count the file, as for lack of memory or disk.
+        TableError: The given delimiter differs from the header's, and the table read with it deviates.
+        MachineError: This machine cannot count the file, for example for lack of memory or disk.
         OSError: Likewise.
     """
     progress(0, 2 + len(evidence.pairs))
@@ -95,8 +95,8 @@ def verify(
     if delimiter not in (None, in_header) and not verified.is_as_agreed and not _is_parquet(path):
         first = next((fault.text for fault in verified.faults), "counts differ")
         raise TableError(
-            f"with the delimiter {delimiter!r}, {first}; the header looks separated by {in_header!r}: leave "
-            "--delimiter out (nothing was posted)"
+            f"with the delimiter {delimiter!r}, {first}; the header looks separated by {in_header!r}: omit "
+            "--delimiter (nothing was posted)"
         )
     return verified
 
@@ -115,7 +115,7 @@ def _counted(
 
 
 def _is_of_this_machine(error: BaseException) -> bool:
-    """Whether an error, or what has caused it, says nothing about the file."""
+    """Whether an error or its cause concerns this machine, not the file."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno is not None):
@@ -152,7 +152,7 @@ def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: 
 
 
 def _columns(table: Table, evidence: Evidence) -> Iterator[Fault]:
-    """Yield what columns are missing, and which were not approved; a generated table has all of its attributes."""
+    """Yield faults for missing and unapproved columns; a generated table must have all of its attributes."""
     wanted = [*(attribute.attribute for attribute in evidence.attributes), evidence.label.name]
     if missing := [name for name in wanted if name not in table.columns]:
         yield Fault.of(f"the file lacks the columns {', '.join(map(repr, missing))}")

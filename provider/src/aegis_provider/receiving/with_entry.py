@@ -1,4 +1,4 @@
-"""The verdict on an entry that is read together with the masked table of one of its configurations."""
+"""The verdict on an entry combined with the masked table of one of its configurations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,15 +41,15 @@ def verdict_with_table(
     delimiter: str = ",",
     memory_limit: str = "1GB",
 ) -> Verdict:
-    """Return the verdict on what an entry gives away to somebody who also has the masked table of a configuration.
+    """Return the verdict on what an entry gives away to an attacker who also has the masked table of a configuration.
 
     Args:
         entry: The entry.
         configuration: The id of the configuration.
         table: The masked table.
-        seconds: What takes longer is undecided.
+        seconds: Time limit; what takes longer is undecided.
         delimiter: The delimiter of a CSV table.
-        memory_limit: Memory that reading may use.
+        memory_limit: The memory limit for reading.
 
     Raises:
         EntryError: The counts of the entry contradict each other, or are not those of the table.
@@ -60,7 +60,7 @@ def verdict_with_table(
 
 
 def judged_beside(entry: EntryDocument, configuration: str, table: Table, seconds: float) -> Verdict:
-    """Return the verdict, given the masked table as it is open; see `verdict_with_table`.
+    """Return the verdict of `verdict_with_table` for an open masked table.
 
     Raises:
         EntryError: The counts of the entry contradict each other, or are not those of the table.
@@ -95,14 +95,11 @@ def _chosen(entry: EntryDocument, configuration: str) -> Configuration:
 
 @dataclass(frozen=True, eq=False)
 class _Beside:
-    """An entry beside the masked table of a configuration.
+    """An entry and the masked table of a configuration.
 
     Attributes:
-        entry: The entry.
-        configuration: The configuration.
-        delivered: The table.
-        labels: Where the texts of its label belong.
-        placings: By attribute that it shows, where the texts belong; for the others, nobody can tell from the entry.
+        labels: The placing of the label's texts.
+        placings: The placing of texts by shown attribute, where the entry describes the masked values.
     """
 
     entry: EntryDocument
@@ -127,7 +124,7 @@ class _Beside:
         return cls(entry, configuration, delivered, labels, placings)
 
     def shown(self) -> MaskedTable:
-        """Return what the table shows."""
+        """Return the counts that the table shows."""
         labels = np.zeros(len(self.entry.label.domain), dtype=np.int64)
         for text, number in self.delivered.labels.items():
             labels[self.labels.of_text[text]] += number
@@ -154,7 +151,7 @@ class _Beside:
         return ShownCounts(group_of.reshape(-1).astype(np.int64), counts[groups])
 
     def _pair(self, first: int, second: int, labels: Counts) -> Counts:
-        """Return (groups, groups) how many records have each two masked values; a dropped attribute has one."""
+        """Return the (groups, groups) joint counts of two attributes; a dropped attribute has one group."""
         names = [self.entry.attributes[place].name for place in (first, second)]
         one, two = (self.placings.get(name) for name in names)
         if one is not None and two is not None:
@@ -165,14 +162,14 @@ class _Beside:
         return np.expand_dims(counts, axis)
 
     def _groups(self, name: str) -> Counts:
-        """Return the groups of an attribute that have listed values."""
+        """Return the groups of an attribute that contain listed values."""
         attribute = next(each for each in self.entry.attributes if each.name == name)
         mapping = _mapping(attribute, self.configuration.maskings[name])
         return np.unique(self.placings[name].groups.groups[mapping])
 
 
 def _is_shown(attribute: Attribute, masking: str) -> bool:
-    """Whether a release shows masked values of which the entry says what they stand for."""
+    """Whether a release shows the attribute and the entry describes its masked values."""
     if masking in {DROP, IDENTITY}:
         return masking == IDENTITY
     return _masking(attribute, masking).mapping is not None
@@ -198,7 +195,7 @@ def _listed(attribute: Attribute, masking: str, *, exact: bool) -> Listed:
 
 
 def _left_out(entry: EntryDocument, configuration: Configuration) -> tuple[float, float]:
-    """Return how many records that the entry counts the table leaves out, at least and at most, as is declared."""
+    """Return the declared minimum and maximum of counted records that the table leaves out."""
     control, declared = entry.disclosure_control, configuration.suppressed
     if control is not None and control.epsilon is not None:
         return 0, inf

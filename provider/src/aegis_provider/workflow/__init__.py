@@ -1,4 +1,4 @@
-"""From a bare table to a release: every step in its order, in a folder that remembers what is done."""
+"""From a bare table to a release: all steps in order, in a folder that records the finished ones."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ __all__ = ["USUAL", "Aim", "Card", "Released", "release"]
 
 
 def __getattr__(name: str) -> object:
-    """Import the names on first use: what is handed over needs the folder and the cards, but no release."""
+    """Import the names on first use: handing over needs the folder and the cards, but not `release`."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from aegis_provider.workflow import aim, released, releasing  # noqa: PLC0415

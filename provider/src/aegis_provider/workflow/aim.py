@@ -1,4 +1,4 @@
-"""What a release has to be."""
+"""The requirements on a release, and its time limits."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from aegis_provider.privacy import CRITERIA
 from aegis_provider.search import Requirement, in_words
 from aegis_sdk.wire import TRANSFER_MEASURES
 
-# Counting and masking come after the search, and models are trained at last, so it takes less than half.
+# The search gets less than half: counting, masking and training models follow.
 _SEARCH: Final = 0.45
 _LEAST_OF_ALL_FOR_SEARCH: Final = 0.1
 _ROUNDING: Final = 0.3
@@ -20,21 +20,20 @@ _CHECK: Final = 0.9
 _CHECK_BEFORE_COMPARING: Final = 0.5
 _FOLD: Final = 0.2
 
-# A verdict usually takes less than a second, and an undecided one is no pass.
+# A verdict usually takes less than a second, and an undecided one does not pass.
 _LEAST_FOR_A_VERDICT: Final = 10.0
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """When a release is to be done.
+    """The deadline of a release.
 
-    What makes it a release is done whole, whatever time it takes: reading, drafting, counting, masking, and measuring
-    privacy; and so are the tables that are generated before the search, with the attacks on them. The search, rounding
-    anew, and what is measured by models and other attacks share what is left of the time. The search has a tenth of
-    all, even if less is left.
+    Essential steps always finish, whatever they take: reading, drafting, counting, masking, measuring privacy, and
+    generating tables before the search with the attacks on them. The search, repeated rounding, models and further
+    attacks share the remaining time. The search gets at least a tenth of the total.
 
     Attributes:
-        seconds: How long it may take.
+        seconds: The time limit.
         clock: The time, in seconds.
     """
 
@@ -47,21 +46,21 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """The seconds that are left, 0 or more."""
+        """The remaining seconds, 0 or more."""
         return max(0.0, self._end - self.clock())
 
     def is_over(self) -> bool:
-        """Return whether none are left."""
+        """Return whether no time remains."""
         return self.left <= 0
 
     @property
     def for_search(self) -> float:
-        """The seconds of the search: a tenth of all at least, since generating tables may take the rest."""
+        """The seconds of the search: at least a tenth of the total, since generating tables may take the rest."""
         return max(_SEARCH * self.left, _LEAST_OF_ALL_FOR_SEARCH * self.seconds)
 
     @property
     def for_rounding(self) -> float:
-        """The seconds after which rounding is not drawn anew."""
+        """The seconds after which rounding is not repeated."""
         return _ROUNDING * self.left
 
     @property
@@ -70,16 +69,16 @@ class Deadline:
         return max(self.left, _LEAST_FOR_A_VERDICT)
 
     def for_check(self, *, compares: bool) -> tuple[float, float]:
-        """Return the seconds after which no model is trained, and those of the search in each of its three folds.
+        """Return the seconds after which no training starts, and those of the search in each of the three folds.
 
         Args:
-            compares: Whether releases are compared with generated tables after it.
+            compares: Whether a comparison with generated tables follows.
         """
         seconds = round((_CHECK_BEFORE_COMPARING if compares else _CHECK) * self.left, 1)  # people read it
         return seconds, _FOLD * seconds
 
 
-#: The numbers of k at which the frontier is drawn.
+#: The values of k on the frontier.
 KS: Final = (2, 3, 5, 10, 20)
 
 USUAL: Final[Mapping[str, float]] = MappingProxyType({"k": 5})
@@ -87,16 +86,16 @@ USUAL: Final[Mapping[str, float]] = MappingProxyType({"k": 5})
 
 @dataclass(frozen=True)
 class Aim:
-    """What a release has to be.
+    """The requirements on a release.
 
     Attributes:
-        label: The column that the others are to predict.
-        require: The privacy it must have, by name.
-        suppress_at_most: The share of records that may be left out for that.
+        label: The column to predict from the others.
+        require: The required privacy, by name.
+        suppress_at_most: The share of records that may be left out for it.
         measure: The measure of utility.
-        seconds: How long it may take; see `Deadline`.
-        most: The most configurations that are published.
-        generates: Whether generated tables are to stand beside the masked one.
+        seconds: The time limit; see `Deadline`.
+        most: The maximum number of published configurations.
+        generates: Whether to generate tables beside the masked one.
     """
 
     label: str
@@ -114,16 +113,16 @@ class Aim:
             )
 
     def requirements(self) -> list[Requirement]:
-        """Return what the search has to meet: the aim itself, then the same with the other numbers of k."""
+        """Return the requirements of the search: the aim itself, then the same with the other values of k."""
         first = Requirement(dict(self.require), self.suppress_at_most)
         return [first, *(replace(first, privacy=each) for each in self._other_ks())]
 
     def is_met_by(self, configuration: Configuration) -> bool:
-        """Return whether a configuration reaches the privacy."""
+        """Return whether a configuration has the required privacy."""
         return all(_reaches(name, configuration.privacy.get(name), limit) for name, limit in self.require.items())
 
     def reaches(self, name: str, limit: float) -> bool:
-        """Return whether all that meets the aim has this privacy, too."""
+        """Return whether every configuration that meets the aim has this privacy, too."""
         return name in CRITERIA and _reaches(name, self.require.get(name), limit)
 
     def described(self) -> str:
@@ -131,7 +130,7 @@ class Aim:
         return f"{in_words(self.require)}, at most {100 * self.suppress_at_most:.3g} % of the records left out"
 
     def as_json(self) -> dict[str, Any]:
-        """Return all that the masked table depends on as JSON values."""
+        """Return everything that the masked table depends on, as JSON values."""
         return {
             "label": self.label,
             "require": dict(self.require),

@@ -1,4 +1,4 @@
-"""The release card: what a release is, as data."""
+"""The release card as data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,12 +14,10 @@ class CardColumn:
     """A column of the table.
 
     Attributes:
-        name: Its name.
-        role: Its role: what someone may know about a person, or what nobody should learn.
-        becomes: What the release makes of its values.
-        kept: The share that it keeps of what the column, taken by itself, tells about the label; `None` if that is
-            nothing or not known.
-        lost: What it loses of that, as a share of what the table tells about the label; `None` if that is not known.
+        role: Its role: known to an attacker, or sensitive.
+        becomes: The masking of its values, in words.
+        kept: The share of the column's own utility that the masking keeps; `None` if that utility is 0 or unknown.
+        lost: The utility lost, as a share of the table's; `None` if unknown.
     """
 
     name: str
@@ -34,10 +32,10 @@ class CardLabel:
     """A value of the label.
 
     Attributes:
-        records: The records of the table that have it; `None` if these are too few to be told.
-        released: Those of the release; `None` on a published card, since the masked table tells it.
-        share: Its share of the records of the table; `None` if that is not told.
-        share_released: Its share of those of the release.
+        records: Its number of records in the table; `None` if too few to publish.
+        released: Its number of records in the release; `None` on a published card, since the masked table shows it.
+        share: Its share of the records of the table; `None` if not published.
+        share_released: Its share of the records of the release.
     """
 
     records: int | None
@@ -51,17 +49,17 @@ class CardChoice:
     """The best configuration for a requirement.
 
     Attributes:
-        require: The privacy required.
-        configuration: Its id in the plan, empty if no configuration was found or the plan does not have it.
-        suppressed: How many records it leaves out.
-        kept: The share that it keeps of what the table tells about the label.
-        proven: Whether it is proven that no other one keeps more.
-        suppressed_cells: How many single cells it suppresses; `None` if it suppresses whole records only.
-        at_most: The most that another one may keep, as far as that is known.
-        predicted: The share of what a model predicts from the table as it is that the same model predicts from this; it
-            is the one that predicts best from the table. Counted from chance: 0 is no better than that.
-        is_aim: Whether the release had to have this.
-        suppressed_reason: Why it is not told how many records it leaves out; empty if it is.
+        require: The required privacy.
+        configuration: Its id in the plan; empty if there is none or it is not in the plan.
+        suppressed: The number of records left out.
+        kept: The share of the table's utility that it keeps.
+        proven: Whether it is proven optimal.
+        suppressed_cells: The number of suppressed cells; `None` if it suppresses whole records only.
+        at_most: An upper bound on what another one keeps, if known.
+        predicted: The AUC above chance of the best model for the unmasked table, trained on this release, as a share of
+            its AUC above chance on the table.
+        is_aim: Whether this is the requirement on the release.
+        suppressed_reason: Why the number of left-out records is not published; empty if it is.
     """
 
     require: Mapping[str, float]
@@ -77,7 +75,7 @@ class CardChoice:
 
     @property
     def in_words(self) -> str:
-        """What was required: `k = 5, l = 2`."""
+        """The requirement: `k = 5, l = 2`."""
         return in_words(self.require)
 
 
@@ -94,7 +92,7 @@ class CardAuc:
 
 @dataclass(frozen=True)
 class CardService:
-    """The service that ranked the configurations: its address, and the id of the entry by whose counts it did so."""
+    """The service that ranked the configurations: its address, and the id of the entry that it used."""
 
     address: str
     entry: str
@@ -106,47 +104,44 @@ class Card:
 
     Attributes:
         table: The name of the table.
-        label: The label.
         made: The day, as in ISO 8601.
-        versions: The packages that made it.
-        aim: What it had to be, in words.
-        required: The names of the privacy criteria that were required.
+        versions: The versions of the packages that made it.
+        aim: The requirements, in words.
+        required: The names of the required privacy criteria.
         configuration: The id of its configuration.
         plan_digest: The SHA-256 of the plan with the configurations; `None` on a published card, since this plan has
             exact numbers.
-        passed: Whether the counts of the entry give no small count away.
-        verdict: The verdict in words; if it fails, with the command that mends it.
-        privacy_verdict: Whether the release has the privacy that it promises, in the same form.
-        alone: How many of its records are alone on all columns that it shares, and in the worst configuration offered.
-        together_verdict: Whether entry and card, read together with the masked table, give small counts away, likewise.
-        records: The records of the release.
-        suppresses: Whether it leaves records out.
-        left_out: The records that it leaves out; `None` if some are that the entry does not count.
-        left_out_reason: Why that is not told; empty if it is.
-        suppressed_cells: The single cells of its records that are suppressed, and have become `*`.
+        passed: Whether the counts of the entry give away no small count.
+        verdict: The verdict in words; if it fails, with the command that fixes it.
+        privacy_verdict: The same on whether the release has its promised privacy.
+        alone: How many of its records are alone on all shared columns, and how many in the worst configuration offered.
+        together_verdict: The same on whether entry and card, combined with the masked table, give away small counts.
+        records: The number of released records.
+        suppresses: Whether it leaves out records.
+        left_out: The number of left-out records; `None` if the entry does not count all of them.
+        left_out_reason: Why that number is not published; empty if it is.
+        suppressed_cells: The number of suppressed cells in released records, which became `*`.
         promised: Its promised privacy by name.
         reached: Its privacy by name, measured in the masked table.
-        highest_risk: The highest risk of re-identification, and that of the table as it is; `None` if not known.
-        warnings: What someone who only reads the numbers could overlook.
-        labels: The label values.
-        columns: The columns, and what becomes of them.
+        highest_risk: The highest risk of re-identification in the release and in the unmasked table; `None` if unknown.
+        warnings: Cautions for readers of the numbers.
+        columns: The columns and their maskings.
         never_shared: The columns left out of the plan, each with the reason.
-        kept: The share that it keeps of what the table tells about the label, by `measure`.
-        measure: The measure of utility.
+        kept: The share of the table's utility that it keeps, by `measure`.
         service: The service that ranked the configurations; `None` if the exact counts did, on the provider's machine.
-        basis: Whether the order of the configurations is `exact` or `estimated`.
-        considered: How many configurations were ranked.
-        predicted: The share that it keeps of what the best model predicts from the table; see `CardChoice`.
+        basis: Whether the ranking is `exact` or `estimated`.
+        considered: The number of ranked configurations.
+        predicted: The share of the best model's AUC above chance that it keeps; see `CardChoice`.
         runner_up: The id of the next best configuration, and the share that it keeps.
         frontier: The best configuration for each k, the least private first.
-        measured: How well models predict the label from the table, the releases, and nothing.
+        measured: The AUC of models trained on the table, the releases, and nothing.
         check: Whether the advice held, and how it was tested, in words; empty if no models were trained.
         unfinished: What did not finish, and why.
-        comparison: The release beside generated tables; `None` if there are none.
-        rounded_to: What counts of the table are multiples of; `None` if they are exact.
-        replayed: The kinds of identifying values of the table, none of which is in the table, the entry or the card
-            but in the columns of `accepted`.
-        accepted: The columns that have some, because that was accepted, and what they have.
+        comparison: The release compared with generated tables; `None` if there are none.
+        rounded_to: The base to which counts of the table are rounded; `None` if they are exact.
+        replayed: The kinds of identifying values of the table; release, entry and card contain none, except in
+            `accepted` columns.
+        accepted: The columns with accepted identifying values, and the kinds of these.
     """
 
     table: str
@@ -192,12 +187,12 @@ class Card:
 
     @property
     def asked(self) -> Mapping[str, float]:
-        """The privacy that was required, by name."""
+        """The required privacy, by name."""
         return next((each.require for each in self.frontier if each.is_aim), {})
 
     @property
     def privacy_line(self) -> str:
-        """Say what was asked, what the plan promises, and what was measured: `k: 5 asked, 5 promised, 7 measured`."""
+        """Required, promised and measured privacy: `k: 5 asked, 5 promised, 7 measured`."""
         said = []
         for name in (each for each in self.required if each in self.reached):
             stated = {"asked": self.asked.get(name), "promised": self.promised.get(name)}
@@ -209,16 +204,18 @@ class Card:
 
     @property
     def left_out_told(self) -> str:
-        """Say how many records it leaves out as far as the entry tells, which counts none that no release shows."""
+        """The number of left-out records, as far as published; the entry does not count records that no release
+        shows.
+        """
         return "some" if self.left_out is None else f"{self.left_out:,}"
 
     def told(self, number: int | None) -> str:
-        """Say a number of records of the table as far as it is told: `185`, or `fewer than 5`."""
+        """Return a number of records of the table, as far as published: `185`, or `fewer than 5`."""
         return f"fewer than {self.rounded_to}" if number is None else f"{number:,}"
 
     @property
     def headline(self) -> str:
-        """Say how much the release keeps: `c32 keeps 81 % of what the table tells about default (AUC ...)`."""
+        """The kept utility in a sentence: `c32 keeps 81 % of what the table tells about default (AUC ...)`."""
         kept = "an unknown share" if self.kept is None else Share(self.kept).whole
         raw, own = self.auc_of(RAW), self.auc_of(self.configuration)
         if raw is not None and raw.low <= CHANCE:
@@ -230,7 +227,7 @@ class Card:
 
     @property
     def by_models(self) -> str:
-        """Say how much of what a model predicts it keeps; empty if that was not measured, or is nothing certain."""
+        """The kept share of a model's AUC in a sentence; empty if not measured or not significant."""
         raw, share = self.auc_of(RAW), self.predicted
         if raw is None or share is None or raw.low <= CHANCE:
             return ""
@@ -240,7 +237,7 @@ class Card:
         return f"{raw.model}, trained on it, keeps {percents} of its AUC above chance"
 
     def auc_of(self, table: str) -> CardAuc | None:
-        """Return how well the model that is best for the table as it is does on a table; `None` if not known."""
+        """Return the AUC on a table of the best model for the unmasked table; `None` if unknown."""
         raw = [each for each in self.measured if each.table == RAW]
         best = max(raw, key=lambda each: each.auc, default=None)
         own = (each for each in self.measured if best is not None and (each.table, each.model) == (table, best.model))

@@ -32,7 +32,7 @@ HEADER: Final = ("release", "promises", "tells", "membership", "re-identified", 
 
 
 def compared_in_words(comparison: Comparison, released: str) -> str:
-    """Say whether the masked table or the best generated one tells more; empty if that is not known."""
+    """Return a sentence on whether the masked table or the best generated one is more useful; empty if unknown."""
     masked = next(
         (release for release in comparison.releases if release.id == released and release.kept is not None), None
     )
@@ -59,11 +59,11 @@ def _verdict(masked: Beside, generated: Beside) -> str:
 
 
 def rows_of(comparison: Comparison, *, limits: bool = False) -> list[tuple[str, ...]]:
-    """Return a row for each release: its name, its promise, what it tells, and what attacks achieved.
+    """Return a row for each release: its name, its promise, its utility, and the results of attacks.
 
     Args:
         comparison: The releases.
-        limits: Whether to state the limits on attacks that generated tables promise; they need room.
+        limits: Whether to write out the limits on attacks that generated tables promise.
     """
     return [
         (
@@ -79,7 +79,7 @@ def rows_of(comparison: Comparison, *, limits: bool = False) -> list[tuple[str, 
 
 
 def comparison_parts(comparison: Comparison, label: str, released: str) -> Iterator[Part]:
-    """Yield the releases beside each other as a sentence, a table and a picture, and what the words mean."""
+    """Yield the comparison as a sentence, a table, a picture, and an explanation of terms."""
     if said := compared_in_words(comparison, released):
         yield f"{said[0].upper()}{said[1:]}."
     yield TextTable(

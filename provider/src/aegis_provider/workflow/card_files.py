@@ -13,10 +13,10 @@ CARD_ENDINGS: Final = (".json", ".md", ".html")
 
 
 def remove_card(stem: Path) -> None:
-    """Remove a card that was written before, so that it never stands beside another table.
+    """Remove an older card, so that it never stands beside another table.
 
     Raises:
-        OutputError: It cannot be removed.
+        OutputError: The card cannot be removed.
     """
     for ending in CARD_ENDINGS:
         file = stem.with_name(f"{stem.name}{ending}")
@@ -27,7 +27,7 @@ def remove_card(stem: Path) -> None:
 
 
 def write_provider_only(file: Path, as_json: str) -> None:
-    """Write what only the provider may read, the card with exact numbers, to a file that only its owner can read.
+    """Write the card with exact numbers, for the provider only, to a file that only its owner can read.
 
     Raises:
         OutputError: The file cannot be written.

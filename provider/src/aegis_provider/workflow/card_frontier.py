@@ -1,4 +1,4 @@
-"""What a release could have been: the frontier on its card, between the table as it is and nothing shared."""
+"""The frontier on a release card, between the unmasked table and nothing shared."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,7 +14,7 @@ _NONE: Final = "-"
 
 
 def kept_in_words(share: float | None) -> str:
-    """Return a share in whole percent, one above 0 never as 0."""
+    """Return a share in whole percent, a positive share never as 0."""
     return _UNKNOWN if share is None else Share(share).whole
 
 
@@ -50,7 +50,7 @@ def _number(number: int | None) -> str:
 
 
 def _possible(choice: CardChoice) -> str:
-    """Say how much more another configuration may keep, if that is not ruled out."""
+    """Return how much another configuration may keep, unless this one is proven optimal."""
     if choice.kept is None or choice.proven:
         return ""
     limited = choice.at_most is not None and choice.at_most < 1
@@ -79,7 +79,7 @@ def _caption(card: Card, *, models: bool) -> str:
 
 
 def _model(card: Card) -> str:
-    """Return the name of the model that is best on the table as it is."""
+    """Return the name of the best model for the unmasked table."""
     best = card.auc_of(RAW)
     return "a model" if best is None else best.model
 
@@ -107,7 +107,7 @@ def _picture(card: Card, known: list[CardChoice], *, models: bool) -> Plane:
 
 
 def _limits(choice: CardChoice) -> Interval | None:
-    """Return the share and the most that is possible, if no configuration is proven to be the best."""
+    """Return the share and its upper bound, if the configuration is not proven optimal."""
     if choice.proven or choice.at_most is None or choice.kept is None:
         return None
     return Interval(choice.kept, max(choice.kept, choice.at_most))

@@ -1,4 +1,4 @@
-"""Makes the card of a release from what its steps found."""
+"""Makes the card of a release from the results of its steps."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ class Findings:
     """The results of all steps.
 
     Attributes:
-        search, entry, judged, summarised, masked, together, assessed: The results.
-        check: What models predict; or why none were trained.
-        comparison: The release beside generated tables; why they could not be compared; `None` if there are none.
+        check: The check by models, or why none were trained.
+        comparison: The comparison with generated tables, or why it failed; `None` if there are none.
     """
 
     search: SearchResult
@@ -57,7 +56,7 @@ class Findings:
 
     @property
     def accepted(self) -> Mapping[str, str]:
-        """The columns that have what identifies persons, because that was accepted, and what they have."""
+        """The columns with accepted identifying values, and the kinds of these."""
         return {**self.summarised.accepted, **self.masked.applied.checked.accepted}
 
 
@@ -75,14 +74,14 @@ def card_of(
     """Return the card of a release.
 
     Args:
-        aim: What it had to be.
+        aim: The requirements on the release.
         table: The name of the table.
         plan: The plan with the configurations.
         plan_digest: The SHA-256 of its file.
         findings: The results of all steps.
         summarize: The command that makes the entry.
-        service: The service that ranked the configurations, if one did.
-        published: Whether others may read it, so that it does not repeat the names that must not leave.
+        service: The service that ranked the configurations, if any.
+        published: Whether others may read the card; then it omits names that disclose raw values.
     """
     applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
     telling = findings.summarised.telling
@@ -132,7 +131,7 @@ def card_of(
 
 
 def texts_of_cards(plan: Plan, table: str) -> set[str]:
-    """Return the texts that the card of any configuration has and the entry has not, which is searched by itself.
+    """Return the texts of any configuration's card that are not in the entry, which is searched separately.
 
     Args:
         plan: The plan with the configurations.
@@ -152,7 +151,7 @@ def _labels(labels: Mapping[str, tuple[int, int]]) -> dict[str, CardLabel]:
 
 
 def _privacy_verdict(findings: Findings) -> str:
-    """Return whether the release has its privacy; what is kept by quasi-identifiers alone may fail beside them."""
+    """Return the verdict on the release's privacy, qualified if too many records are alone on all columns."""
     assessed, shown = findings.assessed, findings.masked.applied.checked.shown
     return verdict_line(False, shown.below_k_in_words) if shown.below_k and assessed.passed else assessed.verdict
 
@@ -160,7 +159,7 @@ def _privacy_verdict(findings: Findings) -> str:
 def entry_faults(
     name: str, judged: Judged, telling: Sequence[TellingNames], summarize: str, *, published: bool = False
 ) -> list[str]:
-    """Return why the entry with this name must not be published, a line each: what its counts and names give away."""
+    """Return why the entry with this name must not be published, a line for each disclosure by counts or names."""
     counts = [] if judged.verdict.passed else [judged_line(name, judged, summarize)]
     return [*counts, *(verdict_line(False, each.in_words(published=published)) for each in telling)]
 
@@ -185,7 +184,7 @@ def _columns(findings: Findings) -> Iterator[CardColumn]:
 
 
 def _whole(advice: EntryAdvice) -> float:
-    """Return what the table tells: of a measure of single attributes, as a sum over them."""
+    """Return the utility of the table; for a measure of single attributes, the sum over them."""
     return advice.whole if measure_named(advice.measure).is_joint else sum(cost.whole for cost in advice.costs)
 
 

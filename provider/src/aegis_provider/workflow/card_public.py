@@ -1,7 +1,6 @@
-"""The card as it may be published: with the entry and the masked table, it tells no count that these two do not.
-
-Counts of the table are those of the entry, which its controls have rounded. Counts of the release can be counted in the
-masked table. What else depends on records that nobody sees is a share of two digits, or an AUC of three.
+"""The public card: combined with the entry and the masked table, it discloses no further count.
+Counts of the table are the rounded counts of the entry. Counts of the release are visible in the masked table.
+Everything else that depends on unseen records is a share of two digits, or an AUC of three.
 """
 
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from aegis_sdk.reading import Share
 from aegis_sdk.wire import Configuration, EntryDocument
 
 HIGHEST_SAID: Final = 0.2
-"""A higher risk of the table as it is would tell the size of its rarest combination, 1 to 4 records."""
+"""A higher risk of the unmasked table would disclose the size of its rarest combination, 1 to 4 records."""
 
 _NOT_COUNTED: Final = "some records are left out, but the entry counts none of them"
 _AUC_DIGITS: Final = 3
@@ -26,9 +25,8 @@ _SHARE_DIGITS: Final = 2
 
 
 def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card:
-    """Return a card without counts and digits that its entry and its masked table do not tell.
-
-    Privacy is told in the steps of the entry: a card may be read without the masked table.
+    """Return a card without counts and digits that its entry and masked table do not show.
+    Privacy is rounded to the steps of the entry, since a card may be read without the masked table.
 
     Args:
         card: The card with exact numbers.
@@ -65,7 +63,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
 
 
 def is_public(card: Mapping[str, Any]) -> bool:
-    """Return whether the JSON of a card has no exact numbers, as that for the provider and older cards have."""
+    """Return whether the JSON of a card has no exact numbers, unlike the provider's and older cards."""
     labels = card.get("labels")
     counted = labels.values() if isinstance(labels, Mapping) else ()
     exact = any(not isinstance(each, Mapping) or each.get("released") is not None for each in counted)
@@ -73,7 +71,7 @@ def is_public(card: Mapping[str, Any]) -> bool:
 
 
 def _share(share: float | None) -> float | None:
-    """Return a share in whole percent; what is not nothing and not all is half a percent away, and shown as such."""
+    """Return a share in whole percent; other shares than 0 and 1 are at least half a percent from both."""
     if share is None:
         return None
     rounded = round(share, _SHARE_DIGITS)
@@ -86,19 +84,19 @@ _LITTLE: Final = 0.005
 
 
 def _left_out(exact: int | None, configuration: Configuration | None) -> int | None:
-    """Return how many records a configuration leaves out as its entry says; `None` if it counts none of them."""
+    """Return the entry's number of records that a configuration leaves out; `None` if it counts none of them."""
     if not exact or configuration is None:
         return exact if exact == 0 else None
     return configuration.suppressed or None
 
 
 def _reason(exact: int | None, published: int | None) -> str:
-    """Return why a number of records left out is not told; empty if it is, or none is known."""
+    """Return why a number of left-out records is not published; empty if it is, or is unknown."""
     return _NOT_COUNTED if exact is not None and published is None else ""
 
 
 def _is_told(name: str, published: Mapping[str, float]) -> bool:
-    """Whether what is promised by a criterion may be told: what can be measured only as the entry does."""
+    """Whether a promise may be published: a measurable one only in the entry's form."""
     return name in published or name not in CRITERIA or not CRITERIA[name].is_measured
 
 
@@ -151,6 +149,6 @@ def _comparison(comparison: Comparison) -> Comparison:
 
 
 def _without_values(reason: str) -> str:
-    """Return why a column is never shared without the values of it that a draft names for its provider."""
+    """Return the reason why a column is never shared, without the values that a draft quotes for its provider."""
     what, excepted, _ = reason.partition(", except ")
     return f"{what}, and texts that are none" if excepted and what in {"numbers", "dates"} else reason

@@ -1,4 +1,4 @@
-"""The release card for people: its sections, and their words."""
+"""The release card for readers: its sections and texts."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -16,7 +16,7 @@ from aegis_sdk.reading import Alone, Share, as_sentence, number, shown
 
 _LABELS_SHOWN: Final = 30
 _COLUMNS_SHOWN: Final = 200
-#: At most this share of the whole is negligible, all that is left out one by one together.
+#: The total share of the whole that is negligible.
 NEGLIGIBLE: Final = 0.02
 _BARS: Final = 20
 
@@ -45,7 +45,7 @@ def card_report(card: Card) -> Report:
 
 
 def _alone(alone: Alone) -> str:
-    """Say how many records are alone; that many are in this release, the verdict on its privacy says already."""
+    """Report the records that are alone, unless the verdict on privacy already mentions them."""
     return as_sentence(alone.sentence if alone.is_much(offered=False) else alone.line(offered=True))
 
 
@@ -107,7 +107,7 @@ def _shared(card: Card) -> Iterator[Part]:
 
 
 def _costs(card: Card) -> Iterator[Part]:
-    """Yield what masking costs as bars, the dearest column first and all negligible ones in one bar."""
+    """Yield the costs of masking as bars, the highest first and all negligible ones in one bar."""
     lost = {
         shown(column.name): column.lost
         for column in card.columns
@@ -249,11 +249,11 @@ def _number(value: float | None) -> str:
 
 
 def negligible(numbers: Sequence[float], whole: float) -> int:
-    """Return how many of the last numbers are negligible together; 0 instead of 1, which has its own place anyway.
+    """Return how many of the last numbers are together negligible; never 1, which is shown by itself.
 
     Args:
         numbers: Numbers of at least 0, the largest first.
-        whole: What they are a part of.
+        whole: Their reference.
     """
     small, rest = 0, 0.0
     for one in reversed(numbers):

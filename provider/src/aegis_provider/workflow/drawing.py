@@ -1,4 +1,4 @@
-"""Drawing of an entry's rounding until it gives nothing away to somebody who has the masked table, too."""
+"""Draws an entry's rounding until entry and masked table together disclose no small count."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from aegis_provider.workflow.results import Stage
 from aegis_sdk.wire import EntryDocument, Verdict
 
 _DRAWS: Final = 5
-"""How often rounding is drawn by one base; most entries pass at once."""
+"""Draws per base; most entries pass the first."""
 
 _BASES: Final = (5, 10, 20)
-"""The larger bases that are tried where the usual one fails that often."""
+"""Larger bases to try after the default one has failed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +26,8 @@ class DrawnEntry:
 
     Attributes:
         prepared: The entry.
-        advice: Its configurations, ranked.
-        in_time: Whether it passed, or nothing was left to draw; otherwise time was up, and another draw might pass.
+        advice: Its ranked configurations.
+        in_time: Whether it passed or all draws were tried; otherwise time ran out, and another draw might pass.
     """
 
     prepared: PreparedEntry
@@ -45,22 +45,20 @@ def draw_entry(
     how: Mapping[str, Any],
     seconds: float,
 ) -> DrawnEntry:
-    """Return an entry that passes the verdict with the masked table, and its configurations ranked.
-
+    """Return an entry that passes the verdict together with the masked table, and its ranked configurations.
     If none passes, it is the last one drawn.
 
-    The verdict depends only on what is published. So a published entry was not rejected, whatever table it counts, and
-    a reader who knows the rule can exclude no table by it.
+    The verdict depends only on published data, so knowing that an entry passed excludes no possible table.
 
     Args:
         table: The table.
         plan: Its plan.
         name: The name of the entry.
         mask: Ranks the configurations by the exact counts, and masks the table by the best one.
-        judge: Judges an entry together with the table of the configuration with this id.
+        judge: Judges an entry together with the masked table of the configuration with this id.
         stage: Shows the progress.
-        how: How to read the table.
-        seconds: After these, rounding is not drawn again.
+        how: Options for reading the table.
+        seconds: Time limit for further draws.
     """
     draws, end = _draws(table, plan, name, stage, how), monotonic() + seconds
     prepared = next(draws)
@@ -86,7 +84,7 @@ def _draws(table: Source, plan: Plan, name: str, stage: Stage, how: Mapping[str,
             except ControlError:
                 if not used:
                     raise
-                return  # the table is too small for a larger base
+                return  # too small a table for larger bases
             doing = "rounding the counts anew"
             yield prepared
         control = prepared.entry.disclosure_control

@@ -1,4 +1,4 @@
-"""The folder of a release, which remembers what is done: a run that was stopped goes on where it ended."""
+"""The folder of a release, which records finished steps so that a run can resume."""
 
 import hashlib
 import json
@@ -24,11 +24,11 @@ _FORMAT: Final = 1
 
 @dataclass(frozen=True)
 class Done:
-    """A step that is done.
+    """A finished step.
 
     Attributes:
-        inputs: The digest of what it was made from.
-        outputs: The digest of each file that it wrote, by its name.
+        inputs: The digest of its inputs.
+        outputs: The digest of each file that it wrote, by name.
         result: Its result, as JSON values.
     """
 
@@ -43,7 +43,7 @@ class Folder:
 
     Attributes:
         path: The folder.
-        done: The steps that are done, by their names.
+        done: The finished steps, by name.
     """
 
     path: Path
@@ -51,14 +51,14 @@ class Folder:
 
     @classmethod
     def open(cls, path: Path, keep: Sequence[str]) -> Self:
-        """Open the folder of a release, or make one.
+        """Open or create the folder of a release.
 
         Args:
             path: The folder.
-            keep: Names of files that may be there before the first run.
+            keep: Names of files that may exist before the first run.
 
         Raises:
-            OutputError: The folder cannot be made, or has files that no release wrote.
+            OutputError: The folder cannot be created, or has files that no release wrote.
         """
         try:
             path.mkdir(exist_ok=True)
@@ -74,7 +74,7 @@ class Folder:
         return cls(path, _read(path / _STATE) if there else {})
 
     def file(self, name: str) -> Path:
-        """Return the path of a file in it."""
+        """Return the path of a file in the folder."""
         return self.path / name
 
     def step(
@@ -86,23 +86,23 @@ class Folder:
         work: Callable[[], Result],
         keeps: Callable[[Result], bool] = lambda _: True,
     ) -> Result:
-        """Return the result of a step, which is worked out unless its inputs and outputs are as they were.
+        """Return the result of a step, which runs unless its inputs and outputs are unchanged.
 
         Args:
             name: The name of the step.
-            inputs: What it is made from, as JSON values.
+            inputs: Its inputs, as JSON values.
             outputs: The names of the files that it writes.
             result: The type of its result.
-            work: Does the step.
-            keeps: Called with the result of an earlier run: whether it is whole, or to be worked out again.
+            work: Runs the step.
+            keeps: Whether the result of an earlier run is complete; otherwise the step runs again.
 
         Raises:
-            OutputError: What is done cannot be written down.
+            OutputError: The record of steps cannot be written.
         """
         adapter, digest = TypeAdapter(result), _digest(inputs)
         done = self.done.get(name)
         if done is not None and done.inputs == digest and self._are_unchanged(done.outputs):
-            with suppress(ValidationError):  # another release of this package wrote it
+            with suppress(ValidationError):  # written by another version of this package
                 if keeps(kept := adapter.validate_python(done.result)):
                     return kept
         found = work()
@@ -112,23 +112,23 @@ class Folder:
         return found
 
     def remember(self, name: str, inputs: Mapping[str, Any]) -> None:
-        """Write down that a step was done from these inputs, whatever becomes of its files.
+        """Record that a step ran with these inputs, whatever happens to its files.
 
         Raises:
-            OutputError: It cannot be written down.
+            OutputError: The record cannot be written.
         """
         self.done[name] = Done(_digest(inputs), {}, None)
         self._save()
 
     def remembers(self, name: str, inputs: Mapping[str, Any]) -> bool:
-        """Return whether a step was done from these inputs."""
+        """Return whether a step ran with these inputs."""
         return name in self.done and self.done[name].inputs == _digest(inputs)
 
     def withdraw(self, names: Iterable[str]) -> None:
-        """Remove these files, which nobody may take for the result of a run that has none.
+        """Remove these files, so that they are not mistaken for the result of a failed run.
 
         Raises:
-            OutputError: One cannot be removed.
+            OutputError: A file cannot be removed.
         """
         for file in map(self.file, names):
             try:
@@ -137,7 +137,7 @@ class Folder:
                 raise OutputError(f"{file}: cannot be removed: {error.strerror}") from error
 
     def remove(self) -> None:
-        """Remove the folder with all that it has.
+        """Remove the folder and its contents.
 
         Raises:
             OutputError: It cannot be removed.
@@ -161,7 +161,7 @@ class Folder:
 
 
 def digests_of(table: Source) -> dict[str, str] | None:
-    """Return the digest of each file of a table; `None` if it is not in files, so that changes cannot be noticed."""
+    """Return the digest of each file of a table; `None` if it is not in files, so that changes go unnoticed."""
     files = files_of(table)
     return {str(file): digest_of(file) for file in files} if files else None
 
@@ -171,7 +171,7 @@ def _digest(inputs: Mapping[str, Any]) -> str:
 
 
 def _read(path: Path) -> dict[str, Done]:
-    """Return the steps written down; none if another release of this package wrote them, or they are damaged."""
+    """Return the recorded steps; none if the record is damaged or from another version of this package."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         steps = document["steps"] if document["format"] == _FORMAT else {}

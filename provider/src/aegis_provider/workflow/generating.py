@@ -1,4 +1,4 @@
-"""Generated tables beside a masked one, as a release and its card know them. `synth.beside` makes them."""
+"""Generated tables in a release and its card. `synth.beside` makes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from aegis_provider.plan.model import Plan
 
 METHOD: Final = "trees"
 LEVELS: Final = (5.0, 20.0, 50.0)
-"""The levels of privacy at which a table is generated. On tables without privacy, attacks gain something."""
+"""The levels of privacy of generated tables. Without privacy, attacks on them gain something."""
 MASKED, GENERATED = "masked", "generated"
 
 
 def refuse_equal_ids(plan: Plan) -> None:
-    """Refuse a plan that has something else by the name of a generated table.
+    """Refuse a plan that uses the name of a generated table for something else.
 
     Raises:
-        PlanError: It does.
+        PlanError: The plan uses one.
     """
     taken = {*(configuration.id for configuration in plan.configurations), *(each.id for each in plan.generated)}
     for name in map(id_at, LEVELS):
@@ -30,16 +30,16 @@ def refuse_equal_ids(plan: Plan) -> None:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A generated table, and what attacks on it achieved.
+    """A generated table, and the results of attacks on it.
 
     Attributes:
         id: Its id in the plan.
         file: The name of its file in the folder of the release.
         sha256: The SHA-256 of that file.
         method: The method that made it.
-        privacy: The level of privacy that was asked of the method.
-        weights: By attribute, how much it counted for privacy; those that did not count are left out.
-        attacks: What attacks achieved, by their names in the contract.
+        privacy: The level of privacy given to the method.
+        weights: The positive weights of attributes for privacy.
+        attacks: The results of attacks, by their names in the contract.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Drawn:
     attacks: Mapping[str, Attacked]
 
     def stated(self, folder: Path) -> GeneratedTable:
-        """Return it as a plan in that folder states it: what is vouched for is what no attack certainly exceeded."""
+        """Return it as a plan in that folder states it, promising the upper limits of what attacks achieved."""
         attributes = {name: {"privacy": weight} for name, weight in self.weights.items()}
         weights = {"privacy": self.privacy, **({"attributes": attributes} if attributes else {})}
         stated: dict[str, Any] = {
@@ -76,15 +76,14 @@ def id_at(level: float) -> str:
 
 @dataclass(frozen=True)
 class Beside:
-    """A release beside others.
+    """A release in a comparison.
 
     Attributes:
         id: Its id in the plan.
         kind: `masked` or `generated`.
-        promise: The privacy that it promises, by name.
-        kept: What it tells about held-out records, as a share of what unmasked records tell; `None` if those tell
-            nothing.
-        attacks: What attacks achieved, by their names in the contract.
+        promise: The promised privacy, by name.
+        kept: Its transfer utility on held-out records, as a share of the unmasked records'; `None` if theirs is 0.
+        attacks: The results of attacks, by their names in the contract.
     """
 
     id: str
@@ -96,13 +95,13 @@ class Beside:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Releases beside each other.
+    """A comparison of releases.
 
     Attributes:
-        measure: The measure by which they are compared.
-        held_out: The number of records that none of them saw.
+        measure: The measure of the comparison.
+        held_out: The number of records held out from all of them.
         releases: The releases, the masked ones first.
-        unfinished: The ids of the masked ones for which time was up.
+        unfinished: The ids of masked ones that did not finish in time.
     """
 
     measure: str

@@ -1,4 +1,4 @@
-"""Publishing the entry of a release, and asking the service; what can be known of both before any work is done."""
+"""Publishes the entry of a release and asks the service for advice; checks beforehand what can fail."""
 
 from __future__ import annotations
 
@@ -20,29 +20,28 @@ _WITHOUT = "nothing was done; without --publish, a release needs no service"
 
 
 def check_service(service: Client, name: str, aim: Aim, count_records: Callable[[], int]) -> None:
-    """Find out whether the service would refuse the entry of a release, before the release is made.
+    """Check before any work whether the service would refuse the entry of a release.
 
-    That is so if it does not answer, if the key may not publish, if the name is that of an entry about another label,
-    or if a release cannot have the privacy or the counts that are required. What counts give away, and how large the
-    entry is, shows only later.
+    It refuses if the key may not publish, if the name belongs to an entry about another label, or if no release can
+    have the required privacy or counts. Disclosure by counts, and the size of the entry, are known only later.
 
     Args:
         service: The service.
         name: The name of the entry.
-        aim: What the release has to be.
-        count_records: Counts the records of the table; called only if that matters.
+        aim: The requirements on the release.
+        count_records: Counts the records of the table; called only if needed.
 
     Raises:
-        ServiceError: It does not answer, or does not let the caller publish.
+        ServiceError: The service does not respond, or does not let the caller publish.
         PublishingError: It would refuse the entry.
     """
     try:
         terms = service.publishing(name)
     except NotFoundError as error:
-        raise ServiceError(f"{service.url}: is no service of Aegis, or one before this release; {_WITHOUT}") from error
+        raise ServiceError(f"{service.url}: not an Aegis service, or an older version; {_WITHOUT}") from error
     except ProblemError as error:
         raise ServiceError(f"{service.url}: {str(error).rstrip('.')}; {_WITHOUT}") from error
-    except AegisError as error:  # its text has the address
+    except AegisError as error:  # the text has the address
         raise ServiceError(f"{error}; {_WITHOUT}") from error
     reason = next(_reasons(terms, name, aim, count_records), None)
     if reason is not None:
@@ -75,7 +74,7 @@ def _of_privacy(terms: PublishingTerms, aim: Aim) -> Iterator[str]:
 
 
 def published(service: Client, entry: EntryDocument) -> str:
-    """Publish the entry, or a new version of it, and return its id; how many records are alone is accepted before."""
+    """Publish the entry, or a new version of it, and return its id; records that are alone were accepted before."""
     try:
         return service.publish(entry, accept_unique=True).id
     except ConflictError as conflict:
@@ -85,10 +84,10 @@ def published(service: Client, entry: EntryDocument) -> str:
 
 
 def asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim) -> EntryAdvice:
-    """Ask the service which configuration is best.
+    """Ask the service for the best configuration.
 
     Raises:
-        AegisError: It does not tell its caller.
+        AegisError: The caller may not read the full answer.
     """
     answer = service.advise(entry_id, aim.measure, limit=aim.most)
     if not isinstance(answer, Advice):

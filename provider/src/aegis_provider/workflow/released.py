@@ -21,14 +21,14 @@ from aegis_sdk.wire import EntryDocument
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """A release: the masked table, and what speaks for it.
+    """A release: the masked table and its evidence.
 
     Attributes:
         folder: The folder with all of its files.
-        card: What it is, and why it can be shared.
+        card: The release card.
         findings: The results of all steps.
         entry_id: The id of the published entry; `None` if it was not published.
-        like: The kind of data frame that `table` is: `pandas`, `polars` or `pyarrow`.
+        like: The kind of data frame of `table`: `pandas`, `polars` or `pyarrow`.
         delimiter: What separates the fields of `masked.csv`.
     """
 
@@ -42,10 +42,10 @@ class Released:
 
     @property
     def table(self) -> Any:  # noqa: ANN401 - pandas and Polars are not always there
-        """The masked table: a data frame of the kind that was released, or else an Arrow table."""
+        """The masked table: a data frame of the same kind as the input, by default an Arrow table."""
         masked = self.arrow_table()
         if self.like == "polars":
-            import polars as pl  # noqa: PLC0415 - is there, since the table was of that kind
+            import polars as pl  # noqa: PLC0415 - installed, since the table was of that kind
 
             return pl.from_arrow(masked)
         return masked.to_pandas() if self.like == "pandas" else masked
@@ -57,7 +57,7 @@ class Released:
 
     @property
     def entry(self) -> EntryDocument:
-        """The entry: all that may leave this machine besides the masked table."""
+        """The entry, which may leave this machine, like the masked table."""
         return self.findings.entry
 
     @property

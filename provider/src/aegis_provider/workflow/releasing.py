@@ -54,7 +54,7 @@ CARD: Final = "card"
 PROVIDER_ONLY: Final = "provider-only.json"
 _CARDS: Final = (PROVIDER_ONLY, *(f"{CARD}{ending}" for ending in CARD_ENDINGS))
 _FINISHED: Final = (ENTRY, MASKED, *map(file_at, LEVELS), *_CARDS)
-"""What a release consists of, besides what only the provider has."""
+"""The files of a release to share, and the provider's own card."""
 
 _FAILURES: Final = (ServiceUnreachableError, UnexpectedAnswerError, UnavailableError, MachineError, OutputError)
 _FRAMES: Final = ("pandas", "polars")
@@ -84,52 +84,51 @@ def release(
     fold_case: bool = False,
     stage: Stage = unseen,
 ) -> Released:
-    """Mask a table so that it has the required privacy and keeps as much as possible of what it tells about the label.
+    """Mask a table so that it has the required privacy and keeps as much utility for the label as possible.
 
-    Every step leaves its files in the output folder. A run that was stopped goes on there, if nothing else changed.
-    Ctrl-C during the search goes on with the best configurations until then. A run that is refused leaves the plan and
-    what was found for it, and nothing that looks like a release, not even that of an earlier run; one that cannot begin
-    changes nothing. One that is stopped, or cannot write, leaves what is done, without a card, and says so.
+    Every step leaves its files in the output folder, where an interrupted run resumes if nothing else changed. Ctrl-C
+    during the search continues with the best configurations so far. A refused run leaves the plan and its
+    configurations, but removes anything that looks like a release, even of an earlier run; a run that cannot begin
+    changes nothing. An interrupted run, or one that cannot write, leaves finished files without a card, and says so.
 
     Args:
         table: Anything that `open_table` accepts.
-        label: The column that the others are to predict.
-        output: The folder of the release; without it, a temporary one that lasts as long as the result.
-        plan: A plan of the table; without it, one is drafted, or the one in the folder is used.
-        require: The privacy it must have, by name.
-        suppress_at_most: The share of records that may be left out for that.
+        label: The column to predict from the others.
+        output: The folder of the release; by default, a temporary one that lasts as long as the result.
+        plan: A plan of the table; by default, the one in the folder, or a drafted one.
+        require: The required privacy, by name.
+        suppress_at_most: The share of records that may be left out for it.
         measure: The measure of utility: `joint`, or one of single attributes.
-        seconds: How long it may take; see `Deadline`. The card names what is not finished then.
+        seconds: The time limit; see `Deadline`. The card lists unfinished steps.
         name: The name of the entry; by default that of the table.
-        publish: The service to publish the entry in, and to ask which configuration is best by the published counts.
-            Without it, nothing is sent anywhere, and the exact counts decide.
-        delimiter: The delimiter of a CSV table; by default, the usual one with which the header has the label.
+        publish: The service that gets the entry and ranks the configurations by its published counts. By default,
+            nothing is sent anywhere, and the exact counts decide.
+        delimiter: The delimiter of a CSV table; by default, the one with which the header has the label.
         memory_limit: The memory limit of DuckDB.
-        also_generate: Whether tables that a model draws are put beside the masked one: into the folder, the plan, the
-            entry and the card. It needs the extra `synth`.
+        also_generate: Whether to add generated tables to the folder, the plan, the entry and the card. Needs the extra
+            `synth`.
         escape_formulas: Whether cells and headers of the masked table that a spreadsheet would run get an apostrophe
             before them.
-        accept_unique: Whether the entry is published even if a configuration leaves more than 1 % of the records alone
-            on all columns that it shares.
-        accept_identifiers: Whether columns that identify persons may be shared if the plan has them. Otherwise the
-            release is refused.
-        index: Whether a drafted plan has the index of a data frame as a column.
-        odd_as_missing: What a drafted plan says of other texts among numbers or dates; see `start`.
-        fold_case: What it says of values that differ only in case; see `start`.
+        accept_unique: Whether to publish the entry even if more than 1 % of the records are alone on all columns that a
+            configuration shares.
+        accept_identifiers: Whether the plan may share columns that identify persons.
+        index: Whether a drafted plan includes the index of a data frame.
+        odd_as_missing: How a drafted plan reads other texts among numbers or dates; see `start`.
+        fold_case: How it reads values that differ only in case; see `start`.
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
-        PlanError: The plan, or what is required, cannot be used.
+        PlanError: The plan or the requirements are invalid.
         TableError: The table cannot be read or does not fit the plan.
         OutputError: The folder cannot be used.
-        IdentifierError: A column that may be shared as it is, or a text in what is written, identifies persons, and
-            that is not accepted.
-        NothingHoldsError: No configuration has the privacy.
-        ServiceError: The service does not answer, or does not let the caller publish. Nothing was done.
+        IdentifierError: A column shared unmasked, or a text in the output, identifies persons, and that is not
+            accepted.
+        NothingHoldsError: No configuration has the required privacy.
+        ServiceError: The service does not respond, or does not let the caller publish. Nothing was done.
         PublishingError: The service would refuse the entry. Nothing was done.
-        SmallCountsError: The entry is to be published, but gives small counts away.
-        UniqueRecordsError: It is to be published, but too many records are alone, and nobody has accepted that.
-        AegisError: The service refuses the entry, or is gone when it is finished.
+        SmallCountsError: The entry to publish gives away small counts.
+        UniqueRecordsError: Too many records are alone for publishing, and that is not accepted.
+        AegisError: The service refuses the entry, or no longer responds.
     """
     aim, deadline = Aim(label, require, suppress_at_most, measure, seconds, generates=also_generate), Deadline(seconds)
     for requirement in aim.requirements():
@@ -150,7 +149,7 @@ def release(
             with _withdrawn_if_refused(folder, _FINISHED, earlier=earlier):
                 counted = _Counted.of(steps)
                 entry_id = None if publish is None else _published(steps, publish, counted, accept_unique=accept_unique)
-            # A published entry stays, so that its counts are not rounded a second time.
+            # Keep a published entry, so that its counts are not rounded a second time.
             finished = [each for each in _FINISHED if entry_id is None or each != ENTRY]
             with _withdrawn_if_refused(folder, finished, earlier=earlier):
                 findings = _worked_out(steps, publish, counted, entry_id)
@@ -162,10 +161,10 @@ def release(
 
 
 def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Card:
-    """Write the card, and the exact one for the provider alone; return the one that may be published.
+    """Write the public card, and the exact one for the provider; return the public one.
 
     Raises:
-        IdentifierError: It has an identifying value of the table, and that is not accepted.
+        IdentifierError: The card contains an identifying value of the table, and that is not accepted.
         OutputError: A file cannot be written.
     """
     folder = steps.folder
@@ -190,7 +189,7 @@ def _as_json(card: Card) -> str:
 
 
 def _texts_in(document: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
-    """Yield the texts of a JSON value, the names of its members, too."""
+    """Yield the texts of a JSON value, including member names."""
     if isinstance(document, str):
         yield document
     elif isinstance(document, dict):
@@ -205,13 +204,13 @@ def _texts_in(document: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
 def _withdrawn_if_refused(folder: Folder, names: Sequence[str], *, earlier: bool) -> Iterator[None]:
     """Remove these files if the release is refused.
 
-    The refusal says so if an `earlier` release was there. What stops otherwise, by Ctrl-C, a full disk or a service
-    that is gone, can go on: the card is removed, what is done stays, and the error says not to share it yet.
+    The error mentions a removed `earlier` release. Runs that stop otherwise, by Ctrl-C, a full disk or a lost service,
+    can resume: the card is removed, finished files stay, and the error says not to share them yet.
     """
     try:
         yield
     except (*_FAILURES, KeyboardInterrupt, SystemExit) as stopped:
-        with suppress(OutputError):  # the disk may be what is wrong
+        with suppress(OutputError):  # the disk may be the problem
             folder.withdraw(_CARDS)
         if left := [name for name in _FINISHED if name not in _CARDS and folder.file(name).exists()]:
             there = f"{folder.path} has {' and '.join(left)} without a card"
@@ -226,17 +225,17 @@ def _withdrawn_if_refused(folder: Folder, names: Sequence[str], *, earlier: bool
 
 @contextmanager
 def _no_empty(folder: Path) -> Iterator[None]:
-    """Remove the folder after a failure if nothing is in it."""
+    """Remove the folder after a failure if it is empty."""
     try:
         yield
     except BaseException:
-        with suppress(OSError):  # it is not empty
+        with suppress(OSError):  # not empty
             folder.rmdir()
         raise
 
 
 def _refuse_early(steps: Steps, service: Client | None) -> None:
-    """Refuse what would fail only after minutes of work, and the plan of another release, which stays as it is."""
+    """Refuse what would fail only after minutes of work, and the plan of another release, without changing it."""
     refuse_name(steps.name)
     if steps.given is not None or steps.plan.exists():
         steps.planned()
@@ -251,7 +250,7 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """What is worked out before anything is published: what was found, its entry, and the verdict on its counts."""
+    """The results before publishing: the search, the entry, and the verdict on its counts."""
 
     search: SearchResult
     entry: EntryDocument
@@ -260,7 +259,7 @@ class _Counted:
 
     @classmethod
     def of(cls, steps: Steps) -> Self:
-        """Take the steps."""
+        """Run these steps."""
         steps.draft()
         search = steps.search(steps.generate())
         entry, summarised = steps.summarise()
@@ -271,10 +270,10 @@ def _published(steps: Steps, service: Client, counted: _Counted, *, accept_uniqu
     """Publish the entry, and return its id.
 
     Raises:
-        SmallCountsError: It gives small counts away, or a name in it tells a rare value.
-        UniqueRecordsError: A configuration leaves too many records alone, and nobody has accepted that.
-        IdentifierError: A card of this release would have an identifying value of the table.
-        AegisError: The service refuses it.
+        SmallCountsError: The entry gives away small counts, or a name in it discloses a rare value.
+        UniqueRecordsError: Too many records are alone in a configuration, and that is not accepted.
+        IdentifierError: A card of this release would contain an identifying value of the table.
+        AegisError: The service refuses the entry.
     """
     entry, summarised = counted.entry, counted.summarised
     if faults := entry_faults(entry.name, counted.judged, summarised.telling, steps.made_by):
@@ -291,7 +290,7 @@ def _published(steps: Steps, service: Client, counted: _Counted, *, accept_uniqu
 
 
 def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_id: str | None) -> Findings:
-    """Take the other steps; return the results of all."""
+    """Run the remaining steps; return all results."""
     search, entry, advice = counted.search, counted.entry, counted.summarised.advice
     if service is not None and entry_id is not None:
         with steps.stage("asking the service for advice"):
@@ -307,13 +306,13 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
 
 
 def _alone(steps: Steps, entry: EntryDocument, masked: Masked, configuration: str) -> Alone:
-    """Return how many records are alone: in the masked table as it was written, and in what the entry offers."""
+    """Return how many records are alone in the written masked table, and in the configurations of the entry."""
     shares = {each.id: each.alone for each in entry.masked} | {configuration: masked.applied.checked.alone.share}
     return told_alone(steps.found, shares, configuration)
 
 
 def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | str | None:
-    """Compare masked with generated tables, if there are any; or return why that is not possible here."""
+    """Compare masked with generated tables, if any; or return why that is not possible."""
     try:
         return steps.compare(entry, masks)
     except AegisError as error:
@@ -321,14 +320,14 @@ def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]
 
 
 def _on_the_frontier(steps: Steps, best: str, search: SearchResult) -> list[Configuration]:
-    """Return the configuration that masks the table, and the best ones for other privacy."""
+    """Return the configuration of the release, and the best ones for other requirements."""
     others = [each.configuration for each in search.frontier if each.configuration is not None]
     masks = {each.id: each for each in [*others, steps.found.configuration(best)]}
     return sorted(masks.values(), key=lambda each: each.privacy.get("k", 0))
 
 
 def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) -> CheckResult | str:
-    """Train models, on the frontier last; or return why that is not possible here, which makes no release worse."""
+    """Train models, on the frontier last; or return why that is not possible, which does not fail the release."""
     frontier = {each.configuration.id: each.configuration for each in search.frontier if each.configuration}
     try:
         return steps.check(configurations, [each for name, each in frontier.items() if name not in configurations])
@@ -337,7 +336,7 @@ def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) 
 
 
 def name_of(table: Source) -> str:
-    """Return a name for the entry of a table: its own in a file or a database, in the letters that names may have."""
+    """Return a name for the entry of a table: that of its file or database table, in permitted characters."""
     name = table_name(table)
     stem = name.rpartition("#")[2].rpartition(".")[2] if is_url(name) else Path(name).stem
     letters = unicodedata.normalize("NFKD", stem.casefold())

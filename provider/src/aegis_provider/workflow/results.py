@@ -1,4 +1,4 @@
-"""What steps of a release return, and how they show their progress."""
+"""Results and progress of the steps of a release."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -13,7 +13,7 @@ from aegis_provider.release.apply import Applied
 from aegis_sdk.reading import Alone
 
 Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
-"""Shows that a step has begun, and how far it is."""
+"""Shows the start and progress of a step."""
 
 
 @contextmanager
@@ -28,9 +28,9 @@ class Summarised:
 
     Attributes:
         advice: Its configurations, ranked by the exact counts.
-        telling: The names of masked values that tell raw values of few records.
-        accepted: The columns whose values in it identify persons, because that was accepted, and what they have.
-        in_time: Whether its rounding was drawn as often as it may be, if none passed.
+        telling: Names of masked values that disclose raw values of few records.
+        accepted: The columns with accepted identifying values, and the kinds of these.
+        in_time: Whether its rounding passed, or all draws were tried.
     """
 
     advice: EntryAdvice
@@ -44,8 +44,8 @@ class Masked:
     """The masked table.
 
     Attributes:
-        applied: What was written.
-        labels: The records of each label value, in the table and in the masked one.
+        applied: The result of writing it.
+        labels: The number of records of each label value, in the original and in the masked table.
     """
 
     applied: Applied
@@ -57,13 +57,13 @@ class Assessed:
     """The privacy of the release.
 
     Attributes:
-        columns: The columns, and what becomes of them.
-        passed: Whether it has the privacy that its configuration promises; `None` if there is no verdict.
-        verdict: The same in a line.
-        highest: The highest risk of re-identification; `None` if it could not be measured.
-        highest_before: That of the table as it is.
-        certain: How many records are in classes that all have the same value of some sensitive attribute.
-        alone: How many of its records are alone on all columns that it shares, and in the worst configuration offered.
+        columns: The columns and their maskings.
+        passed: Whether it has the promised privacy; `None` without a verdict.
+        verdict: The verdict in a line.
+        highest: The highest risk of re-identification; `None` if not measurable.
+        highest_before: The same for the unmasked table.
+        certain: Number of records in classes with a single value of some sensitive attribute.
+        alone: How many of its records are alone on all shared columns, and how many in the worst configuration offered.
     """
 
     columns: tuple[Column, ...]

@@ -1,4 +1,4 @@
-"""The steps of a release, each made from the files of those before it."""
+"""The steps of a release; each uses the files of earlier ones."""
 
 from __future__ import annotations
 
@@ -65,17 +65,14 @@ class Steps:
     """The steps of a release in a folder.
 
     Attributes:
-        table: The table.
-        aim: What the release has to be.
-        folder: The folder.
-        given: The plan to use instead of a drafted one, if there is one.
+        aim: The requirements on the release.
+        given: The plan to use instead of a drafted one, if any.
         name: The name of the entry.
-        how: How to read the table: `delimiter` and `memory_limit`.
+        how: Options for reading the table: `delimiter` and `memory_limit`.
         stage: Shows the progress.
-        deadline: When it is to be done.
-        accept_identifiers: Whether it may have what identifies persons.
-        escape_formulas: Whether what a spreadsheet would run in the masked table gets an apostrophe before it.
-        reads: How a drafted plan reads what the table does not tell: `index`, `odd_as_missing` and `fold_case`.
+        accept_identifiers: Whether the release may contain identifying values.
+        escape_formulas: Whether cells of the masked table that a spreadsheet would run get an apostrophe before them.
+        reads: Options for drafting a plan: `index`, `odd_as_missing` and `fold_case`.
     """
 
     table: Source
@@ -92,7 +89,7 @@ class Steps:
 
     @cached_property
     def origin(self) -> Mapping[str, Any]:
-        """What every step is made from. A table that is not in files may have changed, so nothing is kept of it."""
+        """The inputs of every step. A table that is not in files may have changed, so its results are not reused."""
         made_from = {"table": digests_of(self.table) or uuid4().hex, "aim": self.aim.as_json(), "how": dict(self.how)}
         return {**made_from, "accepts": self.accept_identifiers}
 
@@ -118,7 +115,7 @@ class Steps:
 
         Raises:
             PlanError: As `planned`.
-            IdentifierError: The plan lets a column be shared as it is that identifies persons, or the label does.
+            IdentifierError: The label, or a column that the plan shares unmasked, identifies persons.
         """
         if self.given is None and not self.plan.exists():
             self._draft()
@@ -148,10 +145,10 @@ class Steps:
                     pass
 
     def planned(self) -> Plan:
-        """Return the plan as it is in its file.
+        """Return the plan in the file.
 
         Raises:
-            PlanError: It is invalid, or for another label, or something is asked that only its draft would have heeded.
+            PlanError: The plan is invalid or for another label, or an option was given that only drafting uses.
         """
         asked = [name for name, is_asked in self.reads.items() if is_asked]
         if asked and (self.given or not self.folder.remembers(_DRAFT, self.reads)):
@@ -170,14 +167,14 @@ class Steps:
 
     @cached_property
     def replayed(self) -> Replayed:
-        """The identifying values of the table, for which all that leaves is searched."""
+        """The identifying values of the table; all output is searched for them."""
         with open_table(self.table, **self.how) as given:
             opened = plainly(given, self.found.writings)
             reasons = identifying_in(opened, self.found)
             return Replayed.of(opened, opened.columns, self.found.left_out, reasons)
 
     def generate(self) -> tuple[Drawn, ...]:
-        """Generate the tables that are to stand beside the masked one, if any are, and attack them.
+        """Generate the requested tables, and attack them.
 
         Raises:
             PlanError: No attribute may be generated.
@@ -200,19 +197,21 @@ class Steps:
         return self.folder.step(file_at(level), inputs, [file_at(level)], Drawn, work)
 
     def search(self, drawn: Sequence[Drawn] = ()) -> SearchResult:
-        """Find the configurations that reach the privacy, and write the plan that has them, and the generated tables.
+        """Find the configurations with the required privacy, and write the plan with these and the generated tables.
 
-        If the given plan suppresses single cells, as one by `aegis plan cells` does, so do these: the configurations
-        that would leave out records suppress cells of these records instead, wherever that keeps the privacy.
+        If the given plan suppresses single cells, as one by `aegis plan cells` does, configurations suppress cells
+        instead of leaving out records, wherever that meets the requirement.
 
         Raises:
-            NothingHoldsError: None does.
+            NothingHoldsError: There is none.
         """
         inputs = {**self.origin, "plan": digest_of(self.plan), **_digests(drawn)}
         return self.folder.step("search", inputs, [FOUND], SearchResult, lambda: self._search(drawn), self._kept_search)
 
     def _kept_search(self, result: SearchResult) -> bool:
-        """Say of the search of an earlier run that it was not finished; another would make another release."""
+        """Reuse the search of an earlier run, with a note if it was unfinished, since another would change the
+        release.
+        """
         if not result.complete:
             with self.stage(
                 "keeping what was found until the search ended: more --seconds, or another folder, may find more"
@@ -296,7 +295,7 @@ class Steps:
         """Compare masked tables with the generated ones of the entry, if it has any.
 
         Raises:
-            PlanError: The measure of utility is none by which they can be compared.
+            PlanError: The measure of utility does not support the comparison.
             AegisError: The extra `synth` is not installed, or time is up.
         """
         if not entry.generated:
@@ -317,7 +316,7 @@ class Steps:
         return self.folder.step("comparison", inputs, [], Comparison, work, self._is_finished)
 
     def judge(self, entry: EntryDocument) -> Judged:
-        """Find out whether the counts of the entry give anything away."""
+        """Judge what the counts of the entry give away."""
         from aegis_provider.disclosure import Judged, verdict_on  # noqa: PLC0415 - slow to load
 
         def work() -> Judged:
@@ -327,7 +326,7 @@ class Steps:
         return self.folder.step("verdict", self._of(ENTRY), [], Judged, work, lambda each: _is_decided(each.verdict))
 
     def judge_together(self, entry: EntryDocument, configuration: str) -> Verdict:
-        """Find out whether the entry gives anything away to somebody who has the masked table, too."""
+        """Judge what the entry and the masked table together give away."""
         inputs = {**self._of(ENTRY), MASKED: digest_of(self.folder.file(MASKED)), "configuration": configuration}
         return self.folder.step(
             "together", inputs, [], Verdict, lambda: self._together(entry, configuration), _is_decided
@@ -341,7 +340,7 @@ class Steps:
 
     @contextmanager
     def _as_masked(self) -> Iterator[Table]:
-        """Open the masked table, without the apostrophes before formulas."""
+        """Open the masked table, without apostrophes before formulas."""
         with open_table(self.folder.file(MASKED), **self.how) as opened:
             yield unescaped_table(opened, self.found.columns) if self.escape_formulas else opened
 
@@ -362,7 +361,7 @@ class Steps:
         return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered})
 
     def _labels(self, table: Table, writings: Mapping[str, Writing]) -> dict[str, int]:
-        """Return the records of each label value, in their order, whatever texts a value has."""
+        """Return the number of records of each label value, in order, over all texts of the value."""
         label = self.aim.label
         return plainly(table, {label: writings.get(label, Writing())}).counts_of_values(label)
 
@@ -371,8 +370,8 @@ class Steps:
 
         Args:
             configuration: The id of the configuration of the release.
-            alone: How many of its records are alone.
-            published: What the entry says of its privacy, in which the verdict is told.
+            alone: The records that are alone in it.
+            published: Its privacy in the entry, which the verdict quotes.
         """
 
         def work() -> Assessed:
@@ -389,7 +388,7 @@ class Steps:
         return self.folder.step("privacy", inputs, [], Assessed, work)
 
     def check(self, configurations: Sequence[str], further: Sequence[Configuration]) -> CheckResult:
-        """Train models on the table and on its releases, and on those by further configurations, in the plan or not.
+        """Train models on the table, its releases, and releases by further configurations, in the plan or not.
 
         Raises:
             AegisError: An extra is not installed, or time is up.
@@ -410,18 +409,18 @@ class Steps:
         return self.folder.step("check", inputs, [], CheckResult, work, self._is_finished)
 
     def _is_finished(self, result: CheckResult | Comparison) -> bool:
-        """Whether a result of an earlier run is finished; if not, it is still better than none when time is up."""
+        """Whether to reuse a result of an earlier run: if it is finished, or no time remains."""
         return not result.unfinished or self.deadline.is_over()
 
     def _choose(self, seconds: float) -> Choose | None:
-        """Return the search by some of the records; `None` if configurations suppress cells, which it does not do."""
+        """Return the search on a part of the records; `None` if configurations suppress cells, which it cannot."""
         if any(each.suppressed_cells is not None for each in self.found.configurations):
             return None
         required = self.aim.requirements()[0]
         return partial(choose_again, requirement=required, measure=self.aim.measure, seconds=seconds)
 
     def _refuse_if_over(self) -> None:
-        """Refuse to begin a step that a release can do without; it is not done, so the same command again does it.
+        """Refuse to begin an optional step when time is up; the same command again runs it.
 
         Raises:
             AegisError: Time is up.
@@ -431,14 +430,13 @@ class Steps:
 
     @cached_property
     def found(self) -> Plan:
-        """The plan with the configurations that were found; there is none before `search`.
-
-        Messages name the plan that it was made from, since that is where a person mends it.
+        """The plan with the configurations, available after `search`.
+        Messages name the original plan, since that is the one to edit.
         """
         return load_plan(self.folder.file(FOUND), source=str(self.plan))
 
     def _of(self, file: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-        """Return what a step is made from that uses this file."""
+        """Return the inputs of a step that uses this file."""
         return {**self.origin, file: digest_of(self.folder.file(file)), **more}
 
 
@@ -447,12 +445,12 @@ def _is_decided(verdict: Verdict) -> bool:
 
 
 def _digests(drawn: Sequence[Drawn]) -> dict[str, Any]:
-    """Return generated tables as an input of a step."""
+    """Return generated tables as inputs of a step."""
     return {"generated": [each.sha256 for each in drawn]} if drawn else {}
 
 
 def _with(plan: Plan, configurations: Sequence[Configuration]) -> Plan:
-    """Return the plan with those of the configurations, too, that it does not have."""
+    """Return the plan extended by the configurations that it lacks."""
     known = {each.id for each in plan.configurations}
     return replace(
         plan, configurations=(*plan.configurations, *(each for each in configurations if each.id not in known))
