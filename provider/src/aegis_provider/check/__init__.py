@@ -1,4 +1,4 @@
-"""A check of the advice with models that are trained on the provider's machine, on the table and on its releases."""
+"""Checks advice by training models on the table and on its releases, on the provider's machine."""
 
 from aegis_provider.check.check import check, refuse_other_entry, with_measured
 from aegis_provider.check.masked_records import Choose, Refit

@@ -30,18 +30,18 @@ from aegis_provider.table import Source, open_table
 from aegis_sdk import wire
 from aegis_sdk.wire import EntryDocument, Measured
 
-# More digits than an interval justifies would only make equal figures look different.
+# More digits than the interval justifies would make equal numbers look different.
 _DIGITS = 4
-# Where counts are controlled, as on the card: the digits of an AUC tell how many records it compares.
+# With controlled counts, as on the card: more digits of an AUC disclose how many records it compares.
 _FEW_DIGITS = 3
 
 
 def refuse_other_entry(entry: EntryDocument, plan: Plan, configurations: Sequence[str]) -> None:
-    """Reject an entry that the figures of these configurations do not belong in.
+    """Refuse an entry to which the numbers of these configurations do not belong.
 
     Raises:
-        EntryError: The entry has another label or other maskings, or its counts have noise, which figures measured on
-            the records would bypass.
+        EntryError: The entry has another label or other maskings, or its counts have noise, which measured numbers
+            would bypass.
     """
     if entry.label.name != plan.label:
         raise EntryError(f"the entry's label is {entry.label.name!r}, but the plan's is {plan.label!r}")
@@ -52,13 +52,12 @@ def refuse_other_entry(entry: EntryDocument, plan: Plan, configurations: Sequenc
         if name not in published:
             raise EntryError(f"the entry does not list the configuration {name!r}; name another, or summarize again")
         if published[name].maskings != dict(plan.configuration(name).maskings):
-            raise EntryError(f"the entry masks {name!r} otherwise than the plan does; use the plan that matches it")
+            raise EntryError(f"the entry masks {name!r} differently from the plan; use the plan that matches it")
 
 
 def with_measured(entry: EntryDocument, plan: Plan, result: CheckResult) -> EntryDocument:
-    """Return the entry with the AUC of each checked configuration, by the model that is best on the unmasked table.
-
-    Configurations whose training was not finished are left as they are.
+    """Return the entry with the AUC of each checked configuration, by the best model for the unmasked table.
+    Configurations whose training did not finish stay unchanged.
 
     Raises:
         EntryError: The entry has another label or other maskings, or its counts have noise.
@@ -88,7 +87,7 @@ def _with(configuration: wire.Configuration, one: Performance, raw: Performance,
 _SEED = 0
 _FEWEST_FOLDS = 2
 
-# A share of the AUC that is tested on so many records has an interval of a few percent.
+# With this many tested records, the interval of a share of the AUC is a few percent wide.
 _ENOUGH_TESTED = 5_000
 
 
@@ -106,27 +105,26 @@ def check(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _fits: None,
 ) -> CheckResult:
-    """Train models on a table and on its releases, and test how well they predict the label of other records.
+    """Train models on a table and its releases, and test how well they predict the label of held-out records.
 
-    Logistic regression and gradient boosting are trained on all folds but one and tested on that one, in turns. All
-    tables have the same folds, so their numbers are paired. The table as it is has the plan's attributes unmasked. A
-    release is tested on masked records, too, including those that it leaves out; models are not trained on these. Of
-    more than 50,000 records, that many are drawn. Equal arguments give equal results, unless time is up.
+    Logistic regression and gradient boosting are cross-validated. All tables have the same folds, so their numbers are
+    paired. `RAW` has the plan's attributes unmasked. A release is tested on masked records, including those that it
+    leaves out; models are not trained on these. A larger table is sampled to 50,000 records. Equal arguments give equal
+    results, unless time runs out.
 
     Args:
         table: Anything that `open_table` accepts.
         plan: The plan with the configurations.
         configurations: The ids of the configurations: first the winner, then others to compare with it.
-        further: The ids of further configurations, of which only the share that they keep is of interest, and from
-            5,000 records or more: the model that is best on the table as it is, is tested on the first folds of them
-            that have so many, after all else.
-        seconds: Once they are over, no further training starts. The result says what is not finished.
-        folds: How many folds.
-        refit: Fits those maskings that are fitted to the label anew to the training records of each fold: as they are,
-            they have seen the label of the records tested.
-        choose: Chooses the `configurations` anew by the training records of each fold, if they were chosen by the label
-            of all records: the best of many looks better on these than it is. What is measured is then what releases
-            tell that are chosen in this way.
+        further: The ids of further configurations for which only the kept share is estimated, after all else: by the
+            best model for the unmasked table, tested on the first folds that have 5,000 records or more.
+        seconds: No training starts after this time. The result lists what is unfinished.
+        folds: The number of folds.
+        refit: Refits maskings that are fitted to the label to the training records of each fold, since they have seen
+            the label of the test records.
+        choose: Repeats the choice of `configurations` with the training records of each fold, if the label of all
+            records chose them: the best of many looks better on these than it is. The numbers then describe releases
+            chosen in this way.
         delimiter: The delimiter of a CSV table.
         memory_limit: The memory limit of DuckDB.
         progress: Called with the number of trainings done, and of all.
@@ -178,7 +176,7 @@ def check(
 
 
 def _always(table: Callable[[], MaskedRecords]) -> Callable[[int], MaskedRecords]:
-    """Return what gives the same records in every fold."""
+    """Return a function that gives the same records in every fold."""
     known = cache(table)
     return lambda _place: known()
 
@@ -186,7 +184,7 @@ def _always(table: Callable[[], MaskedRecords]) -> Callable[[int], MaskedRecords
 def _in_fold(
     masked: Callable[[], MaskedRecords], anew: Refitted | None, configuration: str, folds: Sequence[Fold], place: int
 ) -> MaskedRecords:
-    """Return the records of a configuration in a fold, with the columns that are refitted there."""
+    """Return the records of a configuration in a fold, with the columns refitted there."""
     if anew is None or not anew.changes(configuration):
         return masked()
     return masked().with_features(anew.features(configuration, place, folds[place]))
@@ -196,7 +194,7 @@ def _in_fold(
 class _Estimates:
     """The AUC and the accuracy of a model on a table.
 
-    `first`: the AUC on the folds that are enough for a share.
+    `first`: the AUC on as many folds as a share needs.
     """
 
     auc: Estimate
@@ -205,7 +203,7 @@ class _Estimates:
 
 
 def _estimates(training: Training) -> tuple[dict[str, dict[str, _Estimates]], dict[str, tuple[str, ...]]]:
-    """Train the models. Return the estimates of each by table, and the tables that each did not finish."""
+    """Train the models. Return the estimates by model and table, and the unfinished tables by model."""
     estimates: dict[str, dict[str, _Estimates]] = {}
     unfinished: dict[str, tuple[str, ...]] = {}
     labels, folds = training.labels, training.folds
@@ -224,13 +222,15 @@ def _estimates(training: Training) -> tuple[dict[str, dict[str, _Estimates]], di
 
 
 def _enough(folds: Sequence[Fold]) -> Sequence[Fold]:
-    """Return the first folds that have enough records to test, or all of them."""
+    """Return the first folds with enough test records, or all."""
     tested = np.cumsum([len(fold.test) for fold in folds])
     return folds[: 1 + int(np.searchsorted(tested, _ENOUGH_TESTED))]
 
 
 def _shares(estimates: Mapping[str, Mapping[str, _Estimates]], rest: Training) -> dict[str, Interval]:
-    """Return what is left of the AUC by the model that is best on the table as it is; train it on the `rest`."""
+    """Return the kept shares of the AUC by the best model for the unmasked table, which is also trained on the
+    `rest`.
+    """
     raw = {model: by_table[RAW] for model, by_table in estimates.items() if RAW in by_table}
     best = max(raw, key=lambda model: raw[model].auc.value, default="")
     if not best or min(raw[best].auc.value, raw[best].first.value) <= CHANCE:

@@ -1,16 +1,14 @@
-"""AUC and accuracy of cross-validated predictions, with what each record contributes to them.
+"""AUC and accuracy of cross-validated predictions, with the influence of each record on them.
+Influence values have a mean of 0, and their mean square over the number of records is the variance of the estimate,
+apart from divisors. A record is compared with those of its fold, which its model has not seen (LeDell, Petersen and van
+der Laan, Computationally efficient confidence intervals for cross-validated area under the ROC curve estimates, 2015),
+and its class with that of all folds, since a fold may have few records of a class. For one fold, this is the variance
+of DeLong et al. (1988). Estimates on the same records are paired: the influence on a difference is the difference of
+the influences.
 
-The contributions are influence values: their mean is 0, and their mean square over the number of records is the
-variance of the estimate, but for the divisors. A record is compared with those of its fold, whose model saw none of
-them (LeDell, Petersen and van der Laan, Computationally efficient confidence intervals for cross-validated area under
-the ROC curve estimates, 2015), and its class with that of all folds, since a fold may have few records of a class. For
-one fold, this is the variance of DeLong et al. (1988). Estimates on the same records are paired: the difference of two
-has the difference of their influence values.
-
-That is how the estimate varies with the records tested, for given models. But models vary, too, and those of different
-folds go together: whatever two records of different folds say about each other counts in both folds, once when the one
-is tested and once when the other is. So an interval for the AUC to be expected of a model trained on so many records
-needs more, by `excess_of`.
+This is the variance over test records for given models. But models vary, too, and across folds they are correlated: two
+records of different folds affect each other twice, each once as a test record. So the interval for the expected AUC of
+a model trained on this many records is wider, by `excess_of`.
 """
 
 from collections.abc import Sequence
@@ -18,7 +16,7 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
-import scipy  # loads its parts only when they are used
+import scipy  # loads its submodules on first use
 from numpy.typing import NDArray
 
 from aegis_provider.check.models import Fold, Labels
@@ -37,8 +35,8 @@ class Estimate:
     Attributes:
         value: The mean.
         influence: (records,) The influence of each record on it, for given models.
-        classes: (records,) The class of each record; -1 if it is not tested.
-        excess: By what factor its variance is higher because models vary, too.
+        classes: (records,) The class of each record; -1 if not tested.
+        excess: The factor by which its variance grows because models vary.
     """
 
     value: float
@@ -52,8 +50,7 @@ class Estimate:
         return Estimate(self.value - other.value, self.influence - other.influence, self.classes, excess)
 
     def share_of(self, whole: "Estimate", nothing: float) -> "Estimate":
-        """Return the share of another estimate on the same records that this one is, both counted from `nothing`.
-
+        """Return this estimate as a share of another one on the same records, both counted from `nothing`.
         The influence is that of a ratio, by the delta method.
         """
         above = whole.value - nothing
@@ -64,9 +61,9 @@ class Estimate:
     def interval(self, least: float = -1.0, most: float = 1.0) -> Interval:
         """Return the 95 % interval by Student's distribution, cut to `least` and `most`.
 
-        The spread within a class of few records is uncertain, too: the variance is a sum over the classes, each with
-        the divisor of DeLong et al., and has the degrees of freedom of such a sum (Satterthwaite, An approximate
-        distribution of estimates of variance components, 1946).
+        The variance within a small class is itself uncertain. The total is a sum over the classes, each with the
+        divisor of DeLong et al., with the degrees of freedom of such a sum (Satterthwaite, An approximate distribution
+        of estimates of variance components, 1946).
         """
         tested = self.classes != _UNTESTED
         classes, squares = self.classes[tested], self.influence[tested] ** 2
@@ -81,23 +78,21 @@ class Estimate:
 def auc(
     probabilities: Numbers, labels: Labels, folds: Sequence[Fold], on_trained: Sequence[float] | None = None
 ) -> Estimate:
-    """Return the AUC: the mean over the folds, and over the classes by their numbers of records.
-
-    With two classes this is the AUC of either of them. With more, each class is compared with the rest.
+    """Return the AUC: the mean over the folds, and over the classes weighted by their records.
+    With two classes this is the AUC of either. With more, each class is compared with the rest.
 
     Args:
         probabilities: (records, classes) From the model that did not see the record.
-        labels: (records,) The class of each record; every fold has every class.
+                    labels: (records,) The class of each record; every fold has every class.
         folds: The folds.
-        on_trained: The AUC of the model of each fold on the records that it was trained on; without it, the estimate is
-            for given models.
+        on_trained: The AUC of each fold's model on its training records; without it, the estimate is for given models.
     """
     values, classes = np.zeros(len(folds)), np.full(len(labels), _UNTESTED)
     influence, of_fold = np.zeros((2, len(labels)))
     for place, fold in enumerate(folds):
         tested = labels[fold.test]
         one = weighted_auc(probabilities[fold.test], tested)
-        # Each fold counts alike, so the records of a smaller fold count for slightly more.
+        # All folds have equal weight, so records of a smaller fold have slightly more.
         weight = len(labels) / (len(folds) * len(fold.test))
         values[place], classes[fold.test] = one.value, tested
         influence[fold.test] = one.influence * weight
@@ -112,10 +107,10 @@ def auc(
 
 
 def noise_of(tested: float, trained: float) -> float:
-    """Return which share of what a model says about new records is chance in the records that it was trained on.
+    """Return the share of a model's score on new records that is due to chance in its training records.
 
     `1 - Phi^-1(tested) / Phi^-1(trained)` for a linear model and two normal classes of one covariance, if its AUC is
-    `tested` on new records and `trained` on those that it was trained on (`docs/model.md`).
+    `tested` on new records and `trained` on its training records (`docs/model.md`).
     """
     if tested <= CHANCE:
         return 1.0
@@ -125,14 +120,13 @@ def noise_of(tested: float, trained: float) -> float:
 
 
 def excess_of(noise: float, folds: int) -> float:
-    """Return by what factor the variance of a cross-validated AUC is higher than that for given models.
-
-    For a linear model and two normal classes of one covariance, to the second order (`docs/model.md` derives it): what
-    single records add, tested and trained on; what pairs of different folds add, and pairs of the same one. It is 2 if
-    a model says nothing but chance, and 1 if it says none.
+    """Return the factor by which the variance of a cross-validated AUC exceeds that for given models.
+    For a linear model and two normal classes of one covariance, to the second order (`docs/model.md` derives it): the
+    contributions of single test and training records, of pairs of different folds, and of pairs of the same fold. It is
+    2 for a score of pure chance, and 1 for a score without chance.
 
     Args:
-        noise: The share of what the model says that is chance (`noise_of`).
+        noise: The share of the score that is chance (`noise_of`).
         folds: The number of folds. One fold of a large table, tested alone, varies like two.
     """
     known, others = 1 - noise, max(1, folds - 1)
@@ -147,7 +141,7 @@ def accuracy(probabilities: Numbers, labels: Labels) -> Estimate:
 
 
 def weighted_auc(probabilities: Numbers, labels: Labels) -> Estimate:
-    """Return the mean AUC of the classes against the rest, weighted by their records; every class has some.
+    """Return the mean AUC of each class against the rest, weighted by records; no class is empty.
 
     Args:
         probabilities: (records, classes).
@@ -160,7 +154,7 @@ def weighted_auc(probabilities: Numbers, labels: Labels) -> Estimate:
 
 
 def _on_all(labels: Labels) -> Numbers:
-    """(records,) The influence of each record on an AUC that is 1 higher for all pairs that the record is in."""
+    """(records,) The influence of each record on the AUC if it won all of its pairs."""
     shares = np.bincount(labels) / len(labels)
     odds = shares / (1 - shares)
     lift: Numbers = 1 + odds.sum() - odds[labels]
@@ -168,9 +162,8 @@ def _on_all(labels: Labels) -> Numbers:
 
 
 def one_against_rest(scores: Numbers, positive: NDArray[np.bool_]) -> Estimate:
-    """Return the AUC of scores: the chance that a positive record has the higher one, where equal ones count half.
-
-    A positive record contributes the share of the others below it, a negative one the share of the positives above it.
+    """Return the AUC of scores: the probability that a positive record scores higher, where ties count half.
+    A positive record contributes the share of negatives below it, a negative one the share of positives above it.
     """
     ranks, above = _ranks(scores), np.zeros(len(scores))
     positives, negatives = int(positive.sum()), int((~positive).sum())
@@ -182,9 +175,8 @@ def one_against_rest(scores: Numbers, positive: NDArray[np.bool_]) -> Estimate:
 
 
 def _ranks(scores: Numbers) -> Numbers:
-    """(scores,) The rank of each, from 1; equal ones share their mean rank.
-
-    The same as `scipy.stats.rankdata`, whose module takes half a second to load in every run.
+    """(scores,) The ranks from 1; ties share their mean rank.
+    Equals `scipy.stats.rankdata`, whose module takes half a second to load.
     """
     _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks: Numbers = (np.cumsum(counts) - (counts - 1) / 2)[places]

@@ -1,4 +1,4 @@
-"""The records of a table as they are and as configurations mask them, one row each in the same order."""
+"""The records of a table, unmasked and masked by configurations, in the same order."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,12 +25,11 @@ _FEWEST_CLASSES: Final = 2
 
 
 class Refit(Protocol):
-    """Fits maskings to the label anew."""
+    """Refits maskings to the label."""
 
     def __call__(self, plan: Plan, records: pa.Table, /) -> Plan:
-        """Return the plan with the attributes that are `fitted_to_label` fitted to these records only.
-
-        Maskings keep their ids, and mask every value that they mask in the plan, even one that no record here has.
+        """Return the plan with its `fitted_to_label` attributes fitted to these records only.
+        Maskings retain their ids, and mask every value that they mask in the plan, even one absent from these records.
 
         Args:
             plan: The plan.
@@ -40,32 +39,32 @@ class Refit(Protocol):
 
 
 class Choose(Protocol):
-    """Chooses configurations anew."""
+    """Repeats the choice of configurations."""
 
     def __call__(
         self, counted: CountedTable, plan: Plan, told: DistinctRecords, most: int, /
     ) -> Sequence[Configuration]:
-        """Return the configurations that would be chosen if only some records had a known label, the best first.
+        """Return the configurations chosen if only some records have a known label, the best first.
 
         Args:
-            counted: The table, all of whose records have to be private.
+            counted: The table, all of whose records must be private.
             plan: Its plan.
-            told: The records whose label is known: the place of each one's value of each attribute and the label.
-            most: How many configurations at most.
+            told: The records with a known label: the places of their values and labels.
+            most: Maximum number of configurations.
 
         Raises:
-            NothingHoldsError: None can be chosen.
+            NothingHoldsError: No configuration meets the requirement.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class MaskedRecords:
-    """What a configuration makes of the records.
+    """The records masked by a configuration.
 
     Attributes:
-        features: The columns of its masked table, but for the label.
-        shown: (records,) Whether the release shows the record, or leaves it out.
+        features: The columns of its masked table, without the label.
+        shown: (records,) Whether the release contains the record.
     """
 
     features: tuple[Feature, ...]
@@ -78,15 +77,15 @@ class MaskedRecords:
 
 @dataclass(frozen=True, eq=False)
 class CheckedRecords:
-    """The records that are checked.
+    """The records used in a check.
 
     Attributes:
         counted: The table, counted as the plan says.
-        plan: The plan of `texts`: everything is written plainly, and has the types that it has in the table.
+        plan: The plan of `texts`, which are written plainly and have the types of the table.
         chosen: (records,) The places of the records in the table, ascending.
         texts: The records: a column of texts for each of the plan's columns.
         labels: (records,) The class of each record, from 0.
-        rare: How many records each label value has that is left out because it has fewer than there are folds.
+        rare: The numbers of records of label values that are left out for having fewer records than folds.
     """
 
     counted: CountedTable
@@ -98,7 +97,7 @@ class CheckedRecords:
 
     @classmethod
     def read(cls, table: Table, plan: Plan, folds: int, seed: int) -> "CheckedRecords":
-        """Read at most `MOST_RECORDS` records, without those of label values that are too rare for the folds.
+        """Read at most `MOST_RECORDS` records, without label values that are too rare for the folds.
 
         Raises:
             TableError: The table cannot be read or does not fit the plan, or only one label value is frequent enough.
@@ -121,7 +120,7 @@ class CheckedRecords:
 
     @cached_property
     def coded(self) -> DistinctRecords:
-        """One record each, by its values of the attributes, which are in bins if the plan says so, and of the label."""
+        """The records as places of their values, in any bins of the plan, and of their labels."""
         domains = {each.attribute.name: each.domain for each in self.counted.attributes}
         domains.setdefault(self.plan.label, self.counted.label)
         columns = _wholes(rows_of(self.counted.table.batches(list(domains)), self.chosen))
@@ -136,7 +135,7 @@ class CheckedRecords:
         return replace(self, counted=replace(self.counted, attributes=attributes), plan=plan)
 
     def as_it_is(self) -> MaskedRecords:
-        """Return the plan's attributes unmasked and not in bins."""
+        """Return the records unmasked and without bins."""
         features = []
         for each in self.plan.attributes:
             texts = _column(self.texts, each.name)
@@ -145,7 +144,7 @@ class CheckedRecords:
         return MaskedRecords(tuple(features), np.ones(len(self.chosen), dtype=bool))
 
     def without_attributes(self) -> MaskedRecords:
-        """Return nothing of the records but that they are there."""
+        """Return the records without any columns."""
         return MaskedRecords((), np.ones(len(self.labels), dtype=bool))
 
     def masked(self, configuration: Configuration) -> MaskedRecords:
@@ -167,7 +166,7 @@ class CheckedRecords:
 
 
 def _of_texts(plan: Plan, counted: CountedTable) -> Plan:
-    """Return the plan for some records of a table as it was counted, whatever types they alone would seem to have."""
+    """Return the plan for some records, with the types of the whole counted table."""
     plain = plan.of_plain_table()
     types = {each.attribute.name: each.domain.value_type for each in counted.attributes}
     attributes = (
@@ -178,7 +177,7 @@ def _of_texts(plan: Plan, counted: CountedTable) -> Plan:
 
 @dataclass(frozen=True, eq=False)
 class Refitted:
-    """The masked records in each fold, with maskings that are fitted to the label of the training records only."""
+    """The masked records in each fold, with maskings fitted to the label of the training records only."""
 
     records: CheckedRecords
     configurations: Sequence[Configuration]
@@ -186,12 +185,12 @@ class Refitted:
     _by_fold: dict[int, Mapping[str, Mapping[str, Feature]]] = field(default_factory=dict)
 
     def changes(self, table: str) -> bool:
-        """Return whether the table is a configuration with columns that are refitted."""
+        """Return whether the table is a configuration with refitted columns."""
         by_id = {each.id: each for each in self.configurations}
         return table in by_id and any(is_fitted(each, by_id[table]) for each in self.records.plan.attributes)
 
     def features(self, configuration: str, place: int, fold: Fold) -> Mapping[str, Feature]:
-        """Return the columns that are refitted, by attribute.
+        """Return the refitted columns, by attribute.
 
         Args:
             configuration: The id of the configuration.
@@ -221,7 +220,7 @@ class Refitted:
 
     @cached_property
     def _read(self) -> tuple[CountedTable, Mapping[str, Texts]]:
-        """The attributes that are fitted to the label, counted in the records, and their columns with the label's."""
+        """The attributes fitted to the label, counted in the records, and their columns with the label's."""
         plan = self.records.plan
         plan = replace(plan, attributes=tuple(each for each in plan.attributes if each.fitted_to_label))
         with open_table(self.records.texts) as opened:
@@ -229,20 +228,18 @@ class Refitted:
             names = {plan.label, *(each.name for each in plan.attributes)}
             wanted = [name for name in counted.table.columns if name in names]
             [block] = blocks_of(counted.table.batches(wanted), len(self.records.labels))
-            closed = replace(counted.table, finder=None)  # it can no longer find the row of a value
+            closed = replace(counted.table, finder=None)  # a closed table cannot find the row of a value
             return replace(counted, table=closed), dict(zip(wanted, block.columns, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenAnew:
-    """The masked records in each fold, by the configurations that its training records alone would choose.
+    """The masked records in each fold, by the configurations chosen from its training records alone.
 
     Attributes:
-        records: The records.
-        configurations: The configurations that all records chose, the best first.
-        choose: Chooses anew.
-        refit: Fits maskings to the label anew; `None` if there are none.
-        folds: The folds.
+        configurations: The configurations chosen from all records, the best first.
+        choose: Repeats the choice.
+        refit: Refits maskings to the label; `None` if there are none.
     """
 
     records: CheckedRecords
@@ -265,14 +262,14 @@ class ChosenAnew:
         told = replace(known, codes=known.codes[fold.train], counts=known.counts[fold.train])
         try:
             chosen = self.choose(records.counted, records.plan, told, len(self.configurations))
-        except NothingHoldsError:  # with maskings that were fitted anew
+        except NothingHoldsError:  # with refitted maskings
             chosen = self.configurations
         masked = [records.masked(each) for each in chosen]
         return [*masked, *masked[-1:] * (len(self.configurations) - len(masked))]
 
 
 def is_fitted(attribute: Attribute, configuration: Configuration) -> bool:
-    """Return whether a configuration masks an attribute in a way that depends on the label."""
+    """Return whether a configuration's masking of an attribute depends on the label."""
     return attribute.fitted_to_label and configuration.maskings[attribute.name] not in {IDENTITY, DROP}
 
 

@@ -1,4 +1,4 @@
-"""What models are trained on, from the columns of a table."""
+"""The training data of models, from the columns of a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ class Feature:
 
     @property
     def distinct(self) -> int:
-        """How many different values occur."""
+        """The number of different values that occur."""
         return len(np.unique(self.places))
 
 
 def masked_numbers(texts: Sequence[str], original: Domain) -> NDArray[np.float64] | None:
-    """(masked values,) The same for masked values, which are numbers only if the values that they mask are, too."""
+    """(masked values,) The numbers of masked values, which are numbers only if the unmasked values are."""
     if original.value_type not in NUMERIC or infer_type(texts) not in NUMERIC:
         return None
     return as_numbers([None if text == MISSING else text for text in texts])
@@ -55,7 +55,9 @@ class Fold:
 
 
 def folds_of(labels: Labels, count: int, seed: int) -> list[Fold]:
-    """Split the records at random, with about the same share of each class in every fold; each has `count` records."""
+    """Split the records at random, with about the same share of each class in every fold; each class has `count`
+    records.
+    """
     [split] = results([partial(stratified, labels, count, seed)], len(labels))
     return [Fold(train, test) for train, test in split]
 
@@ -64,7 +66,7 @@ MODELS: Final = tuple(CLASSIFIERS)
 """The names of the models."""
 
 USUAL: Final = (LOGISTIC_REGRESSION, "gradient boosting")
-"""The models of a check, which trains them on many tables: a forest takes longer and ranks these alike."""
+"""The models of a check, which trains many: a forest takes longer and ranks tables alike."""
 
 # Numbers with more different values have no indicators.
 _MOST_INDICATORS: Final = 50
@@ -77,8 +79,8 @@ def fitting_of(model: str, features: Sequence[Feature], labels: Labels, train: N
         model: A name in `MODELS`.
         features: The columns of all records.
         labels: The classes of all records.
-        train: The records to train on: those of the fold that the release shows. If it shows none, the shares of the
-            classes in the fold are all that is known.
+        train: The records of the fold that the release shows, to train on. If there are none, only the shares of the
+            classes in the fold are used.
         fold: The fold.
     """
     features = [feature for feature in features if feature.places.min() < feature.places.max()]  # others tell nothing
@@ -91,7 +93,7 @@ def fitting_of(model: str, features: Sequence[Feature], labels: Labels, train: N
 
 
 def _columns(features: Sequence[Feature]) -> tuple[Matrix, int]:
-    """Return the columns of logistic regression, and how many of them are to have indicators."""
+    """Return the columns of logistic regression, and how many of them get indicators."""
     listed = [feature for feature in features if feature.numbers is None or feature.distinct <= _MOST_INDICATORS]
     numbers = [feature.numbers[feature.places] for feature in features if feature.numbers is not None]
     return np.column_stack([*(each.places for each in listed), *numbers]).astype(np.float64), len(listed)

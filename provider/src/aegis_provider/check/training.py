@@ -1,4 +1,4 @@
-"""The models trained on every table in every fold, until time is up."""
+"""Trains the models on every table in every fold, until time is up."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,11 +21,11 @@ from aegis_provider.progress import Progress
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model says of records.
+    """The predictions of a model.
 
     Attributes:
         probabilities: (records, classes) By the model of the fold that tests the record.
-        on_trained: (folds,) The AUC of the model of each fold on the records that it was trained on.
+        on_trained: (folds,) The AUC of each fold's model on its training records.
     """
 
     probabilities: Matrix
@@ -34,12 +34,12 @@ class Predictions:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What to train on and test.
+    """The training and test data, and limits.
 
     Attributes:
         labels: (records,) The classes.
         folds: The folds, the same for all tables.
-        tables: Returns the records of each table in a fold, by its name; may be called often.
+        tables: By name, a function that returns a table's records in a fold; may be called often.
         end: The time, by the monotonic clock, after which no further training starts.
         progress: Called with the number of trainings done, and of all.
         models: The names of the models.
@@ -53,9 +53,8 @@ class Training:
     models: Sequence[str] = USUAL
 
     def predictions(self) -> Iterator[tuple[str, str, Predictions | None]]:
-        """Yield each model with each table and what it says, or `None` if time was up.
-
-        The first table comes first, by every model: all others are compared with it, and are masked meanwhile.
+        """Yield each model with each table and its predictions, or `None` if time was up.
+        All models of the first table come first, since other tables are compared with it, and are masked meanwhile.
         """
         names = list(self.tables)
         every = [*product(self.models, names[:1]), *product(self.models, names[1:])]
@@ -81,9 +80,8 @@ class Training:
             yield model, table, Predictions(probabilities, on_trained) if whole else None
 
     def _call(self, model: str, table: str, place: int, trained: deque[Labels]) -> Callable[[], Matrix | None]:
-        """Return what trains on all folds but one, and predicts the records of that one, unless time is up.
-
-        The classes of the records trained on, which it predicts as well, are added to `trained`.
+        """Return a call that trains on all folds but one, and predicts the records of that one, unless time is up.
+        The call also predicts its training records; their classes are added to `trained`.
         """
         if table != NOTHING and monotonic() >= self.end:
             trained.append(self.labels[:0])
@@ -96,7 +94,7 @@ class Training:
 
 
 def _auc_of_known(probabilities: Matrix, labels: Labels) -> float:
-    """Return the AUC of the classes that some records have, of which a release may leave out all of one."""
+    """Return the AUC over classes with records, since a release may leave out a whole class."""
     held, classes = np.unique(labels, return_inverse=True)
     return weighted_auc(probabilities[:, held], classes).value if len(held) > 1 else CHANCE
 

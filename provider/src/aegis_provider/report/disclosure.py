@@ -1,4 +1,4 @@
-"""The report on what counts give away: what `aegis disclose` prints and draws."""
+"""The report of `aegis disclose` on what counts give away."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
@@ -18,7 +18,7 @@ _METHODS = {
     "linear_programs": "by {} linear programs",
 }
 _WORDS = 60
-"""The most characters of a name."""
+"""Maximum length of a name, in characters."""
 
 _TABLES = 10
 _MOST_TABLES = 200
@@ -27,7 +27,8 @@ _STRENGTHS: Final = (0.8, 0.6, 0.4, 0.25)
 
 
 def disclosure_report(disclosure: Disclosure, summarize: str, *, in_full: bool = False) -> Report:
-    """Report the verdict, small counts, what all tables together determine, how near the truth that is, and all tables.
+    """Report the verdict, small counts, cells determined by all tables together, their distance from the truth, and all
+    tables.
 
     Args:
         disclosure: The results.
@@ -72,7 +73,7 @@ def _summary(disclosure: Disclosure) -> Iterator[str]:
 
 
 def _reservations(disclosure: Disclosure) -> Iterator[str]:
-    """Say why more or less may be known than reported."""
+    """Yield reasons why more or less may be known than reported."""
     if disclosure.unfinished:
         names = ", ".join(map(shown, disclosure.unfinished))
         yield f"bounds stopped early, so more cells may be determined exactly (see --seconds): {names}"
@@ -172,7 +173,7 @@ def _linked(disclosure: Disclosure) -> Iterator[Part]:
 
 
 def _by_whole_numbers(disclosure: Disclosure) -> Iterator[Part]:
-    """Name the cells that no differences of tables give away, but that have the same count in all whole tables."""
+    """Yield the cells that follow not from differences of tables, but from counts being whole numbers."""
     linked = [(shown(each.name), each.linked) for each in disclosure.attributes]
     named = [(name, known.by_whole_numbers, known.smallest_by_whole_numbers) for name, known in linked]
     if rows := [(name, cells, _count(smallest), _where(smallest)) for name, cells, smallest in named if cells]:
@@ -199,7 +200,7 @@ def _linked_row(attribute: AttributeDisclosure, within: Sequence[int]) -> tuple[
 
 
 def _known_within(disclosure: Disclosure) -> SeriesBars:
-    """Draw how well the cells of each attribute are known from all its tables together, the best known first."""
+    """Draw how precisely all tables of each attribute together determine its cells, the most precise first."""
     attributes = _worst(disclosure, lambda each: each.linked.share_within(disclosure.within))
     linked = [each.linked for each in attributes]
     ks = sorted(linked[0].within)
@@ -223,7 +224,7 @@ def _known_within(disclosure: Disclosure) -> SeriesBars:
         [each.name for each in attributes],
         series,
         is_stacked=True,
-        notes=[f"Orange is what differences of tables give away.{_of_all(disclosure)}"],
+        notes=[f"Orange: cells that differences of tables give away.{_of_all(disclosure)}"],
     )
 
 
@@ -307,7 +308,7 @@ def _order(table: PublishedTable) -> float:
 
 
 def _all_tables(disclosure: Disclosure) -> list[tuple[str, PublishedTable]]:
-    """Return every examined table, with the name of what it counts."""
+    """Return every examined table, with the name of its subject."""
     of_attributes = ((each.name, table) for each in disclosure.attributes for table in each.tables)
     of_pairs = (("pairs", table) for table in disclosure.pairs)
     return list(chain([(disclosure.label, disclosure.histogram)], of_attributes, of_pairs))

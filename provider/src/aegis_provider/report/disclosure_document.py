@@ -1,4 +1,4 @@
-"""What counts give away, as JSON: what `aegis disclose --json` writes."""
+"""The JSON of `aegis disclose --json`."""
 
 from dataclasses import asdict, replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The verdict in the report on what counts give away: its first line, and the places that fail."""
+"""The verdict in the report of `aegis disclose`: its first line, and the failures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REASONS = {
 
 
 def verdict_line(disclosure: Disclosure, summarize: str) -> str:
-    """Say whether the entry passes, and if it does not, the command that mends it.
+    """Return the line with the verdict and, on failure, the command that fixes it.
 
     Args:
         disclosure: The results.
@@ -36,12 +36,12 @@ def verdict_line(disclosure: Disclosure, summarize: str) -> str:
 
 
 def judged_line(name: str, judged: Judged, summarize: str) -> str:
-    """Say whether an entry with this name passes, and if it does not, the command that mends it."""
+    """Return the verdict on an entry with this name and, on failure, the command that fixes it."""
     return verdict_in_words(name, judged.verdict, f"{summarize} {judged.options}".rstrip())
 
 
 def failures(disclosure: Disclosure) -> Iterator[Part]:
-    """Yield what fails, the first places first."""
+    """Yield the failures, in order of their places."""
     judged = disclosure.judged
     if judged is None or judged.verdict.passed:
         return

@@ -1,4 +1,4 @@
-"""The registry of the figures of an entry and of an advice about it, each as a chart, a file, or a section of a page.
+"""The registry of figures of an entry and advice on it, each as a chart, a file, or a section of a page.
 
 To add a figure, write a function that returns a chart, and add its record here. Then `aegis disclose --plot --figure
 NAME` draws it, and the page of all figures has a section for it.
@@ -32,9 +32,9 @@ class Subject:
     """The data that a figure is drawn from.
 
     Attributes:
-        entry: The entry as it is published.
-        advice: Advice about the entry; some figures need none.
-        privacy: The name of the criterion to plot utility against; by default the first that varies.
+        entry: The published entry.
+        advice: Advice on the entry; some figures need none.
+        privacy: The criterion to plot utility against; by default the first that varies.
         attributes: The names of the attributes to show; by default all.
     """
 
@@ -51,12 +51,12 @@ class Subject:
             PlotError: There is no advice.
         """
         if self.advice is None:
-            raise PlotError(f"this figure needs an advice: run `{_ASK}` and give --advice advice.json")
+            raise PlotError(f"this figure needs advice: run `{_ASK}` and give --advice advice.json")
         return self.advice
 
     @property
     def schema(self) -> dict[str, Any]:
-        """What charts read of the entry."""
+        """The part of the entry that charts read."""
         return self.entry.model_dump(include={"label": {"name"}, **dict.fromkeys(_SCHEMA, True)})
 
 
@@ -68,9 +68,9 @@ class EntryFigure:
         name: What `aegis disclose --plot --figure` calls it.
         heading: The heading of its section on the page.
         chart: The chart.
-        words: What it shows, and what the words in it mean.
+        words: Its explanation.
         needs_advice: Whether it cannot be drawn from an entry alone.
-        is_possible: Whether there is anything to draw. The subject has an advice if the figure needs one.
+        is_possible: Whether there is anything to draw, for a subject with any needed advice.
 
     Raises:
         PlotError: From `chart` and `words`, if there is nothing to draw.
@@ -101,10 +101,9 @@ class EntryFigure:
 
 
 def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -> Frontier:
-    """Return every ranked configuration by the privacy it vouches for (to the right) and what it keeps (better is up).
-
-    That is a share of what the table tells, between the table as it is and nothing shared; or the deviation, if the
-    whole is not known. There are 95 % intervals where the advice has standard errors.
+    """Return every ranked configuration by its promised privacy (to the right) and its utility (better is up).
+    Utility is a share of the unmasked table's, or the deviation if that is unknown. There are 95 % intervals where the
+    advice has standard errors.
 
     Args:
         entry: The entry as it is published.
@@ -112,7 +111,8 @@ def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -
         privacy: The name of a criterion, by default that of `best_promise`.
 
     Raises:
-        PlotError: The advice has no ranking or ranks what the entry does not have, or nothing ranked vouches for it.
+        PlotError: The advice has no ranking or does not match the entry, or no ranked configuration promises the
+            criterion.
     """
     if not advice.ranking:
         raise PlotError("the advice has no ranking; ask again with --limit 10000 --json")
@@ -132,12 +132,11 @@ def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -
 
 
 def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
-    """Return the first privacy criterion by which configurations differ, or else the first vouched for.
-
-    The configurations are those that the advice ranks; without advice, all.
+    """Return the first privacy criterion on which the ranked configurations, or without advice all, differ.
+    If there is none, return the first promised criterion.
 
     Raises:
-        PlotError: No configuration vouches for any privacy.
+        PlotError: No configuration promises any privacy.
     """
     vouched = {name: numbers for name in PRIVACY_CRITERIA if (numbers := vouched_for(entry, name))}
     if not vouched:
@@ -148,16 +147,16 @@ def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
 
 
 def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None = None) -> Bars:
-    """Return the deviation of every scored masking as a bar, by attribute, the attribute with most to lose first.
-
-    If more utility is better, the reference utility of the attribute is outlined: all that a masking can lose. The
-    outline is broken if the unmasked joint counts are not known. Then more may be lost, and the bounds are shown. The
-    maskings of the best configuration are marked.
+    """Return the deviation of every scored masking as a bar, by attribute, the highest reference utility first.
+    If more utility is better, the attribute's reference utility, the maximum loss, is outlined. The outline is dashed
+    if the unmasked joint counts are unknown; then more may be lost, and bounds are shown. The maskings of the best
+    configuration are marked.
 
     Args:
         entry: The entry as it is published.
         advice: Advice about the entry.
-        attributes: The names of the attributes to draw, with all their maskings; by default those with most to lose.
+        attributes: The names of the attributes to draw, with all their maskings; by default those with the highest
+            reference utility.
 
     Raises:
         PlotError: The advice scores no masking of these attributes.

@@ -1,4 +1,4 @@
-"""What more privacy costs: the best configuration for each requirement of a search, as a report."""
+"""The report on the frontier of a search: the best configuration for each requirement."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -22,7 +22,7 @@ def frontier_report(result: SearchResult, table: str, label: str) -> Report:
 
 
 def proof_of(point: FrontierPoint) -> str:
-    """Say how far the best configuration found is known to be the best."""
+    """Return what is proven about the optimality of the best configuration."""
     if point.complete:
         return "no combination meets it" if point.configuration is None else "no combination keeps more"
     if point.at_most_more is None:
@@ -53,7 +53,7 @@ def _row(point: FrontierPoint) -> tuple[str, ...]:
 
 
 def _series(points: Sequence[FrontierPoint], places: Sequence[str], share: float, tone: Tone) -> Series:
-    """Return what is kept at each place if at most that share of the records is left out."""
+    """Return the kept utility at each place if at most this share of the records is left out."""
     there = {in_words(each.requirement.privacy): each for each in points if each.requirement.suppress_at_most == share}
     numbers = [_measured(there.get(place)) for place in places]
     return Series.at_places(f"at most {Share(share)} of the records left out", tone, numbers, is_joined=True)

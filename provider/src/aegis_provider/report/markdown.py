@@ -1,4 +1,4 @@
-"""A report as Markdown, for people and for the tools that show it."""
+"""A report as Markdown."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
 def markdown_lines(report: Report) -> Iterator[str]:
-    """Yield the lines of the report; it has no figures, and every text is escaped."""
+    """Yield the lines of the report, without figures and with every text escaped."""
     yield f"# {_escaped(report.title)}"
     for sentence in report.summary:
         yield from ("", _escaped(sentence))

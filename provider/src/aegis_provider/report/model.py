@@ -1,4 +1,4 @@
-"""The parts of a report. `report.text` and `report.page` render any report, whatever it is about."""
+"""The parts of a report. `report.text` and `report.page` render any report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from aegis_sdk.charts import Bars, Frontier, Plane, SeriesBars
     from aegis_sdk.charts.hasse import Hasse
 
-#: The shares that every configuration is between.
+#: The bounds of every configuration's share.
 BASELINES: Final = MappingProxyType({"the table as it is": 1.0, "nothing shared": 0.0})
 
 
@@ -22,9 +22,9 @@ class TextTable:
     Attributes:
         header: The names of the columns.
         rows: The rows, with one cell for each column.
-        caption: What else readers should know about it.
-        wide: How many of the last columns only a page has room for.
-        most: How many rows a terminal has room for; by default all.
+        caption: A note on it.
+        wide: Number of last columns to show on pages only.
+        most: Maximum rows in a terminal; by default all.
     """
 
     header: Sequence[str]
@@ -35,7 +35,7 @@ class TextTable:
 
 
 class Term(NamedTuple):
-    """A word or a number, and what it means to someone who decides by it but does not compute it."""
+    """A term, and its meaning for readers who use the number without computing it."""
 
     word: str
     meaning: str
@@ -43,13 +43,13 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Terms:
-    """Explanations of words or numbers, at a length that only a page has room for."""
+    """Explanations of terms, for pages only."""
 
     pairs: Sequence[Term]
 
 
 Figure: TypeAlias = "Bars | Frontier | Hasse | Plane | SeriesBars"
-"""A chart, which only a page has room for."""
+"""A chart, for pages only."""
 
 Part: TypeAlias = "str | TextTable | Terms | Figure"
 """A part of a section; a string is a paragraph of a page, or a line of text."""

@@ -1,4 +1,4 @@
-"""A report as a page of plain HTML: no script, nothing loaded, every text escaped, and its charts inside as SVG.
+"""A report as plain HTML: no scripts, no external resources, escaped texts, and charts as inline SVG.
 
 page = render_page(Report("Privacy of health.csv", ["One sentence."], [Section("Classes", [chart])]))
 """
@@ -66,7 +66,7 @@ def render_page(report: Report) -> str:
 
 
 def render_fragment(report: Report) -> Markup:
-    """Return what is in the body of the page, which needs the style sheet of charts."""
+    """Return the body of the page, which needs the style sheet of charts."""
     numbers = count(1)
     summary = (tag("p", sentence) for sentence in report.summary)
     first = tag("section", tag("h2", "At a glance"), *summary) if report.summary else None

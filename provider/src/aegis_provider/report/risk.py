@@ -1,4 +1,4 @@
-"""The report on the privacy of a table and its releases: what `aegis risk` prints and draws."""
+"""The report of `aegis risk` on the privacy of a table and its releases."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -30,7 +30,7 @@ _CURVES = 100
 _ROWS = 30
 _CRITERIA = ("k", "l", "t")
 _BANDS: Final = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
-"""Sizes of equivalence classes that are reported together: the least and the most of each band."""
+"""Bands of equivalence class sizes: their minimum and maximum."""
 _RISKY: Final = {
     ("alone", BAD): (1, 1),
     ("in a class of 2 to 4: risk above 1 in 5", Tone("red", 0.5)): (2, 4),
@@ -45,8 +45,8 @@ def risk_report(assessment: Assessment, table: str, verdict: RiskVerdict, alone:
     Args:
         assessment: The measurements.
         table: The table's name.
-        verdict: The verdict, which stands at the top.
-        alone: How many records are alone on all shared columns; it stands below.
+        verdict: The verdict, shown at the top.
+        alone: The records that are alone on all shared columns, shown below it.
     """
     only = assessment.releases[0] if len(assessment.releases) == 1 else None
     title = f"Privacy of {table}" + (f", as {only.id} masks it" if only else "")
@@ -82,7 +82,7 @@ def _summary(assessment: Assessment, verdict: RiskVerdict, alone: Alone | None) 
 
 
 def _of_one(assessment: Assessment) -> Iterator[str]:
-    """Say the highest risk of the only release, or of the table, and what is left out for it."""
+    """Report the highest risk of the only release, or of the table, and the suppression."""
     [release] = assessment.releases or [assessment.as_it_is]
     told = [f"The highest risk of re-identification is {Share(release.risk.highest)}."] if release.risk else []
     told += [f"{release.suppressed:,} records are left out."] if release.suppressed else []
@@ -92,7 +92,7 @@ def _of_one(assessment: Assessment) -> Iterator[str]:
 
 
 def _columns(assessment: Assessment) -> TextTable:
-    """Show what becomes of each column in the only release; if there is none, show each column's role."""
+    """Show the masking of each column in the only release; without a release, each column's role."""
     header = ("column", "role", "masking", "the values become")
     if not assessment.columns:
         roles = roles_of(assessment.plan, assessment.configurations)
@@ -206,7 +206,7 @@ def _classes(sizes: ClassSizes, compared: Mapping[str, ReleasePrivacy]) -> Itera
 
 
 def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str) -> SeriesBars:
-    """Draw shares of the table as it is, the first of `compared`, beside those of a release if there is one."""
+    """Draw shares of the unmasked table, the first of `compared`, and of any release."""
     series = [
         Lengths(name, tone, list(shares.values()))
         for (name, shares), tone in zip(compared.items(), (BAD, GOOD), strict=False)
@@ -216,7 +216,7 @@ def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str
 
 
 def _classes_of_all(assessment: Assessment) -> SeriesBars:
-    """Draw the share of records in small classes: of the table as it is, and of the configurations, worst first."""
+    """Draw the share of records in small classes: of the unmasked table, and of the configurations, worst first."""
     measured = [each for each in assessment.releases if each.risk is not None]
     worst = sorted(measured, key=_exposed, reverse=True)[:_ROWS]
     releases = [assessment.as_it_is, *worst]
@@ -265,7 +265,7 @@ def _share(sizes: ClassSizes | None, least: int, most: int | None) -> float:
 
 
 def _left_out(sizes: ClassSizes | None, ks: Sequence[int]) -> list[Share]:
-    """Return for each k the share of the records to suppress."""
+    """Return for each k the share of records to suppress."""
     if sizes is None or not sizes.records:
         return [Share(0)] * len(ks)
     return [Share(records / sizes.records) for records in sizes.suppressed_for(ks).tolist()]

@@ -1,4 +1,4 @@
-"""The privacy of a table and its releases, as JSON: what `aegis risk --json` writes."""
+"""The JSON of `aegis risk --json`."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def risk_document(assessment: Assessment, verdict: RiskVerdict, *, in_full: bool
 
 
 def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, Any]:
-    """Return a release as JSON values; `holds` is null if it cannot be checked."""
+    """Return a release as JSON values; `holds` is null if not verifiable."""
     measured = release.sizes is not None
     return {
         "id": release.id or None,
@@ -53,5 +53,5 @@ def _risk_document(risk: Risk | None) -> dict[str, Any] | None:
 
 
 def suppression_document(sizes: ClassSizes | None) -> dict[int, int]:
-    """Return by k how many records must be suppressed so that all others have k-anonymity."""
+    """Return by k the number of records to suppress so that the others have k-anonymity."""
     return {} if sizes is None else dict(zip(_SHOWN_KS, sizes.suppressed_for(_SHOWN_KS).tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The verdict in the report on risk: whether a table and its releases have the privacy that they promise."""
+"""The verdict of `aegis risk`: whether a table and its releases have the promised privacy."""
 
 import csv
 import io
@@ -18,16 +18,15 @@ _REQUIRE = "--require k=5"
 
 @dataclass(frozen=True)
 class RiskVerdict:
-    """Whether everything that is promised is kept.
-
-    A number that every table reaches, such as an l of 1, promises nothing. If nothing else is promised, there is no
-    verdict. Neither is there one if nothing is broken and something promised cannot be measured here.
+    """Whether every promise holds.
+    A value that every table trivially satisfies, such as an l of 1, promises nothing. There is no verdict without
+    another promise, nor if no promise is broken but some cannot be measured here.
 
     Attributes:
-        passed: Whether all promises are kept; `None` if there is no verdict.
+        passed: Whether all promises hold; `None` without a verdict.
         reason: Why, in words.
-        mend: The command that mends what fails, or that leads to a verdict; empty if it passes.
-        against: Against whom alone promises protect people, since too many are alone on what is shared; else empty.
+        mend: The command that fixes a failure, or leads to a verdict; empty if it passes.
+        against: The only attackers against whom promises hold, if too many records are alone on all shared columns.
     """
 
     passed: bool | None
@@ -49,11 +48,11 @@ def risk_verdict(
     """Return the verdict on what was measured.
 
     Args:
-        assessment: The measurements, with what was required besides the promises.
+        assessment: The measurements, with requirements beyond the promises.
         table: The table, as a command names it.
-        plan: The plan, if there is one.
-        alone: How many records are alone on all shared columns, whatever promises are about.
-        counted: Whether to say how many records and cells a release leaves out.
+        plan: The plan, if any.
+        alone: The records that are alone on all shared columns.
+        counted: Whether to state the numbers of suppressed records and cells.
     """
     judged = assessment.releases or (assessment.as_it_is,)
     by_outcome: dict[_Outcome, list[ReleasePrivacy]] = {outcome: [] for outcome in _Outcome}
@@ -74,7 +73,7 @@ def risk_verdict(
 
 
 class _Outcome(Enum):
-    """What became of the promises of a release; the values follow a number of configurations."""
+    """The result for the promises of a release; its values follow a number of configurations."""
 
     KEPT = ("keeps its promise", "keep their promise")
     BROKEN = ("breaks it", "break it")
@@ -92,7 +91,7 @@ def _outcome_of(release: ReleasePrivacy) -> _Outcome:
 
 
 def _tally(by_outcome: Mapping[_Outcome, Sequence[ReleasePrivacy]]) -> str:
-    """Say what became of the promises of several configurations."""
+    """Report the results for several configurations."""
     number = sum(map(len, by_outcome.values()))
     parts = [f"{len(by_outcome[_Outcome.KEPT]):,} of {number:,} configurations {_words(by_outcome, _Outcome.KEPT)}"]
     for outcome in (_Outcome.BROKEN, _Outcome.UNKNOWN):
@@ -110,7 +109,7 @@ def _words(by_outcome: Mapping[_Outcome, Sequence[ReleasePrivacy]], outcome: _Ou
 
 
 def _reason_of(release: ReleasePrivacy, unmasked: str, *, counted: bool) -> str:
-    """Say what became of the promises of the only release, or of the table."""
+    """Report the result for the only release, or the table."""
     name = shown(release.id) if release.id else f"the {unmasked}{',' * (',' in unmasked)}"
     breaches = release.breaches_in_words(counted=counted)
     if release.broken:
@@ -128,14 +127,16 @@ def _reason_of(release: ReleasePrivacy, unmasked: str, *, counted: bool) -> str:
 
 @dataclass(frozen=True)
 class _Ways:
-    """The commands that mend what fails, or that lead to a verdict."""
+    """The commands that fix failures, or lead to a verdict."""
 
     assessment: Assessment
     table: str
     plan: Path | None
 
     def mending(self, broken: Sequence[ReleasePrivacy]) -> str:
-        """Return the command that masks the table as promised; if only numbers in the plan are wrong, what is right."""
+        """Return the command that masks the table as promised; if only numbers in the plan are wrong, the
+        correction.
+        """
         wrong = [(release.id, each) for release in broken for each in release.broken]
         if all(each.name in SUPPRESSED for _, each in wrong):
             [(release, each), *_] = wrong
@@ -143,7 +144,7 @@ class _Ways:
         return self._masking(_options(_strictest(broken)))
 
     def measuring(self, release: ReleasePrivacy) -> str:
-        """Return the command that measures a release whose privacy does not show here."""
+        """Return the command that measures a release whose privacy cannot be measured here."""
         required = _options(_strictest([release])) or _REQUIRE
         if release.sizes is None:
             return f"aegis risk MASKED {self._columns()} {required}"
@@ -152,7 +153,7 @@ class _Ways:
         return f"name a column under sensitive: in {self.plan}"
 
     def sharing_less(self, alone: Alone) -> str:
-        """Return what leaves fewer records alone on all shared columns."""
+        """Return advice for leaving fewer records alone on all shared columns."""
         if alone.known is None:
             return self._masking("--require k=2")
         if self.plan is None:
@@ -160,7 +161,7 @@ class _Ways:
         return f"add what else someone may know to quasi_identifiers in {self.plan}, or mask it there, and search again"
 
     def requiring(self, judged: Sequence[ReleasePrivacy]) -> str:
-        """Return the command that says what releases must have which promise nothing."""
+        """Return the command that states requirements for releases without promises."""
         if len(judged) == 1 and judged[0].sizes is None:
             return self.measuring(judged[0])
         where = self._columns() if self.plan is None else f"--plan {self.plan}"
@@ -182,7 +183,7 @@ class _Ways:
 
 
 def _strictest(releases: Sequence[ReleasePrivacy]) -> dict[str, float]:
-    """Return by name the strictest promise of those that can be measured."""
+    """Return the strictest measurable promise, by name."""
     strictest: dict[str, float] = {}
     for name, promise in (item for release in releases for item in release.promises.items()):
         if CRITERIA[name].is_measured:
@@ -196,7 +197,7 @@ def _options(privacy: Mapping[str, float]) -> str:
 
 
 def _fields(names: Sequence[str]) -> str:
-    """Return names between commas; one that contains a comma stands in quotes."""
+    """Return comma-separated names; one that contains a comma is quoted."""
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow([shown(name) for name in names])
     return line.getvalue()

@@ -1,4 +1,4 @@
-"""What the words of reports mean, for readers who decide by numbers and do not compute them."""
+"""Explanations of terms in reports, for readers who use the numbers without computing them."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A report as text for a terminal, which has no room for figures and long explanations."""
+"""A report as text for a terminal, without figures and long explanations."""
 
 from collections.abc import Iterator
 

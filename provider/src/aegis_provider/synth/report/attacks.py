@@ -1,4 +1,4 @@
-"""The report on attacks on a release: what `aegis risk --against` prints and draws."""
+"""The report of `aegis risk --against` on attacks on a release."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -41,12 +41,12 @@ ATTACK_TERMS: Final = Terms(
 
 
 def attacks_report(opened: Opened, judgement: Judgement, release: str, seconds: float) -> Report:
-    """Report what the attacks achieved: the strongest first, then a table of all.
+    """Report the results of attacks: the strongest first, then a table of all.
 
     Args:
         opened: The case.
-        judgement: What the attacks achieved.
-        release: The name of the release.
+        judgement: The results of the attacks.
+                release: The name of the release.
         seconds: The time limit.
     """
     sections = [
@@ -58,7 +58,7 @@ def attacks_report(opened: Opened, judgement: Judgement, release: str, seconds: 
 
 
 def attacks_headline(judgement: Judgement) -> str:
-    """Say what follows from the attacks, and what the strongest achieved, in one line."""
+    """Return one line with the conclusion and the strongest attack."""
     why, said = "; ".join(_not_judged(judgement)), _strongest(judgement)
     is_read = not (judgement.not_understood or judgement.not_read)
     if judgement.result is Result.NOT_JUDGED:
@@ -67,7 +67,7 @@ def attacks_headline(judgement: Judgement) -> str:
 
 
 def _not_judged(judgement: Judgement) -> Iterator[str]:
-    """Yield why some attacks have no result, the reasons that concern all of them first."""
+    """Yield why some attacks have no result, starting with reasons that concern all attacks."""
     if judgement.not_understood:
         yield why_not_judged(judgement.not_understood)
     if judgement.not_read:
@@ -108,7 +108,7 @@ def _why(name: str, judgement: Judgement) -> str:
 
 
 def _strongest(judgement: Judgement) -> str:
-    """Say what the strongest attack achieved; nothing if no attack can be compared."""
+    """Return the result of the strongest attack in a sentence; empty if no attack can be compared."""
     strongest = judgement.strongest
     is_compared = not (judgement.copied_held_out or judgement.is_as_large) or judgement.result is Result.FAIL
     if not is_compared or not any(each.is_attack for each in judgement.outcomes):
@@ -129,7 +129,7 @@ def _strongest(judgement: Judgement) -> str:
 
 
 def attacks_document(opened: Opened, judgement: Judgement) -> dict[str, Any]:
-    """Return what the attacks achieved as JSON values."""
+    """Return the results of attacks as JSON values."""
     case, strongest = opened.case, judgement.strongest
     return {
         "headline": attacks_headline(judgement),
@@ -156,7 +156,7 @@ def _document(outcome: Outcome) -> dict[str, Any]:
 
 
 def attack_parts(judgement: Judgement) -> Iterator[Part]:
-    """Yield what the attacks achieved, as a table and as a picture."""
+    """Yield the results of attacks, as a table and as a picture."""
     best = judgement.best()
     header = (
         "attack",
@@ -180,7 +180,7 @@ def attack_parts(judgement: Judgement) -> Iterator[Part]:
 
 
 def _rows_of_others(judgement: Judgement) -> Iterator[tuple[str | float, ...]]:
-    """Yield a row for each attack that was not tried at all."""
+    """Yield a row for each untried attack."""
     tried = {each.name for each in judgement.outcomes}
     reasons = {
         **dict.fromkeys(judgement.unfinished, "not finished in time"),
@@ -213,14 +213,14 @@ def _row(outcome: Outcome, judgement: Judgement) -> tuple[str | float, ...]:
 
 
 def _hits(outcome: Outcome) -> str:
-    """Return how many of few tries succeeded, since their share would tell more than is known."""
+    """Return the number of successes of few tries, since a share would feign precision."""
     hits = outcome.success.value * outcome.attacked
     is_count = outcome.measure not in _NO_SHARES and abs(hits - round(hits)) < _ROUNDING
     return f"{round(hits)} of {outcome.attacked}" if is_count else "-"
 
 
 def _success(outcome: Outcome) -> str:
-    """Return the success; if it is no plain share, after the name of what it is."""
+    """Return the success, after its name unless it is a plain share."""
     measure = f"{outcome.measure} " if outcome.measure in _NO_SHARES else ""
     return f"{measure}{_number(outcome, outcome.success)}"
 
@@ -248,7 +248,7 @@ def _measured(interval: Interval) -> Measured:
 
 
 def attack_notes(opened: Opened, judgement: Judgement, seconds: float, *, sure: bool = False) -> Iterator[str]:
-    """Yield what readers should know about the attacks; `sure`: the release surely never saw the held-out records."""
+    """Yield notes on the attacks; `sure`: the release certainly never saw the held-out records."""
     case = opened.case
     held_out = f"{len(case.held_out):,} were held out" if len(case.held_out) else "none is taken as held out"
     drawn = f", drawn from {opened.of_records:,}" if opened.of_records > len(case.seen) + len(case.held_out) else ""

@@ -1,4 +1,4 @@
-"""The report on the value and the fidelity of a release: what `aegis synth fidelity` prints and draws."""
+"""The report of `aegis synth fidelity` on the utility and fidelity of a release."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -26,10 +26,10 @@ _RELATIONS: Final = {
 
 
 def fidelity_report(result: Fidelity, release: str) -> Report:
-    """Report what a release is worth and how faithful it is.
+    """Report the utility and fidelity of a release.
 
     Args:
-        result: What was measured.
+        result: The measurements.
         release: The name of the release.
     """
     sections = [
@@ -44,7 +44,7 @@ def fidelity_report(result: Fidelity, release: str) -> Report:
 
 
 def fidelity_headline(result: Fidelity) -> str:
-    """Say what the release keeps of what the table tells about the label, in one line."""
+    """Return one line with the share of the table's utility that the release keeps."""
     if result.not_judged:
         return f"{NOT_JUDGED}: {why_not_judged(result.not_judged)}."
     return _kept(result)
@@ -68,7 +68,7 @@ def _kept(result: Fidelity) -> str:
 
 
 def fidelity_document(result: Fidelity) -> dict[str, Any]:
-    """Return what was measured as JSON values, without the points of the picture."""
+    """Return the measurements as JSON values, without the points of the picture."""
     values = {name: value for name, value in vars(result).items() if name != "embedding"}
     return {
         "headline": fidelity_headline(result),
@@ -86,7 +86,7 @@ def _document(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def model_parts(result: Fidelity) -> Iterator[Part]:
-    """Yield what models are worth that are trained on the release, as a table and as a picture."""
+    """Yield the performance of models trained on the release, as a table and as a picture."""
     header = ("model", "AUC", "of real records", "difference", "kept", "accuracy", "of real records")
     guessed = f"By chance: AUC {CHANCE}, accuracy {Share(result.guessed)} (always the most frequent label value)."
     yield TextTable(header, [_row(model) for model in result.models], guessed)
@@ -123,7 +123,7 @@ def _measured(interval: Interval) -> Measured:
 
 
 def likeness(result: Fidelity) -> TextTable:
-    """Return how like real records the released ones are, in a table."""
+    """Return the similarity of released and real records, in a table."""
     measures = {
         f"clustering agreement, k = {result.clusters}": (result.agreement, "more"),
         "mean difference of associations": (result.mean_difference, "less"),

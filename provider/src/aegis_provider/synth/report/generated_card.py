@@ -1,4 +1,4 @@
-"""The release card of a generated table: its sections, and their words."""
+"""The release card of a generated table: its sections and texts."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -25,7 +25,7 @@ from aegis_sdk.reading import Share, shown
 _PACKAGES: Final = ("aegis-provider", "aegis-sdk")
 _COLUMNS_SHOWN: Final = 200
 COVERED: Final = ("sha256", "records", "accepted")
-"""The members of the card that differential privacy covers: what follows from the generated records alone."""
+"""The members of the card that follow from the generated records alone, so that differential privacy covers them."""
 
 EXACT: Final = (
     "learnt_from",
@@ -43,24 +43,24 @@ EXACT: Final = (
     "attacked",
     "worth",
 )
-"""The members that are counted from the real records, which it does not cover."""
+"""The members counted from the real records, which it does not cover."""
 
 _PROVIDER_ONLY: Final = "This card is counted exactly from the real records, so it is for the provider only."
 
 
 @dataclass(frozen=True, eq=False)
 class GeneratedCard:
-    """What a generated table is, and what was found out about it.
+    """A generated table and the results of judging it.
 
     Attributes:
-        table: The name of the table that it was made of.
+        table: The name of the original table.
         label: The label.
         plan_digest: The SHA-256 of the plan.
         generated: The records, and how they were made.
         opened: The records that attacks were tried on.
-        judgement: What the attacks achieved.
+        judgement: The results of the attacks.
         seconds: The time limit of the attacks.
-        fidelity: What the records are worth; or why that could not be measured.
+        fidelity: The utility of the records, or why it could not be measured.
     """
 
     table: str
@@ -74,12 +74,12 @@ class GeneratedCard:
 
     @property
     def copies(self) -> str:
-        """How many generated records equal a real one, in a sentence; empty if they were not counted in time."""
+        """A sentence on generated records that equal a real one; empty if not counted in time."""
         return next((outcome.sentence for outcome in self.judgement.outcomes if outcome.name == EXACT_COPIES), "")
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What attacks achieved, and what the records are good for, in a few sentences."""
+        """The results of attacks and the utility of the records, in a few sentences."""
         worth = "" if isinstance(self.fidelity, str) else fidelity_headline(self.fidelity)
         return tuple(filter(None, [attacks_headline(self.judgement), self.copies, worth]))
 
@@ -101,7 +101,7 @@ class GeneratedCard:
 
 
 def made_document(generated: Generated) -> dict[str, Any]:
-    """Return how records were generated, as JSON values."""
+    """Return the method and parameters of generation, as JSON values."""
     training, guarantee = generated.training, generated.guarantee
     return {
         "output": None if generated.output is None else str(generated.output),
@@ -155,7 +155,7 @@ def generated_report(card: GeneratedCard) -> Report:
 
 
 def _guarantee(generated: Generated) -> str:
-    """Say what is guaranteed, formally."""
+    """Return the formal guarantee in words."""
     if generated.guarantee is None:
         return (
             "No formal guarantee follows from how these records were made. That they are generated does not make them "
@@ -169,7 +169,7 @@ def _guarantee(generated: Generated) -> str:
 
 
 def _covered(generated: Generated) -> Iterator[Part]:
-    """Say what the guarantee covers, and which step spent how much of it."""
+    """Yield what the guarantee covers, and the budget spent by each step."""
     yield (
         "Covered are the generated records: which values they have, how often each of them and each pair occurs, and "
         "how many they are. One real record more or less hardly changes how likely any of that is, whatever else is "
@@ -215,7 +215,7 @@ def _role(card: GeneratedCard, name: str) -> str:
 
 
 def _weights(card: GeneratedCard, name: str) -> tuple[str, str]:
-    """Return the weights of a column for privacy and for value; of those that count for neither, a dash."""
+    """Return the weights of a column for privacy and for value; a dash for unused ones."""
     generated = card.generated
     privacy, value = generated.weights.get(name, (0.0, 0.0))
     counts = generated.knobs.privacy > 0 and name in card.opened.case.quasi_identifiers

@@ -1,4 +1,4 @@
-"""What of a release is not understood, in words: where it is too much, nothing can be said about the release."""
+"""Reports values of a release that are not understood; with too many, the release cannot be judged."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -13,7 +13,7 @@ _LOOKS: Final = 2
 
 
 def why_not_judged(not_understood: Mapping[str, NotUnderstood]) -> str:
-    """Say in which columns too much is not understood, and what mends that."""
+    """Return the columns with too many values that are not understood, and the remedy."""
     columns = [f"{Share(each.share)} of the cells in {_column(name, each)}" for name, each in not_understood.items()]
     more = f" and in {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
     return (
@@ -23,14 +23,14 @@ def why_not_judged(not_understood: Mapping[str, NotUnderstood]) -> str:
 
 
 def notes_on(not_understood: Mapping[str, NotUnderstood]) -> Iterator[str]:
-    """Yield what is not understood of each column."""
+    """Yield a note for each column with values that are not understood."""
     for name, each in not_understood.items():
         cells = f"{Share(each.share)} of the cells, such as {_looks(each)}"
         yield f"Not understood in {shown(name)}, so taken to tell nothing: {cells}."
 
 
 def documents_of(not_understood: Mapping[str, NotUnderstood]) -> dict[str, Any]:
-    """Return what is not understood as JSON values, by column."""
+    """Return values that are not understood as JSON, by column."""
     return {name: {"share": each.share, "looks": list(each.looks)} for name, each in not_understood.items()}
 
 
