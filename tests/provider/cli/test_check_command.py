@@ -96,7 +96,7 @@ def test_the_auc_goes_into_the_entry(run, entry, table, plan):
     [
         (lambda entry: entry["label"].update(name="z"), "the entry's label is 'z'"),
         (lambda entry: entry["configurations"].pop(0), "does not list the configuration 'fine'"),
-        (lambda entry: entry["configurations"][0]["maskings"].update(town="drop"), "masks 'fine' otherwise"),
+        (lambda entry: entry["configurations"][0]["maskings"].update(town="drop"), "masks 'fine' differently"),
         (lambda entry: entry["configurations"][0].update(measured={}), "/configurations/0/measured"),
         (lambda entry: entry["label"].update(noise={"kind": "laplace", "scale": 2.0}), "have noise"),
     ],

@@ -1,4 +1,4 @@
-"""Attribute disclosure: whoever knows the quasi-identifiers of a person guesses a sensitive attribute.
+"""Attribute disclosure: an attacker who knows a person's quasi-identifiers guesses a sensitive attribute.
 
 Source: Bagad et al., Data-Sharing Economy: Value-Addition from Data meets Privacy, WSDM 2021, section 3.
 """
@@ -18,7 +18,7 @@ from aegis_provider.synth.released.released import Distances, Released, position
 from aegis_sdk.reading import Share
 
 MOST: Final = 20
-"""An attribute with more values is cut into classes."""
+"""An attribute with more values is divided into classes."""
 
 _PARTS: Final = 5
 
@@ -26,8 +26,8 @@ _PARTS: Final = 5
 def classes_of(column: Column) -> tuple[NDArray[np.intp], int]:
     """(values,) Return the class of each value, and the number of classes.
 
-    With few values, each is a class. Of more numbers, each fifth of the records is one, and missing numbers are one. Of
-    more categories, the most frequent ones are one each, and the others are one together.
+    With few values, each is a class. More numbers form quintiles of the records, and a class for missing ones. More
+    categories form a class each for the most frequent ones, and one for the others.
     """
     size = len(column.domain)
     if size <= MOST:
@@ -49,10 +49,9 @@ _MOST: Final = 1_000
 
 def attribute_disclosure(case: Case) -> Iterator[Outcome]:
     """Guess each secret from the k released records that are nearest in the quasi-identifiers, for k from 1 to 10.
-
-    A released value that may stand for several counts for each of them in part, and so do records that are as near as
-    the last of the k. The success is the recall, averaged over the classes that both sides have; a constant guess and a
-    random one both have one divided by the number of classes.
+    A released value that may stand for several divides its vote among them, and records tied for the k-th place share
+    the remaining votes. The success is the recall, averaged over the classes that both sides have; constant and random
+    guesses both reach one over the number of classes.
     """
     for secret in case.secrets:
         known = case.release.only(set(case.quasi_identifiers) - {secret})
@@ -70,19 +69,19 @@ def attribute_disclosure(case: Case) -> Iterator[Outcome]:
 
 
 def guessed(release: Released, targets: Records, votes: NDArray[np.float32]) -> NDArray[np.intp]:
-    """(ks, targets) The class with most votes among the k nearest released records.
+    """(ks, targets) The class with the most votes among the k nearest released records.
 
     Args:
         release: The columns that the attacker knows.
         targets: The records.
-        votes: (released, classes) How much each released record speaks for each class.
+        votes: (released, classes) The votes of each released record for each class.
     """
     blocks = [[_votes(block, k, votes).argmax(axis=1) for k in NEIGHBOURS] for _, block in release.distances(targets)]
     return np.concatenate([np.array(each) for each in blocks], axis=1)
 
 
 def _votes(block: Distances, k: int, votes: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(targets, classes) The votes of the k nearest; those at the same distance as the last share what is left."""
+    """(targets, classes) The votes of the k nearest; records tied for the last place share the remaining votes."""
     k = min(k, block.shape[1])
     last = np.partition(block, k - 1, axis=1)[:, k - 1 : k]
     nearer, as_near = block < last, block == last
@@ -122,14 +121,13 @@ def _outcome(
 
 def macro_recall(guess: NDArray[np.intp], truth: NDArray[np.intp], classes: NDArray[np.intp]) -> Interval:
     """Return the share of right guesses, averaged over true classes, with its 95 % interval.
-
-    The classes are independent samples; the variance of each has one success and one failure added (Agresti and Caffo
-    2000), so that a class with one record is not taken for certain.
+    The classes are independent samples. The variance of each has one success and one failure added (Agresti and Caffo
+    2000), so that a class with one record does not appear certain.
 
     Args:
         guess: (targets,) The guesses.
         truth: (targets,) The true classes.
-        classes: Those to average over; each is the truth of a target. Only the same classes can be compared.
+        classes: The classes to average over; each is the truth of a target. Only equal classes are comparable.
     """
     right = np.array([(guess[truth == each] == each).sum() for each in classes])
     number = np.array([(truth == each).sum() for each in classes])
@@ -140,6 +138,6 @@ def macro_recall(guess: NDArray[np.intp], truth: NDArray[np.intp], classes: NDAr
 
 
 def macro_precision(guess: NDArray[np.intp], truth: NDArray[np.intp]) -> float:
-    """Return the share of the guesses of a class that are right, averaged over the true classes; 0 if never guessed."""
+    """Return the precision, averaged over the true classes; 0 for a class that is never guessed."""
     each = [(truth[guess == one] == one).mean() if (guess == one).any() else 0.0 for one in np.unique(truth)]
     return float(np.mean(each))

@@ -1,4 +1,4 @@
-"""What an attack is given: a release, and records that it saw and that it never saw."""
+"""The input of an attack: a release, the records that it was made from, and held-out records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from aegis_provider.synth.released import Released, open_release
 from aegis_provider.table import Source
 
 _FEWEST_PERSONS: Final = 100
-"""With fewer combinations of attributes on a side, many people have each."""
+"""With fewer combinations of attributes on a side, many people share each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,15 +21,14 @@ class Case:
     """A release under attack.
 
     Attributes:
-        release: The release.
-        seen: The records that it was made of.
-        held_out: Records of the same table that it was not made of; none if there are no such records.
-        quasi_identifiers: The released attributes that someone may know of a person.
+        seen: The records that the release was made from.
+        held_out: Records of the same table that it was not made from; may be empty.
+        quasi_identifiers: The released attributes that an attacker may know of a person.
         secrets: The released attributes that nobody should learn about a person.
         seed: The seed of all random choices.
-        masks_all: Whether it masks the records of the whole table, so that none can be held out.
-        is_as_large: Whether it has about as many records as the whole table, so that it may be made of all of them.
-        nameable: If no column was named as a secret, the one that may be meant; it may be empty.
+        masks_all: Whether it masks the whole table, so that no records can be held out.
+        is_as_large: Whether it has about as many records as the whole table, so that it may be made from all of them.
+        nameable: The column to suggest if no secret was named; may be empty.
     """
 
     release: Released
@@ -43,31 +42,29 @@ class Case:
     nameable: str | None = None
 
     def rng(self, attack: str) -> np.random.Generator:
-        """Return the source of randomness of an attack, the same whatever other attacks are tried."""
+        """Return the random generator of an attack, independent of other attacks."""
         return np.random.default_rng([self.seed, crc32(attack.encode())])
 
     @property
     def persons_by(self) -> tuple[str, ...]:
-        """The released attributes: records that are equal in these are taken to be of one person."""
+        """The released attributes; records that are equal in these count as one person."""
         return (
             tuple(attribute for attribute in self.seen.attributes if attribute in self.release.names)
             or self.release.names
         )
 
     def persons(self, attack: str, most: int) -> tuple[Records, Records]:
-        """Return a record of each person of each side, drawn at random, at most so many.
-
-        Equal records are on one side together. So persons went to a side at random and independently, whereas records
-        did not, and the persons of some drawn records have more records each, the fewer of a side are drawn.
+        """Return one record per person of each side, drawn at random, at most `most`.
+        Equal records are always on the same side, so persons, not records, were assigned independently. Drawing records
+        would favour persons with many records, more so on the side of which fewer are drawn.
         """
         first, second = self.rng(f"persons of {attack}").integers(0, 1 << 32, 2)
         return self._drawn(self.seen, most, int(first)), self._drawn(self.held_out, most, int(second))
 
     def targets(self, attack: str, most: int) -> tuple[Records, Records]:
-        """Return persons to attack, at most so many of each side; or records, drawn at random, where persons mean less.
-
-        That is so if no side is held out, since nothing is compared, and if a side has few combinations of attributes,
-        since many people have each of them.
+        """Return at most `most` persons of each side to attack, or randomly drawn records.
+        Records are drawn if none are held out, since nothing is compared, and if a side has few combinations of
+        attributes, since many people share each.
         """
         persons = self.persons(attack, most)
         if min(map(len, persons)) >= _FEWEST_PERSONS:
@@ -79,9 +76,8 @@ class Case:
         )
 
     def equal_sides(self, attack: str) -> tuple[Records, Records]:
-        """Return all records of as many persons of each side, drawn at random.
-
-        All that the release saw, if none are held out.
+        """Return all records of equally many persons of each side, drawn at random.
+        Without held-out records, return all that the release was made from.
         """
         if not len(self.held_out):
             return self.seen, self.held_out
@@ -92,11 +88,10 @@ class Case:
         return seen, held_out
 
     def fair_to(self, secret: str) -> "Case":
-        """Return the case without persons who differ from others in a secret alone, if an attack guesses that.
-
-        The side of a record follows from its attributes. Where the secret is one of them, those with the secret of a
-        held-out person may be missing from the release, and only those, so that a release which tells nothing of anyone
-        would seem to tell less of the held-out persons. A label decides no side. If too few persons are left, all stay.
+        """Return the case for guessing a secret, without persons who differ from others in the secret alone.
+        The side of a record depends on its attributes. If the secret is one of them, the release may lack exactly the
+        records with the secret of a held-out person, and then seems to reveal less about held-out persons even if it
+        reveals nothing. The label does not affect the side. If too few persons remain, all are retained.
         """
         others = [each for each in self.persons_by if each != secret]
         if secret not in self.persons_by or not others or not len(self.held_out):
@@ -120,13 +115,13 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A case, and what readers of its outcome should know.
+    """A case, and facts about it for reports.
 
     Attributes:
         case: The case.
-        released: How many records the release has.
-        of_records: How many records the table has.
-        share: The share of the records that are held out.
+        released: The number of records of the release.
+        of_records: The number of records of the table.
+        share: The share of held-out records.
         lacking: The columns of the table or the plan that the release lacks.
     """
 
@@ -139,12 +134,12 @@ class Opened:
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns of the table by what attackers do with them; by default those of the plan, or of the release.
+    """The roles of columns in attacks; by default those of the plan, or of the release.
 
     Attributes:
-        label: The label; it is secret if no other column is.
-        quasi_identifiers: What someone may know of a person; by default whatever is not secret.
-        sensitive: What nobody should learn.
+        label: The label; it is the secret if no other column is.
+        quasi_identifiers: The columns that an attacker may know; by default all that are not secret.
+        sensitive: The columns that nobody should learn.
     """
 
     label: str | None = None
@@ -165,23 +160,23 @@ def open_case(
     seed: int = 0,
     is_sure: bool = False,
 ) -> Opened:
-    """Read a release and the table that it was made of.
+    """Read a release and its original table.
 
     Args:
         release: The release: anything that `open_table` accepts.
         table: The table.
-        plan: The plan that the release was made by. Then the held-out records are those that the generator held out.
+        plan: The plan of the release. Held-out records are then those that the generator held out.
         configuration: The configuration of the plan that masked the release.
-        roles: What attackers know and guess, without a plan.
-        holdout: The share of the records that the release never saw; see `open_release`.
-        delimiter: The delimiter of CSV files; by default, each one's own is found in its header.
+        roles: The roles of columns, without a plan.
+        holdout: The share of records held out from the release; see `open_release`.
+        delimiter: The delimiter of CSV files; by default, the one in each header.
         memory_limit: The memory limit of DuckDB.
         seed: The seed of all random choices.
-        is_sure: Whether the release surely never saw the held-out records, however many records it has.
+        is_sure: Whether the release certainly never saw the held-out records, whatever its size.
 
     Raises:
         PlanError: The plan has no such configuration.
-        TableError: A table cannot be read, is too small, lacks a column, or has none in common with the other.
+        TableError: A table cannot be read, is too small, lacks a column, or shares none with the other.
     """
     roles = _roles(plan, roles or Roles())
     opened = open_release(
@@ -210,7 +205,7 @@ def open_case(
 
 
 def case_by_plan(released: Released, seen: Records, held_out: Records, plan: Plan) -> Case:
-    """Return the case of a release in memory, with the roles that its plan gives the columns."""
+    """Return the case of a release in memory, with the roles of its plan."""
     return Case(released, seen, held_out, *_attacked(released, _roles(plan, Roles()), plan.label))
 
 
@@ -221,14 +216,14 @@ def _roles(plan: Plan | None, named: Roles) -> Roles:
 
 
 def _nameable(released: Released, roles: Roles) -> str | None:
-    """Return the last column that could be a secret, if none is named; `""` if there is no such column."""
+    """Return the last column that could be a secret, if none was named; `""` if there is none."""
     if roles.label or roles.sensitive:
         return None
     return next((name for name in reversed(released.names) if name not in roles.quasi_identifiers), "")
 
 
 def _attacked(released: Released, roles: Roles, label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the quasi-identifiers and the secrets that the release has."""
+    """Return the quasi-identifiers and the secrets in the release."""
     secrets = tuple(roles.sensitive) or ((label,) if roles.label else ())
     others = [name for name in released.names if name not in secrets and name != roles.label]
     known = [name for name in released.names if name in roles.quasi_identifiers] or others

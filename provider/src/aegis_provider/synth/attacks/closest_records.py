@@ -24,8 +24,8 @@ _MOST: Final = 2_000
 def closest_records(case: Case) -> Iterator[Outcome]:
     """Compare the distances of released records to the nearest seen and to the nearest held-out record.
 
-    As many persons that the release saw are drawn as are held out, a record of each, so that by chance half of the
-    released records are closer to one of them; ties count half. Source: Platzer and Reutterer, Holdout-based empirical
+    Equally many persons of both sides are drawn, with one record each, so that by chance half of the released records
+    are closer to a seen one; ties count half. Source: Platzer and Reutterer, Holdout-based empirical
     assessment of mixed-type synthetic data, Frontiers in Big Data 2021; the ratio: Zhao et al., CTAB-GAN, ACML 2021,
     section 4.
     """

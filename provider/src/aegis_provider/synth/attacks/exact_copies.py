@@ -17,16 +17,16 @@ from aegis_provider.synth.released import Released
 NAME: Final = "exact copies"
 
 _FREQUENT: Final = 20
-"""So many equal records of a table are found in releases by chance."""
+"""This many equal records of a table also occur in releases by chance."""
 
 
 def exact_copies(case: Case) -> Iterator[Outcome]:
     """Count the released records that equal a real one in every released column.
 
-    A record with a masked value that may stand for several values equals none. The baseline is the same share of the
-    release with its columns shuffled: what the frequencies of the values alone would give. Beside it stands the share
-    that equals a held-out record, scaled to as many distinct records as the release saw: a generator that has learnt
-    the distribution and no record copies both alike.
+    A record with a masked value that may stand for several values equals none. The baseline is the same share for the
+    release with shuffled columns, due to value frequencies alone. It is compared with the share that equals a held-out
+    record, scaled to the number of distinct seen records: a generator that has learnt the distribution but no record
+    copies both equally.
     """
     seen, held_out = (_Distinct.of(each, case) for each in (case.seen, case.held_out))
     of_seen, of_held_out = seen.copies(case.release), held_out.copies(case.release)
@@ -56,11 +56,10 @@ def exact_copies(case: Case) -> Iterator[Outcome]:
 
 
 def _pairs(case: Case) -> dict[str, float]:
-    """Return in how many pairs a released record equals a held-out one, and in how many at most by chance.
-
-    If the release never saw them, n released and m held-out records are draws of their own, with probabilities p and q
+    """Return the number of pairs of equal released and held-out records, and its maximum by chance.
+    If the release never saw them, n released and m held-out records are independent draws, with probabilities p and q
     of each kind of record: n m sum(p q) pairs are equal by chance, at most n m sqrt(sum(p^2) sum(q^2)) by Cauchy and
-    Schwarz. How often two records of the release, and two of the table, are equal tells these sums.
+    Schwarz. The frequencies of equal pairs within the release, and within the table, estimate these sums.
     """
     names = case.release.names
     held_out = _keys(case.held_out.places(names))
@@ -83,7 +82,7 @@ def _keys(rows: NDArray[np.intp]) -> list[bytes]:
 
 
 def _chance_of_equal(counts: Counter[bytes]) -> float:
-    """Return how probable it is at most that two records are equal: what was counted, and two standard errors."""
+    """Return an upper bound on the probability that two records are equal: the estimate plus two standard errors."""
     records = counts.total()
     pairs = sum(count * (count - 1) for count in counts.values()) / 2
     return min(1.0, float(pairs + 1 + 2 * np.sqrt(pairs + 1)) / max(1, records * (records - 1) / 2))
@@ -94,8 +93,8 @@ class _Distinct:
     """Distinct records of a side.
 
     Attributes:
-        rows: (distinct records, released columns) Their places.
-        persons: (distinct records,) Whose they are.
+        rows: (distinct records, released columns) The places of their values.
+        persons: (distinct records,) The person of each.
     """
 
     rows: NDArray[np.intp]
@@ -108,14 +107,13 @@ class _Distinct:
         return cls(distinct.places(case.release.names), distinct.distinct(case.persons_by)[1])
 
     def copies(self, release: Released) -> NDArray[np.intp]:
-        """(distinct records,) How many released records equal each."""
+        """(distinct records,) The number of released records equal to each."""
         rows = np.stack([column.only[column.codes] for column in release.columns], axis=1)
         counts = Counter(row.tobytes() for row in rows)
         return np.array([counts[row.tobytes()] for row in self.rows], dtype=np.intp)
 
     def share(self, copies: NDArray[np.intp], distinct: int, released: int) -> Interval:
-        """Return the share of released records that equal one of so many distinct records, if all are like these.
-
+        """Return the share of released records that equal one of `distinct` records, extrapolated from these.
         The interval is that of a sum over persons, who were assigned to the sides at random with all their records.
         """
         scale = distinct / (len(copies) * released)

@@ -1,4 +1,4 @@
-"""Inference of a secret from all other attributes, as Giomi et al. (PoPETs 2023, section 4.3) define it."""
+"""Inference of a secret from all other attributes, as defined by Giomi et al. (PoPETs 2023, section 4.3)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -24,8 +24,8 @@ _MOST: Final = 1_000
 def inference(case: Case) -> Iterator[Outcome]:
     """Guess each secret of a person from the released record that is nearest in all other attributes.
 
-    A released value that may stand for several stands for one of them, drawn at random. Without the record, the guess
-    is the value of a random released record.
+    A released value that may stand for several is replaced by a random one of them. The baseline guesses the value of a
+    random released record.
     """
     for secret in case.secrets:
         if len(case.release.columns) > 1:
@@ -56,7 +56,7 @@ def _inferred(case: Case, secret: str) -> Outcome:
 
 
 def drawn_values(column: ReleasedColumn, rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-    """(rows,) The place of an original value that each released record may have, drawn at random."""
+    """(rows,) The place of a random original value that each released record may stand for."""
     counts = np.maximum(column.last - column.first + 1, 0)
     before = np.append(0, np.cumsum(counts))
     ends = np.append(column.starts[1:], len(counts))
@@ -75,7 +75,7 @@ def drawn_values(column: ReleasedColumn, rows: NDArray[np.intp], rng: np.random.
 def is_right(column: Column, guesses: NDArray[np.intp], truths: NDArray[np.intp]) -> NDArray[np.bool_]:
     """(guesses,) Whether each guess is the true value, or a number within 5 % of the guessed one.
 
-    A date has no zero that 5 % could be counted from, so only the same day is right.
+    Dates have no zero for a relative tolerance, so only the same day is right.
     """
     right = (guesses == truths) & (guesses >= 0)
     if column.domain.value_type not in NUMERIC or column.numbers is None:

@@ -35,10 +35,9 @@ _PARTS: Final = 1_000
 
 
 def declared_attacks(case: Case) -> dict[str, Attacked]:
-    """Try the attacks that an entry can declare; but those that cannot: none can if too much is not understood.
-
-    `reidentification` is by someone who knows half of the quasi-identifiers, `attribute_disclosure` by the number of
-    neighbours that serves the attacker best, and `membership` by the nearest record.
+    """Try the attacks that an entry can declare, where possible; none if too many values are not understood.
+    `reidentification` assumes knowledge of half of the quasi-identifiers, `attribute_disclosure` takes the best number
+    of neighbours for the attacker, and `membership` goes by the nearest record.
     """
     if case.release.not_judged or case.release.not_read:
         return {}
@@ -83,7 +82,7 @@ _FAR_MORE: Final = 3
 
 
 class Result(StrEnum):
-    """What follows from an attack, or from all; the worst comes last."""
+    """The result of an attack, or of all; the worst comes last."""
 
     PASS = "pass"  # noqa: S105 - no password
     NOT_JUDGED = "not judged"
@@ -92,16 +91,17 @@ class Result(StrEnum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What attacks on a release achieved.
+    """The results of attacks on a release.
 
     Attributes:
-        outcomes: Each attack in each of its variants.
-        unfinished: The attacks that were not finished in time.
+        outcomes: The outcome of each variant of each attack.
+        unfinished: The attacks that did not finish in time.
         impossible: The attacks that could not be tried, each with the reason.
-        nobody: The attacks that found no released record to try them on, and so failed.
-        not_understood: By column, what is not understood, of those where it is too much to say that an attack fails.
-        not_read: The columns of the release that attacks leave aside, because the original table lacks them.
-        is_as_large: Whether the release may be made of the held-out records, too, since it has as many as the table.
+        nobody: The attacks that failed because no released record is suitable.
+        not_understood: The columns with too many values that are not understood for an attack to count as failed.
+        not_read: The columns of the release that attacks ignore, because the original table lacks them.
+        is_as_large: Whether the release is as large as the table, so that it may be made from the held-out records,
+            too.
     """
 
     outcomes: Sequence[Outcome]
@@ -114,9 +114,8 @@ class Judgement:
 
     @property
     def results(self) -> Mapping[str, Result]:
-        """What follows from each attack: whether it works, does not, or cannot be told to do either.
-
-        The comparison of distances is no attack, so it has no result.
+        """The result of each attack: it works, fails, or is not judged.
+        The comparison of distances is not an attack, so it has no result.
         """
         tried = [each.name for each in self.outcomes if each.is_attack]
         names = dict.fromkeys([*tried, *self.unfinished, *self.impossible, *self.nobody])
@@ -129,7 +128,7 @@ class Judgement:
         return next(each for each in reversed(Result) if each in results)
 
     def result_of(self, variant: Outcome) -> Result | None:
-        """Return what follows from a variant of an attack alone; `None` if too little was tried, but others tell."""
+        """Return the result of one variant of an attack; `None` if it had too few tries and other variants decide."""
         result = self._of(variant.name, [variant])
         others_tell = variant.is_few and self.results.get(variant.name) is not Result.NOT_JUDGED
         return None if not variant.is_attack or (result is Result.NOT_JUDGED and others_tell) else result
@@ -149,10 +148,9 @@ class Judgement:
 
     @property
     def copied_held_out(self) -> tuple[int, int] | None:
-        """How many of how many held-out records the release has, if that is much more than chance gives.
-
-        Then it was probably made of them, too, and nothing can be compared with them. It is so if it has nearly all,
-        or if far more pairs of a released and a held-out record are equal than of records that are drawn apart, or if
+        """The number of held-out records in the release and their total, if that is much more than chance.
+        Then the release was probably made from them, too, and they are useless for comparison. The criteria: it
+        contains nearly all of them, or far more released and held-out records are equal than in independent draws, or
         it is a part of the table.
         """
         for copies in (each.details for each in self.outcomes if each.name == COPIES):
@@ -165,9 +163,8 @@ class Judgement:
 
     @property
     def strongest(self) -> Outcome | None:
-        """The attack that certainly gained most beside chance and beside held-out records.
-
-        If none certainly gained anything, that which certainly achieved most beyond chance; `None` if none did.
+        """The attack with the highest certain gain over both chance and held-out records.
+        Without any, the attack with the highest certain gain over chance; `None` if there is none.
         """
         attacks = [each for each in self.outcomes if each.is_attack and not each.is_few]
         strongest = max(attacks, key=self._strength, default=None)
@@ -175,11 +172,11 @@ class Judgement:
 
     @property
     def is_too_small(self) -> bool:
-        """Whether the release has too few records to tell what attacks achieve."""
+        """Whether the release has too few records to judge attacks."""
         return any(each.name == COPIES and each.is_few for each in self.outcomes)
 
     def gain(self, outcome: Outcome) -> float:
-        """Return the least that an attack certainly gained, given how many were tried."""
+        """Return the certain gain of an attack, corrected for the number of attacks."""
         return outcome.gain(self._tried)
 
     @property
@@ -187,11 +184,11 @@ class Judgement:
         return sum(each.is_attack for each in self.outcomes)
 
     def _strength(self, outcome: Outcome) -> tuple[float, float]:
-        """Return by what attacks are compared: what one certainly gained, if anything, and certainly beyond chance."""
+        """Return the sort key of attacks: the certain gain, if any, then the certain gain over chance."""
         return max(0.0, self.gain(outcome)), least(outcome.beyond_chance, self._tried)
 
     def best(self) -> Sequence[Outcome]:
-        """Return of each attack, and of each attribute that it guesses, the variant that gained most."""
+        """Return the variant with the highest gain of each attack, and of each attribute that it guesses."""
         best: dict[tuple[str, str], Outcome] = {}
         for each in self.outcomes:
             key = (each.name, each.variant.rpartition(", k = ")[0] if each.name == DISCLOSURE else "")
@@ -202,7 +199,7 @@ class Judgement:
 
 
 def _is_part_of_table(copies: Mapping[str, float]) -> bool:
-    """Whether all released records, most of them rare, are records of the table, one each, and some are held out."""
+    """Whether all released records, mostly rare ones, match a separate record of the table, some of them held out."""
     matched, released = copies.get("matched", 0.0), copies.get("released", 0.0)
     is_whole = matched + copies.get("frequent", 0.0) >= released > 0
     return is_whole and 2 * matched > released and copies.get("matched_held_out", 0.0) > _FEWEST
@@ -212,9 +209,9 @@ def judge(case: Case, seconds: float = 60.0, progress: Progress = lambda _done, 
     """Try all attacks on a release.
 
     Args:
-        case: The release, and the records that it is judged by.
-        seconds: No attack, and no variant of one, starts after these.
-        progress: Called with the number of attacks that are done.
+        case: The release and its records.
+        seconds: No attack or variant starts after this time.
+        progress: Called with the number of attacks done.
     """
     end = monotonic() + seconds
     outcomes: list[Outcome] = []
@@ -258,7 +255,7 @@ def _tried(variants: Iterator[Outcome], outcomes: list[Outcome], end: float) -> 
 
 
 def _reason_against(name: str, case: Case) -> str:
-    """Return why an attack cannot be tried, if so."""
+    """Return why an attack cannot be tried; empty if it can."""
     known, columns = len(case.quasi_identifiers), len(case.release.columns)
     distinct = len(case.held_out.distinct(case.persons_by)[0]) if name in _COMPARING else 0
     few = SEEN_ALL if case.masks_all or case.release.is_masked else "no record is held out (holdout 0)"

@@ -1,7 +1,7 @@
-"""Linkability and inference, as Giomi et al. define them.
+"""Linkability, as defined by Giomi et al.
 
 Source: Giomi, Boenisch, Wehmeyer and Tasnádi, A Unified Framework for Quantifying Privacy Risk in Synthetic Data,
-PoPETs 2023, sections 4.2 and 4.3. Where several released records are equally near, one of them is drawn at random.
+PoPETs 2023, section 4.2. Ties between released records at equal distance are broken at random.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ def linkability(case: Case) -> Iterator[Outcome]:
     """Link two parts of a person's attributes, each known from elsewhere, through the release.
 
     The attack succeeds on a person if a released record is among the k nearest in both parts: here every other column,
-    and the rest. Without the release, two random choices of k have one in common by chance.
+    and the rest. The baseline is the chance that two random choices of k records overlap.
     """
     first, second = case.release.names[::2], case.release.names[1::2]
     if not second:
@@ -75,7 +75,7 @@ def nearest(release: Released, targets: Records, k: int, rng: np.random.Generato
 
 
 def _nearest(block: Distances, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Add less than any difference between two distances that matters, so that ties are broken at random."""
+    """Break ties at random by adding noise smaller than any relevant difference of distances."""
     drawn = block + _TIES * rng.random(block.shape, dtype=np.float32)
     chosen = np.argpartition(drawn, k - 1, axis=1)[:, :k]
     order = np.take_along_axis(drawn, chosen, axis=1).argsort(axis=1)

@@ -1,7 +1,7 @@
-"""Membership inference: was a certain record among those that the release was made of?
+"""Membership inference: was a given record among those that the release was made from?
 
-Both attacks rank records that the release saw and records that it never saw. An AUC of 0.5 is chance. Each person
-counts once: records with equal attributes are on the same side, so they are not independent.
+Both attacks rank seen and held-out records. An AUC of 0.5 is chance. Each person counts once, since records with equal
+attributes are on the same side and so not independent.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _TINY: Final = 1e-30
 
 
 def nearest_membership(case: Case, most: int = _MOST) -> Iterator[Outcome]:
-    """Take those for members that have the nearest released record; at most so many persons of each side are ranked.
+    """Rank persons by their distance to the nearest released record, at most `most` of each side.
 
     Source: Hayes et al., LOGAN: Membership inference attacks against generative models, PoPETs 2019; Chen et al.,
     GAN-Leaks, CCS 2020, section 5.2.
@@ -39,10 +39,10 @@ def nearest_membership(case: Case, most: int = _MOST) -> Iterator[Outcome]:
 
 
 def density_membership(case: Case) -> Iterator[Outcome]:
-    """Take those for members around which the release is denser than other real records are.
+    """Rank persons by the density of the release around them, relative to other real records.
 
-    The attacker has half of the held-out records for reference, and compares kernel densities by distance; the width
-    of the kernel is the median distance of these records from each other's nearest.
+    The attacker knows half of the held-out records as a reference, and compares kernel densities by distance. The
+    kernel width is the median nearest-neighbour distance of these records.
     Source: van Breugel et al., Membership inference attacks against synthetic data through overfitting detection
     (DOMIAS), AISTATS 2023, eq. 2.
     """

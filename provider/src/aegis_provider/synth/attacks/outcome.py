@@ -1,4 +1,4 @@
-"""What an attack achieved, beside what chance and what records that the release never saw would have given."""
+"""The outcome of an attack, compared with chance and with held-out records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,15 +22,15 @@ class Outcome:
 
     Attributes:
         name: The attack.
-        variant: What distinguishes it from other variants of the attack: what the attacker knows or guesses.
-        attacked: How many records, or guesses.
-        measure: What the success is a share of, or that it is an AUC.
-        success: How often the attack succeeds on records that the release saw.
-        baseline: What an attacker without the release achieves.
-        held_out: The success on records that the release never saw; `None` if there are none.
-        sentence: What happened, in plain English.
+        variant: The variant of the attack: what the attacker knows or guesses.
+        attacked: The number of attacked records, or guesses.
+        measure: The reference of the success share, or `AUC`.
+        success: The success on seen records.
+        baseline: The success without the release.
+        held_out: The success on held-out records; `None` if there are none.
+        sentence: A description in plain English.
         details: Further numbers by name.
-        is_attack: Whether it is one. Otherwise it describes the release, and is not compared with attacks.
+        is_attack: Whether it is an attack. Otherwise it describes the release, and is not compared with attacks.
     """
 
     name: str
@@ -46,36 +46,31 @@ class Outcome:
 
     @property
     def is_few(self) -> bool:
-        """Whether too few were tried for a share to mean anything."""
+        """Whether there were too few tries for a meaningful share."""
         return self.attacked < _FEWEST_TRIED
 
     @property
     def beyond_chance(self) -> Interval:
-        """The success beyond that without the release, as a share of what is possible."""
+        """The gain over the baseline, as a share of the possible gain."""
         return beyond(self.success, self.baseline)
 
     @property
     def risk(self) -> Interval | None:
-        """The success beyond that on held-out records, as a share of what is possible: due to being in the table.
+        """The gain over held-out records, as a share of the possible gain: the risk of being in the table.
 
         Source: Giomi et al., A Unified Framework for Quantifying Privacy Risk in Synthetic Data, PoPETs 2023, eq. 4.
         """
         return None if self.held_out is None else beyond(self.success, self.held_out)
 
     def gain(self, variants: int = 1) -> float:
-        """Return the least that the attack certainly gained beside both comparisons, if it is one of so many variants.
-
-        See `least`.
-        """
+        """Return the certain gain over both references, corrected for the number of variants (see `least`)."""
         compared = [self.beyond_chance] if self.risk is None else [self.beyond_chance, self.risk]
         return min(least(each, variants) for each in compared)
 
 
 def least(interval: Interval, variants: int) -> float:
-    """Return the lower limit of an interval, if it is of one of so many variants.
-
-    The more attacks are tried, the more often one of them looks better than it is, so the intervals are widened as
-    Bonferroni's correction says.
+    """Return the lower limit of an interval, with Bonferroni's correction for the number of variants.
+    The more attacks are tried, the more often one looks better than it is.
     """
     wider = NormalDist().inv_cdf(1 - 0.025 / variants) / CONFIDENCE
     return interval.value - wider * (interval.value - interval.low)
@@ -84,7 +79,7 @@ def least(interval: Interval, variants: int) -> float:
 def beyond(success: Interval, reference: Interval) -> Interval:
     """Return (success - reference) / (1 - reference) with its 95 % interval by the delta method, within [-1, 1].
 
-    The two are taken as independent, and half the width of an interval as 1.96 standard errors.
+    The two are treated as independent, and half an interval as 1.96 standard errors.
     """
     left = 1.0 - reference.value
     if left <= 0:
@@ -120,12 +115,12 @@ def share_of(hits: NDArray[np.bool_]) -> Interval:
 
 def mean_of(values: NDArray[np.float64]) -> Interval:
     """Return the mean of values in [0, 1] with its 95 % interval by the normal distribution."""
-    if len(values) < 2:  # noqa: PLR2004 - no spread is known
+    if len(values) < 2:  # noqa: PLR2004 - no variance
         return Interval(float(values.mean()) if len(values) else 0.0, 0.0, 1.0)
     value, half = float(values.mean()), CONFIDENCE * float(values.std(ddof=1) / np.sqrt(len(values)))
     return Interval(value, max(0.0, value - half), min(1.0, value + half))
 
 
 def exactly(value: float) -> Interval:
-    """Return a number that is known without error."""
+    """Return an interval without width."""
     return Interval(value, value, value)

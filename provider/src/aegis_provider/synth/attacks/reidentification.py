@@ -1,10 +1,9 @@
-"""Re-identification by a neural network that is fitted on the release.
+"""Re-identification by a neural network fitted to the release.
 
-Source: Bagad et al., Data-Sharing Economy: Value-Addition from Data meets Privacy, WSDM 2021, section 3: of 1 % of the
+Source: Bagad et al., Data-Sharing Economy: Value-Addition from Data meets Privacy, WSDM 2021, section 3: for 1 % of the
 records, the attacker knows some quasi-identifiers and predicts the others with a multi-layer perceptron. A person is
-re-identified if the prediction is within epsilon of the truth. The paper's epsilon of 3 means nothing without the unit
-of its distance; here it is by default such that 5 % of random pairs of real records are as close, or the least with
-that many.
+re-identified if the prediction is within epsilon of the truth. The paper's epsilon of 3 has no meaning without the unit
+of its distance; the default here is the smallest epsilon within which at least 5 % of random pairs of real records lie.
 """
 
 import warnings
@@ -39,16 +38,15 @@ Matrix = NDArray[np.float64]
 
 
 def reidentification(case: Case, epsilon: float | None = None, known: int | None = None) -> Iterator[Outcome]:
-    """Predict the unknown quasi-identifiers of targets from the known ones, for ever more known ones.
-
-    Numbers are scaled to [0, 1] as in the distances, and categories have indicators, of which the greatest counts. The
-    distance is Euclidean, with 0 or 1 for a category. The attack without the release is fitted on the release with each
-    column in a random order, so that it knows how frequent values are, and no more.
+    """Predict the unknown quasi-identifiers of targets from the known ones, for increasing numbers of known ones.
+    Numbers are scaled to [0, 1] as in the distances. Categories have indicators, and the largest output is the
+    prediction. The distance is Euclidean, with 0 or 1 for a category. The baseline is fitted to the release with
+    shuffled columns, so that it knows value frequencies only.
 
     Args:
         case: The release under attack.
         epsilon: The distance of a hit.
-        known: How many quasi-identifiers are known; by default every number is tried.
+        known: The number of known quasi-identifiers; by default every number is tried.
     """
     parts = [_Part.of(case.release.column(name)) for name in case.quasi_identifiers]
     rng = case.rng(NAME)
@@ -91,12 +89,12 @@ def _with_known(
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """A quasi-identifier as the network reads and predicts it.
+    """A quasi-identifier in the network's representation.
 
     Attributes:
         column: The released column.
-        groups: (values,) The indicator of each category: the most frequent ones have one each; empty for numbers.
-        size: How many inputs it has.
+        groups: (values,) The indicator of each category, separate ones for the most frequent; empty for numbers.
+        size: Its number of inputs.
     """
 
     column: ReleasedColumn
@@ -114,7 +112,7 @@ class _Part:
         return cls(column, groups, len(frequent))
 
     def of_release(self, release: Released) -> Matrix:
-        """(released, size) The inputs of released records: of several possible values, the mean."""
+        """(released, size) The inputs of released records, averaged over possible values."""
         column = release.column(self.column.name)
         if not column.is_numeric:
             return np.asarray(column.shares(self.groups, self.size)[column.codes])
@@ -131,7 +129,9 @@ class _Part:
         return np.asarray(np.stack([np.where(np.isnan(at), 0.5, at), np.isnan(at)], axis=1)[:, : self.size])
 
     def apart(self, one: Matrix, other: Matrix) -> Matrix:
-        """(records,) How far apart two matrices of inputs are: 0 or 1 for categories, and if only one is missing."""
+        """(records,) The distances between two matrices of inputs: 0 or 1 for categories, and 1 if only one is
+        missing.
+        """
         if not self.column.is_numeric:
             return np.asarray(one.argmax(axis=1) != other.argmax(axis=1), dtype=np.float64)
         gaps = np.abs(one[:, 0].clip(0, 1) - other[:, 0].clip(0, 1))
@@ -159,7 +159,7 @@ def _fitted(release: Released, given: Sequence[_Part], asked: Sequence[_Part], r
         random_state=int(rng.integers(1 << 31)),
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # that many epochs suffice
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the epochs suffice
         return network.fit(inputs, outputs if outputs.shape[1] > 1 else outputs[:, 0])
 
 

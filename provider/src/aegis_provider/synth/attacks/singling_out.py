@@ -1,4 +1,4 @@
-"""Singling out, as Giomi et al. define it: a predicate that is true of exactly one record of the table.
+"""Singling out, as defined by Giomi et al.: a predicate that is true for exactly one record of the table.
 
 Source: Giomi et al., A Unified Framework for Quantifying Privacy Risk in Synthetic Data, PoPETs 2023, section 4.1.
 """
@@ -18,24 +18,22 @@ from aegis_sdk.reading import Share
 
 NAME: Final = "singling out"
 COLUMNS: Final = 4
-"""A predicate on several columns is on at most so many."""
+"""Maximum columns of a predicate."""
 
 _MOST: Final = 500
 _TRIES: Final = 2_500
 
 Part: TypeAlias = tuple[str, NDArray[np.bool_]]
-"""A column, and (values,) which of its values the predicate allows."""
+"""A column, and (values,) whether the predicate permits each value."""
 
 Predicate: TypeAlias = Sequence[Part]
 
 
 def singling_out(case: Case) -> Iterator[Outcome]:
-    """Find predicates that single out one released record, and see whether they single out a real one.
-
-    On one column, these are the rare values and the extremes of the release. On several, they are about a random
-    released record: its categories, and whether its numbers are at most or at least so large. Without the release, the
-    predicates are about random values. The records of as many persons are searched that the release saw as of those
-    held out.
+    """Find predicates that single out one released record, and test whether they single out a real one.
+    On one column, these are rare and extreme values of the release. On several columns, they describe a random released
+    record: its categories, and upper or lower bounds on its numbers. The baseline takes random values. Both sides are
+    represented by equally many persons.
     """
     rng = case.rng(NAME)
     sides = [side for side in case.equal_sides(NAME) if len(side)]
@@ -55,7 +53,7 @@ def _outcome(
     blind: list[Predicate],
     sides: list[tuple[Records, NDArray[np.intp]]],
 ) -> Outcome:
-    """Return the outcome on the records of each side, given whose they are."""
+    """Return the outcome on the records of each side, given the person of each record."""
     success, *held_out = (_share(isolated(predicates, each), persons) for each, persons in sides)
     searched, persons = sides[0]
     baseline = _share(isolated(blind, searched), persons)
@@ -74,14 +72,14 @@ def _outcome(
 
 
 def univariate(release: Released, rng: np.random.Generator) -> list[Predicate]:
-    """Return predicates on one column each: values that one released record has, and the extremes of numbers."""
+    """Return predicates on one column each: values of a single released record, and extreme numbers."""
     found = [(each, *rare) for each in release.columns for rare in _rare(each)]
     chosen = (found[place] for place in rng.permutation(len(found))[:_MOST])
     return [[(column.name, _allowed(column, text, extreme))] for column, text, extreme in chosen]
 
 
 def _rare(column: ReleasedColumn) -> Iterator[tuple[int, int]]:
-    """Yield texts: with 0 if one record has it, with -1 and 1 if its numbers are the least and the greatest."""
+    """Yield texts: with 0 if only one record has it, and with -1 and 1 for the smallest and the largest numbers."""
     counts = np.bincount(column.codes, minlength=len(column.texts))
     yield from ((int(text), 0) for text in np.flatnonzero(counts == 1))
     occurring = np.flatnonzero((counts > 0) & np.isfinite(column.low[column.starts]))
@@ -91,7 +89,7 @@ def _rare(column: ReleasedColumn) -> Iterator[tuple[int, int]]:
 
 
 def _allowed(column: ReleasedColumn, text: int, extreme: int) -> NDArray[np.bool_]:
-    """(values,) The values that a text stands for, those up to its own, or those from its own."""
+    """(values,) The values that a text stands for, or those up to or from it."""
     start = column.starts[text]
     with np.errstate(invalid="ignore"):
         if extreme:
@@ -116,7 +114,7 @@ def multivariate(release: Released, rng: np.random.Generator) -> list[Predicate]
 
 
 def _about(column: ReleasedColumn, record: int) -> tuple[Part, NDArray[np.bool_]]:
-    """Return a part of a predicate about a released record, and (released,) the records that satisfy it."""
+    """Return a predicate on one column of a released record, and (released,) the records that satisfy it."""
     text = int(column.codes[record])
     start = column.starts[text]
     if not column.is_numeric or not np.isfinite(column.low[start]):
@@ -152,7 +150,7 @@ def _blind(release: Released, columns: int, rng: np.random.Generator) -> Predica
 
 
 def isolated(predicates: Sequence[Predicate], records: Records) -> NDArray[np.intp]:
-    """(predicates,) The record that alone satisfies each predicate, -1 if there is none."""
+    """(predicates,) The only record that satisfies each predicate; -1 if there is none."""
     places = {each.name: each.places for each in records.columns}
     satisfied = (
         np.logical_and.reduce([allowed[places[name]] for name, allowed in predicate]) for predicate in predicates
@@ -163,8 +161,8 @@ def isolated(predicates: Sequence[Predicate], records: Records) -> NDArray[np.in
 def _share(of_predicate: NDArray[np.intp], persons: NDArray[np.intp]) -> Interval:
     """Return the share of the predicates that isolate a record.
 
-    Many predicates may isolate a record of the same person, so the interval is that of a sum over persons, who went to
-    the sides at random, unless that of a share of predicates is wider.
+    Many predicates may isolate a record of the same person, so the interval is that of a sum over randomly assigned
+    persons, or that of a share of predicates if this is wider.
     """
     hits = persons[of_predicate[of_predicate >= 0]]
     share = wilson(len(hits), len(of_predicate))

@@ -1,4 +1,4 @@
-"""Whether clusters of released records are those of real ones. Needs scikit-learn."""
+"""Agreement of clusters of released and real records. Needs scikit-learn."""
 
 import warnings
 from typing import Final
@@ -15,20 +15,20 @@ from aegis_provider.synth.fidelity.encoding import Vectors
 from aegis_provider.synth.fidelity.result import Embedding
 
 MOST: Final = 1_000
-"""At most this many real and as many released records are shown."""
+"""Maximum number of real, and of released, records in the picture."""
 
 _SEED: Final = 0
 _PERPLEXITY: Final = 30.0
 
 
 def embedded(real: Vectors, released: Vectors) -> Embedding | None:
-    """Return both in the same two dimensions, where near records stay near; `None` if all are equal.
+    """Embed both in the same two dimensions, where near records stay near; `None` if all are equal.
 
     Source: van der Maaten and Hinton, Visualizing data using t-SNE (2008); as in Bagad et al. 2021, figure 3.
 
     Args:
         real: (records, width) The vectors of real records.
-        released: (records, width) Those of released ones.
+        released: (records, width) The vectors of released records.
     """
     real, released = real[:MOST], released[:MOST]
     vectors = np.concatenate([real, released])
@@ -36,7 +36,7 @@ def embedded(real: Vectors, released: Vectors) -> Embedding | None:
         return None
     perplexity = min(_PERPLEXITY, (len(vectors) - 1) / 3)
     made = TSNE(perplexity=perplexity, init="random", random_state=_SEED)
-    with threadpool_limits(1):  # more threads would wait for each other on a busy machine
+    with threadpool_limits(1):  # more threads block each other on a busy machine
         points = made.fit_transform(vectors).astype(np.float64)
     return Embedding(points[: len(real)], points[len(real) :])
 
@@ -45,7 +45,7 @@ MOST_CLUSTERS: Final = 10
 
 _STARTS: Final = 4
 _JUDGED: Final = 1_000
-"""The number of clusters is chosen among this many records."""
+"""Number of records used to choose the number of clusters."""
 
 
 def number_of_clusters(vectors: Vectors) -> int | None:
@@ -64,7 +64,7 @@ def number_of_clusters(vectors: Vectors) -> int | None:
 
 
 def assigned_to(vectors: Vectors, assigned: Vectors, number: int) -> NDArray[np.int32]:
-    """(assigned records,) Make clusters of some vectors by k-means, and return the cluster of each of others.
+    """(assigned records,) Cluster some vectors by k-means, and return the clusters of others.
 
     Source: Arthur and Vassilvitskii, k-means++ (2007), the best of 4 starts.
     """
@@ -73,16 +73,15 @@ def assigned_to(vectors: Vectors, assigned: Vectors, number: int) -> NDArray[np.
 
 
 def agreement(one: NDArray[np.int32], other: NDArray[np.int32]) -> float:
-    """Return how far two assignments of the same records agree: the adjusted Rand index.
-
-    It is 1 if they are the same, and 0 if they agree as often as by chance.
+    """Return the agreement of two assignments of the same records: the adjusted Rand index.
+    It is 1 for equal assignments, and 0 for agreement by chance.
     Source: Hubert and Arabie, Comparing partitions (1985), eq. 5.
     """
     return float(adjusted_rand_score(one, other))
 
 
 def _fitted(vectors: Vectors, number: int) -> KMeans:
-    # More threads would wait for each other on a busy machine.
+    # More threads block each other on a busy machine.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct vectors than clusters
         return KMeans(number, n_init=_STARTS, random_state=_SEED).fit(vectors)

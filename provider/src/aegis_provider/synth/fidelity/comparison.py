@@ -1,4 +1,4 @@
-"""Released records beside real ones, other real ones beside them, and shuffled released ones: as many of each."""
+"""Compares real records with equally many released, other real, and shuffled released ones."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,13 +23,12 @@ from aegis_provider.synth.fidelity.result import Association, Compared, Embeddin
 
 
 def associations(codes: Codes, sizes: Sequence[int]) -> NDArray[np.float64]:
-    """(columns, columns) Return Cramér's V of each two columns, corrected for the bias of few records.
-
-    It is 0 if nothing of one follows from the other, and if a column is constant; 1 if each determines the other.
+    """(columns, columns) Return Cramér's V of each pair of columns, corrected for the bias of few records.
+    It is 0 for independent or constant columns, and 1 if each determines the other.
 
     Args:
-        codes: (records, columns) The groups of the values; so numbers may be associated in any shape, not only linear.
-        sizes: (columns,) How many groups there are.
+        codes: (records, columns) The groups of the values, which also capture nonlinear association of numbers.
+        sizes: (columns,) The number of groups.
     """
     matrix = np.eye(len(sizes))
     for pair in combinations(range(len(sizes)), 2):
@@ -55,14 +54,13 @@ def cramers_v(counts: NDArray[np.intp]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """As many records of each kind, since every measure depends on how many there are.
+    """Equally many records of each kind, since every measure depends on their number.
 
     Attributes:
         real: Real records that the others are compared with.
-        other: Other real records, which show what is possible.
-        released: Released records.
-        shuffled: The same with each column in an order of its own, which shows what chance gives.
-        assigned: Records that are assigned to the clusters of each.
+        other: Other real records, the attainable optimum.
+        shuffled: Released records with shuffled columns, the result of chance.
+        assigned: Records that are assigned to the clusters of each kind.
     """
 
     real: PlainRecords
@@ -81,8 +79,7 @@ class Comparison:
         return cls(real, other, released, released.shuffled(rng), parts.tested.only(names))
 
     def agreement(self) -> tuple[int | None, Compared | None]:
-        """Return the number of clusters, and how far those of real records agree with others.
-
+        """Return the number of clusters, and the agreement of real records' clusters with the others'.
         Both are `None` if real records have no clusters.
         """
         from aegis_provider.synth.fidelity.clusters import agreement, assigned_to, number_of_clusters  # noqa: PLC0415 - an extra
@@ -96,7 +93,7 @@ class Comparison:
         return number, self._compared(lambda records: agreement(assign(self._encoder.vectors(records)), clusters))
 
     def associations(self) -> tuple[Association, ...]:
-        """Return each two columns, those first that the release is most wrong about."""
+        """Return all pairs of columns, the largest error of the release first."""
         real, released, other = (self._matrix(each) for each in (self.real, self.released, self.other))
         listed = [
             Association(*names, float(real[pair]), float(released[pair]), float(other[pair]))
@@ -105,12 +102,12 @@ class Comparison:
         return tuple(sorted(listed, key=lambda each: -each.difference))
 
     def differences(self, total: Callable[[NDArray[np.float64]], Any]) -> Compared:
-        """Return the differences of the associations from those of real records, in total."""
+        """Return the differences of associations from those of real records, aggregated by `total`."""
         real, pairs = self._matrix(self.real), np.triu_indices(len(self.real.columns), 1)
         return self._compared(lambda records: float(total(np.abs(self._matrix(records) - real)[pairs])))
 
     def pair_total_variation(self) -> Compared:
-        """Return how far the shares of pairs of values are from those of real records."""
+        """Return the total variation of pairs of columns from real records."""
         real, sizes = self._grouping.codes(self.real), self._grouping.sizes
         return self._compared(lambda records: pair_total_variation(self._grouping.codes(records), real, sizes))
 

@@ -1,4 +1,4 @@
-"""Records as vectors and as groups of values, by what is usual among real records."""
+"""Records as vectors and as groups of values, scaled by real records."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ class PlainColumn:
     Attributes:
         name: The attribute, or the label.
         is_numeric: Whether the values are numbers, or dates as days.
-        of_record: (records,) The numbers, NaN where missing; of categories their places in the domain of the table.
+        of_record: (records,) The numbers, NaN where missing; for categories, their places in the domain of the table.
     """
 
     name: str
@@ -29,7 +29,7 @@ class PlainColumn:
 
 @dataclass(frozen=True, eq=False)
 class PlainRecords:
-    """Records whose every value is one value."""
+    """Records without masked values that stand for several."""
 
     columns: tuple[PlainColumn, ...]
 
@@ -40,7 +40,7 @@ class PlainRecords:
 
     @classmethod
     def released(cls, released: Released, rng: np.random.Generator) -> Self:
-        """Return released records. Of the values that a masked one may stand for, each is drawn equally often."""
+        """Return released records, with a random value for each masked one that stands for several."""
         return cls(tuple(PlainColumn(each.name, each.is_numeric, _drawn(each, rng)) for each in released.columns))
 
     def __len__(self) -> int:
@@ -64,14 +64,14 @@ class PlainRecords:
         return replace(self, columns=tuple(replace(each, of_record=each.of_record[rows]) for each in self.columns))
 
     def shuffled(self, rng: np.random.Generator) -> Self:
-        """Return the records with each column in an order of its own, which tells only how frequent values are."""
+        """Return the records with shuffled columns, which retain value frequencies only."""
         return replace(
             self, columns=tuple(replace(each, of_record=rng.permutation(each.of_record)) for each in self.columns)
         )
 
 
 def stacked(parts: Sequence[PlainRecords]) -> PlainRecords:
-    """Return the records of several tables with the same columns, one table below the other."""
+    """Return the concatenated records of several tables with the same columns."""
     columns = zip(*(part.columns for part in parts), strict=True)
     return PlainRecords(
         tuple(replace(same[0], of_record=np.concatenate([each.of_record for each in same])) for same in columns)
@@ -83,9 +83,9 @@ def _values(column: Column) -> NDArray[np.float64]:
 
 
 def _drawn(column: ReleasedColumn, rng: np.random.Generator) -> NDArray[np.float64]:
-    """(records,) Draw one of the values that each record's text may stand for."""
+    """(records,) Draw one of the possible values of each record's text."""
     domain = column.original.numbers
-    # A missing value where the table has none is one more category.
+    # A missing value that the table lacks is an additional category.
     values = np.arange(len(column.positions), dtype=np.float64) if domain is None else domain
     missing = float(len(column.positions)) if domain is None else np.nan
     pools = [np.array([meaning]) if isinstance(meaning, float) else values[meaning] for meaning in column.meanings]
@@ -100,10 +100,10 @@ Codes = NDArray[np.intp]
 Vectors = NDArray[np.float64]
 
 GROUPS: Final = 10
-"""Numbers are cut into at most this many groups with about as many real records each."""
+"""Maximum groups of numbers, with about equally many real records each."""
 
 MOST_CATEGORIES: Final = 50
-"""Categories beyond the most frequent ones are taken together."""
+"""Less frequent categories share one group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class Grouping:
     """The groups of the values of each column.
 
     Attributes:
-        edges: By column the numbers at which groups begin, or the categories that have a group each; ascending.
+        edges: By column, the lower edges of groups of numbers, or the categories with a separate group; ascending.
     """
 
     edges: tuple[NDArray[np.float64], ...]
@@ -123,7 +123,7 @@ class Grouping:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many groups each column has: one more for missing numbers, or for all other categories."""
+        """The number of groups of each column, including one for missing numbers or for all other categories."""
         return tuple(len(edge) + 2 for edge in self.edges)
 
     def codes(self, records: PlainRecords) -> Codes:
@@ -139,14 +139,14 @@ class Encoder:
     A missing number is the mean, and has an indicator.
 
     Attributes:
-        scales: By column the mean and the standard deviation of real numbers, or the categories with an indicator.
+        scales: By column, the mean and the standard deviation of real numbers, or the categories with an indicator.
     """
 
     scales: tuple[NDArray[np.float64], ...]
 
     @classmethod
     def of(cls, real: PlainRecords) -> Self:
-        """Return the encoder that standardises these records."""
+        """Return the encoder fitted to these records."""
         return cls(tuple(_scale(each) if each.is_numeric else _frequent(each) for each in real.columns))
 
     def vectors(self, records: PlainRecords) -> Vectors:
@@ -206,8 +206,8 @@ def pair_total_variation(one: Codes, other: Codes, sizes: Sequence[int]) -> floa
 
     Args:
         one: (records, columns) The groups of the values of some records.
-        other: (records, columns) Those of others.
-        sizes: (columns,) How many groups there are.
+        other: (records, columns) The groups of the values of others.
+        sizes: (columns,) The number of groups.
     """
     distances = [
         float(np.abs(_shares(one, pair, sizes) - _shares(other, pair, sizes)).sum()) / 2
@@ -221,7 +221,7 @@ def _shares(codes: Codes, pair: tuple[int, int], sizes: Sequence[int]) -> NDArra
 
 
 def joint_counts(codes: Codes, pair: tuple[int, int], sizes: Sequence[int]) -> NDArray[np.intp]:
-    """(sizes of the pair) Return how many records have each combination of the groups of two columns."""
+    """(sizes of the pair) Return the joint counts of the groups of two columns."""
     first, second = pair
     cells = codes[:, first] * sizes[second] + codes[:, second]
     return np.bincount(cells, minlength=sizes[first] * sizes[second]).reshape(sizes[first], sizes[second])
@@ -243,7 +243,7 @@ class Gaussian:
 
     @classmethod
     def of(cls, vectors: Vectors) -> Self:
-        """Return the distribution fitted to (records, width) vectors; of none, that of a point at 0."""
+        """Return the distribution fitted to (records, width) vectors; without vectors, a point at 0."""
         records = max(1, len(vectors))
         mean = vectors.sum(axis=0) / records
         centred = vectors - mean
@@ -252,10 +252,9 @@ class Gaussian:
         return cls(mean, (axes * np.sqrt(values)) @ axes.T, float(values.sum()))
 
     def frechet_distance(self, other: "Gaussian") -> float:
-        """Return the Fréchet distance, as usual without taking the root of it.
-
-        It is |m1 - m2|^2 + tr(S1 + S2 - 2 (S1 S2)^(1/2)). The last trace is the sum of the singular values of
-        S1^(1/2) S2^(1/2), which needs no inverse and no root of a matrix that is not symmetric.
+        """Return the Fréchet distance, as usual without the square root.
+        It is |m1 - m2|^2 + tr(S1 + S2 - 2 (S1 S2)^(1/2)). The last trace is the sum of the singular values of S1^(1/2)
+        S2^(1/2), which avoids an inverse and the root of an asymmetric matrix.
         Source: Dowson and Landau, The Fréchet distance between multivariate normal distributions (1982), eq. 4.
         """
         apart = float(((self.mean - other.mean) ** 2).sum())

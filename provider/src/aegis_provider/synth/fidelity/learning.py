@@ -1,7 +1,6 @@
-"""Released records as models learn from them, and real records as the release would show them.
-
-A masked value is a value of its own, as in `aegis check`: models learn what it tells, and read real records after these
-are masked in the same way. A hidden number (`*`) is a missing one.
+"""Released records as training data, and real records masked like the release.
+A masked value is a separate value, as in `aegis check`: models are trained on masked values, and predict real records
+masked in the same way. A hidden number (`*`) counts as missing.
 """
 
 from dataclasses import dataclass
@@ -19,11 +18,11 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """A release as models learn from it.
+    """A release as training data.
 
     Attributes:
         released: The released records.
-        of_value: By column that is masked into other values, the value (values of the domain,) that models read.
+        of_value: By masked column, (values of the domain,) the value that models read instead.
     """
 
     released: PlainRecords
@@ -31,7 +30,7 @@ class Lesson:
 
     @classmethod
     def of(cls, released: Released, plain: PlainRecords, label: str) -> "Lesson":
-        """Return the lesson of a release whose plain values are known; those of the label stay as they are."""
+        """Return the training data of a release with these plain values; the label stays unchanged."""
         columns, of_value = [], {}
         for column, values in zip(released.columns, plain.columns, strict=True):
             sizes, hidden = np.array([size_of(each) for each in column.meanings]), hides(column)
@@ -46,7 +45,7 @@ class Lesson:
         return cls(PlainRecords(tuple(columns)), of_value)
 
     def read(self, records: Records) -> PlainRecords:
-        """Return real records as the release would show them, in the columns that it has."""
+        """Return real records masked like the release, in its columns."""
         plain = PlainRecords.real(records).only(self.released.names)
         columns = []
         for each in plain.columns:
@@ -64,7 +63,7 @@ def hides(column: ReleasedColumn) -> NDArray[np.bool_]:
 
 
 def narrowest(column: ReleasedColumn) -> Places:
-    """(values,) Return the text for each value that stands for the fewest others; -1 if all texts for it hide it."""
+    """(values,) Return the text of each value that stands for the fewest others; -1 if all its texts hide it."""
     texts = np.full(len(column.original.domain), -1)
     hidden = hides(column)
     for text in sorted(range(len(column.texts)), key=lambda text: -size_of(column.meanings[text])):
@@ -75,12 +74,12 @@ def narrowest(column: ReleasedColumn) -> Places:
 
 
 def size_of(meaning: Meaning) -> int:
-    """Return how many values of the table a text stands for."""
+    """Return the number of table values that a text stands for."""
     return 0 if isinstance(meaning, float) else len(meaning)
 
 
 def _keys(column: ReleasedColumn) -> NDArray[np.float64]:
-    """(texts,) Return the mean of what each text stands for, so that texts have the order of their values."""
+    """(texts,) Return the mean value of each text, so that texts have the order of their values."""
     numbers = column.original.numbers
     values = np.arange(len(column.original.domain), dtype=np.float64) if numbers is None else numbers
     keys = []
@@ -92,7 +91,7 @@ def _keys(column: ReleasedColumn) -> NDArray[np.float64]:
 
 
 def _shown(column: ReleasedColumn) -> Places:
-    """(values,) Return the text that a value is shown as; a number that none stands for, as the nearest; else -1."""
+    """(values,) Return the text of each value; for a number without one, the nearest; otherwise -1."""
     texts, hidden = narrowest(column), np.flatnonzero(hides(column))
     if len(hidden):
         return np.where(texts < 0, hidden[0], texts)
@@ -103,16 +102,15 @@ def _shown(column: ReleasedColumn) -> Places:
     return texts
 
 
-# Which real record a released one may be, so that the rows of some records can be taken out of a release.
+# Matches released rows to real records, so that the rows of some records can be taken out of a release.
 #
-# Rows in which the same texts stand are interchangeable, so it matters only how many of them are taken out. It is known
-# exactly if the release masks equal values alike, and leaves out records or hides cells (`*`) besides.
+# Rows with equal texts are interchangeable, so only the number of removed ones matters. It is exact if the release
+# masks equal values equally, apart from left-out records and hidden cells (`*`).
 
 
 def records_of_rows(released: Released, records: Records, rng: np.random.Generator) -> Places:
-    """(released,) Return the place of a real record that each row may mask, another one for each; -1 if none is left.
-
-    Rows that hide the fewest cells choose first; among records that are masked alike, which one it is, is drawn.
+    """(released,) Return the place of a separate real record that each row may mask; -1 if none remains.
+    Rows with the fewest hidden cells choose first; among equally masked records, one is drawn at random.
     """
     found = np.full(len(released), -1)
     order = rng.permutation(len(records))
@@ -130,7 +128,7 @@ def records_of_rows(released: Released, records: Records, rng: np.random.Generat
 
 
 def _pairs(one: Places, other: Places) -> tuple[Places, Places]:
-    """Return the places of as many pairs of equal rows of two tables as there are, each row in at most one."""
+    """Return the places of all pairs of equal rows of two tables, each row in at most one pair."""
     _, group = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
     first, second = np.split(group.reshape(-1), [len(one)])
     ours, others = (each * (len(group) + 1) + _repetition(each) for each in (first, second))
@@ -139,7 +137,7 @@ def _pairs(one: Places, other: Places) -> tuple[Places, Places]:
 
 
 def _repetition(groups: Places) -> Places:
-    """(rows,) How many rows before it are in the same group."""
+    """(rows,) The number of earlier rows in the same group."""
     order = np.argsort(groups, kind="stable")
     sorted_groups = groups[order]
     repetition = np.empty(len(groups), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""All measures of a release beside the table that it was made of."""
+"""Measures the utility and fidelity of a release against its table."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ from aegis_provider.synth.released import Opened, open_release
 from aegis_provider.table import Source, table_name
 
 MOST_CLASSES: Final = 50
-"""Of more label values, none is a class with enough records, and training takes long."""
+"""With more label values, classes have too few records, and training takes long."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Records to train on, above those to test on.
+    """Training records, followed by test records.
 
     Attributes:
-        features: Their columns but for the label.
+        features: Their columns without the label.
         labels: (records,) Their classes.
-        trained: How many of them are trained on.
+        trained: The number of training records.
     """
 
     features: tuple[Feature, ...]
@@ -48,30 +48,29 @@ class Trial:
 
     @property
     def tested(self) -> Labels:
-        """(tested records,) The classes of the records that it is tested on."""
+        """(tested records,) The classes of the test records."""
         return self.labels[self.trained :]
 
     @property
     def guessed(self) -> float:
-        """The accuracy of always guessing the class that is most frequent among the records to train on."""
+        """The accuracy of always guessing the most frequent class of the training records."""
         return float((self.tested == np.bincount(self.labels[: self.trained]).argmax()).mean())
 
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """The same models, trained on released and on as many real records."""
+    """The same models, trained on released and on equally many real records."""
 
     released: Trial
     real: Trial
 
     @classmethod
     def of(cls, parts: Parts, label: str, rng: np.random.Generator) -> "Trials":
-        """Return the records to train on and to test on.
-
-        Released records whose label value no real record has are left out.
+        """Return the training and test records.
+        Released records with a label value that no real record has are left out.
 
         Raises:
-            TableError: The label has too few or too many values, or the release has none of them.
+            TableError: The label has too few or too many values, or none of them is in the release.
         """
         values = _classes(parts, label)
         released = parts.learnt.take(_has_class(parts.learnt, label, values))
@@ -83,10 +82,10 @@ class Trials:
         )
 
     def values(self, done: Callable[[int, int], None]) -> Iterator[ModelValue]:
-        """Train all models, and yield what each is worth.
+        """Train all models, and yield the performance of each.
 
         Args:
-            done: Called with the number of trainings that are done, and of all.
+            done: Called with the number of trainings done, and of all.
         """
         fittings = [each.fitting(name).probabilities for name in MODELS for each in (self.released, self.real)]
         found = results(fittings, self.real.trained)
@@ -112,7 +111,7 @@ class Trials:
 
 
 def _auc(probabilities: Matrix, labels: Labels) -> Estimate:
-    """Return the AUC of the classes that are tested."""
+    """Return the AUC over the classes of the test records."""
     tested, classes = np.unique(labels, return_inverse=True)
     return weighted_auc(probabilities[:, tested], classes)
 
@@ -168,33 +167,32 @@ def fidelity(
     seed: int = 0,
     progress: Progress = lambda _done, _total: None,
 ) -> Fidelity:
-    """Measure what a release is worth to someone who trains models on it, and how faithful it is to the table.
-
-    Models are tested on real records that were held out. If none were, as of masked tables, a fifth of the real records
-    is drawn for that, and their rows are taken out of the release if each row of it masks a record. Models take masked
-    values for values of their own. For all else, each value that a masked one stands for is drawn equally often, and
-    the release is compared with half of the real records that it was made of. Equal arguments give equal results.
+    """Measure the utility of a release for training models, and its fidelity to the table.
+    Models are tested on held-out real records. Without any, as for masked tables, a fifth of the real records is drawn
+    for tests, and their rows are removed from the release if each of its rows masks a record. Models treat masked
+    values as separate values. For everything else, a masked value is replaced by a random value that it stands for, and
+    the release is compared with half of its real records. Equal arguments give equal results.
 
     Source: docs/fidelity.md lists the source of each measure.
 
     Args:
         release: The release: anything that `open_table` accepts.
-        table: The table that it was made of.
-        plan: The plan that it was made by.
+        table: Its original table.
+        plan: Its plan.
         configuration: The configuration of the plan that masked it.
         label: The label, without a plan.
-        holdout: The share of the records that the release never saw; see `open_release`.
+        holdout: The share of records held out from the release; see `open_release`.
         embed: Whether to return points in two dimensions, too; takes some seconds.
-        delimiter: The delimiter of CSV files; by default, each one's own is found in its header.
+        delimiter: The delimiter of CSV files; by default, the one in each header.
         memory_limit: The memory limit of DuckDB.
         seed: The seed of all random choices.
-        progress: Called with the number of steps that are done, and of all.
+        progress: Called with the number of steps done, and of all.
 
     Raises:
         AegisError: scikit-learn is not installed.
         PlanError: The plan has no such configuration.
-        TableError: A table cannot be read or is too small, they have no column in common with the label, or the label
-            cannot be predicted.
+        TableError: A table cannot be read or is too small, they share no column besides the label, or the label cannot
+            be predicted.
     """
     refuse_without("check")
     if plan is None and label is None:

@@ -1,4 +1,4 @@
-"""Which released and real records are compared, so that no model is tested on what it was trained on."""
+"""Splits released and real records, so that no model is tested on its training records."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -17,20 +17,20 @@ from aegis_provider.synth.released.opening import FEWEST
 _FOR_DRAWING, _FOR_TESTING = 1, 2
 _LARGEST: Final = 1e100
 _MASKED: Final = 0.95
-"""If fewer of its rows may mask a record, the release was made in another way."""
+"""A release of which a smaller share of rows may mask a record was made differently."""
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The records that are compared.
+    """The records of a comparison.
 
     Attributes:
-        released: The release; without the tested records, if their rows can be known.
-        learnt: The same records as models learn from them.
-        real: The real records that it was made of, without the tested ones.
-        tested: Real records that models are tested on.
-        read: These as models read them that are trained on the release.
-        tested_on: What they are to the release.
+        released: The release, without the rows of test records if these can be identified.
+        learnt: The same records as training data.
+        real: The real records that it was made from, without test records.
+        tested: The real test records.
+        read: The test records in the form of the release's training data.
+        tested_on: The relation of the test records to the release.
     """
 
     released: PlainRecords
@@ -41,7 +41,7 @@ class Parts:
     tested_on: Relation
 
     def shown_in(self, released: PlainRecords) -> float:
-        """Return the share of the tested records that stand exactly among released ones, in their columns."""
+        """Return the share of test records that occur exactly among released ones, in their columns."""
         tested = self.tested.only(released.names)
         rows = np.stack([column.of_record for column in stacked([released, tested]).columns], axis=1)
         _, of_record = np.unique(np.nan_to_num(rows, nan=np.inf), axis=0, return_inverse=True)
@@ -51,14 +51,13 @@ class Parts:
 
 def parts_of(opened: Opened, name: str, seed: int) -> Parts:
     """Return the records to compare.
-
-    Models are tested on the held-out records. If there are too few, a fifth of the real ones is drawn for the test, and
-    their rows are taken out of the release, if each row of it masks a record.
+    Models are tested on the held-out records. If there are too few, a fifth of the real ones is drawn for tests, and
+    their rows are removed from the release if each of its rows masks a record.
 
     Args:
         opened: The release and its table.
         name: The name of the release.
-        seed: The seed of all that is drawn.
+        seed: The seed of all draws.
 
     Raises:
         TableError: There are too few records.
@@ -78,7 +77,7 @@ def parts_of(opened: Opened, name: str, seed: int) -> Parts:
 
 
 def _refuse_huge(records: PlainRecords) -> None:
-    """Refuse numbers whose squares, which distances are made of, are none."""
+    """Refuse numbers whose squares, needed for distances, overflow."""
     for column in records.columns:
         if column.is_numeric and (np.abs(np.nan_to_num(column.of_record)) > _LARGEST).any():
             raise TableError(
@@ -89,7 +88,7 @@ def _refuse_huge(records: PlainRecords) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Split:
-    """Which rows of the release models are trained on, which real records, and which they are tested on."""
+    """The training rows of the release, the real training records, and the test records."""
 
     rows: NDArray[np.bool_]
     real: Records
@@ -109,7 +108,7 @@ class _Split:
 
 
 def _drawn(opened: Opened, rng: np.random.Generator) -> _Split:
-    """Return the split if none is held out. Rows that may be nobody's are not trained on, either."""
+    """Return the split without held-out records. Rows that match no record are not trained on, either."""
     tested = rng.random(len(opened.seen)) < SHARE
     records, relation = records_of_rows(opened.released, opened.seen, rng), Relation.RELEASED
     rows = np.ones(len(records), dtype=bool)

@@ -1,4 +1,4 @@
-"""What a release is worth and how faithful it is, beside what is possible and what chance gives."""
+"""The utility and fidelity of a release, compared with the attainable optimum and with chance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from aegis_provider.synth.released import NotUnderstood
 
 
 class Relation(StrEnum):
-    """What the tested records are to the release."""
+    """The relation of the test records to the release."""
 
     UNSEEN = "unseen"
-    """They were held out."""
+    """Held out from it."""
     TAKEN_OUT = "taken out"
-    """Their rows were taken out of the release, each row of which masks a record."""
+    """Their rows were removed from the release, whose rows mask one record each."""
     RELEASED = "released"
-    """The release was made of them, and it is not known which rows are theirs."""
+    """The release was made from them, and their rows cannot be identified."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Compared:
     """A measure of the release.
 
     Attributes:
-        released: Of released records.
-        real: Of other real records: what is possible.
-        shuffled: Of released records whose columns are shuffled: what chance gives.
+        released: For released records.
+        real: For other real records, the attainable optimum.
+        shuffled: For released records with shuffled columns, the result of chance.
     """
 
     released: float
@@ -39,17 +39,16 @@ class Compared:
 
 @dataclass(frozen=True)
 class ModelValue:
-    """How well a model predicts the label of real records, trained on the release and on as many real records.
+    """How well a model predicts the label of real records, trained on the release and on equally many real records.
 
     Attributes:
-        model: The name of the model.
         auc: The AUC, trained on the release.
         real_auc: The AUC, trained on real records.
-        auc_difference: The first less the second.
+        auc_difference: The first minus the second.
         accuracy: The accuracy, trained on the release.
         real_accuracy: The accuracy, trained on real records.
-        accuracy_difference: The first less the second.
-        kept: The share of the real AUC above chance that is left; `None` if that is not certainly above chance.
+        accuracy_difference: The first minus the second.
+        kept: The AUC above chance as a share of the real one; `None` if the real one is not significantly above chance.
     """
 
     model: str
@@ -64,7 +63,7 @@ class ModelValue:
 
 @dataclass(frozen=True)
 class Association:
-    """How strongly two columns are associated among real, released and other real records."""
+    """The association of two columns among real, released and other real records."""
 
     first: str
     second: str
@@ -74,7 +73,7 @@ class Association:
 
     @property
     def difference(self) -> float:
-        """How far the release is off."""
+        """The error of the release."""
         return abs(self.released - self.real)
 
 
@@ -91,29 +90,28 @@ class Fidelity:
     """The result of `fidelity`.
 
     Attributes:
-        label: The label.
-        models: What models are worth that are trained on the release.
+        models: The performance of models trained on the release.
         guessed: The accuracy of always guessing the most frequent label value.
-        tested: How many real records the models are tested on.
-        tested_on: What these are to the release.
-        found: The share of these that the release shows exactly.
-        found_by_chance: The same for the release with each column in an order of its own.
-        trained: On how many released records the models are trained.
-        trained_on_real: On how many real records they are trained in comparison.
-        compared: How many records of each kind all other measures compare.
+        tested: The number of real test records.
+        tested_on: Their relation to the release.
+        found: The share of test records that the release shows exactly.
+        found_by_chance: The same for the release with shuffled columns.
+        trained: The number of released training records.
+        trained_on_real: The number of real training records in comparison.
+        compared: The number of records of each kind in all other measures.
         clusters: The number of clusters; `None` if the records have none.
         agreement: The adjusted Rand index; `None` if there are no clusters.
-        associations: Each two columns.
+        associations: The associations of all pairs of columns.
         mean_difference: The mean difference of associations.
         largest_difference: The largest one.
         pair_total_variation: The mean total variation distance of all pairs of columns.
         frechet_distance: The Fréchet distance.
-        embedding: Points in two dimensions, if asked for.
-        released: How many records the release has.
-        of_records: How many records the table has.
-        drawn: How many of these were read, drawn at random; all of a small table.
+        embedding: Points in two dimensions, if requested.
+        released: The number of records of the release.
+        of_records: The number of records of the table.
+        drawn: The number of these that were read, drawn at random; all of a small table.
         lacking: The columns of the table or the plan that the release lacks.
-        not_understood: By column, what is taken to tell nothing.
+        not_understood: By column, the values that are not understood and so ignored.
         is_masked: Whether some released values stand for several.
     """
 
@@ -144,7 +142,7 @@ class Fidelity:
 
     @property
     def not_judged(self) -> Mapping[str, NotUnderstood]:
-        """By column, what is not understood, of those where it is too much to say what the release keeps."""
+        """The columns with too many values that are not understood to judge the release."""
         return {name: each for name, each in self.not_understood.items() if each.is_too_much}
 
     @property

@@ -1,4 +1,4 @@
-"""A release beside the table that it was made of, read as its reader sees it."""
+"""A release and its original table, interpreted as by a reader of the release."""
 
 from aegis_provider.synth.released.masked_records import MaskedRecords
 from aegis_provider.synth.released.opening import SEEN_ALL, Opened, meanings_by_plan, open_release

@@ -1,4 +1,4 @@
-"""Releases of some of a table's records in memory, by any configuration of its plan."""
+"""Masks some of a table's records in memory, by any configuration of its plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,14 +25,14 @@ Rows = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class MaskedRecords:
-    """The records of a table in memory, or those drawn from a large one, and what a plan's configurations make of them.
+    """The records of a table in memory, sampled if it is large, for masking by a plan's configurations.
 
     Attributes:
         plan: The plan.
         records: The records, with the plan's attributes and, as the last column, the label.
         counted: The whole table, counted.
         codes: By column, (records,) the place of each record's value in its counted domain, where numbers may be bins.
-        privacy: The classes of the whole table, which decide what configurations suppress; `None` if none of them does.
+        privacy: The classes of the whole table, which determine suppression; `None` if no configuration suppresses.
         combination: (records,) The place of each record among the distinct records of `privacy`.
     """
 
@@ -61,17 +61,15 @@ class MaskedRecords:
         return cls(plan, records, counted, codes, privacy, _found(privacy.records.codes, own, table.name))
 
     def can_release(self, configuration: Configuration) -> bool:
-        """Return whether every value determines its masked value, so that other records can be masked alike."""
+        """Return whether values determine their masked values, so that other records can be masked equally."""
         maskings = (attribute.masking(configuration.maskings[attribute.name]) for attribute in self.plan.attributes)
         return all(masking is None or masking.is_by_value for masking in maskings)
 
     def released(self, configuration: Configuration, rows: Rows) -> Released:
-        """Return what a configuration makes of some records: those in `rows`, (records,), that it does not leave out.
-
-        It may be empty.
+        """Return the records in `rows`, (records,), masked by a configuration, without left-out ones; may be empty.
 
         Raises:
-            PlanError: It masks at random, or elsewhere.
+            PlanError: The configuration masks at random, or elsewhere.
             TableError: A masking has no masked value for a value.
         """
         left_out, stars = self._suppressed(configuration)
@@ -83,7 +81,9 @@ class MaskedRecords:
         return Released.of(self.records, pa.table(texts), known)
 
     def _suppressed(self, configuration: Configuration) -> tuple[Rows, Mapping[str, Rows]]:
-        """Return (records,) what is left out, and by column with suppressed cells, (records,) which of them."""
+        """Return (records,) whether each record is left out, and by column with suppressed cells, (records,) these
+        cells.
+        """
         nothing = np.zeros(len(self.records), dtype=np.bool_)
         if self.privacy is None or not configuration.suppresses:
             return nothing, {}
@@ -102,7 +102,7 @@ class MaskedRecords:
         return pa.array(texts if stars is None else np.where(stars[chosen], STAR, texts), pa.string())
 
     def _known(self, name: str, choice: str) -> Mapping[str, Places]:
-        """Return what each masked text stands for, and `*` for everything."""
+        """Return the values that each masked text stands for, including `*` for all."""
         if (name, choice) not in self._meanings:
             masked, original = self._masked_domain(name, choice), self.records.column(name)
             of_record = np.array(masked.mapping, dtype=np.intp)[self.codes[name]]
@@ -125,7 +125,7 @@ def _codes(counted: CountedTable, plan: Plan, records: Records) -> Mapping[str, 
     """Return by column, (records,) the place of each record's value in its counted domain.
 
     Raises:
-        TableError: The records are no longer those that were read, or come in another order.
+        TableError: The records have changed, or come in another order.
     """
     texts = rows_of(counted.table.batches(records.names), drawn(counted.records, MOST_RECORDS, 0))
     domains = {

@@ -1,4 +1,4 @@
-"""What a released text says of a value: the set of the values that it may stand for."""
+"""The meaning of a released text: the set of values that it may stand for."""
 
 import datetime as dt
 import re
@@ -21,7 +21,7 @@ Members: TypeAlias = NDArray[np.intp]
 """The places of some values in their domain, ascending."""
 
 Meaning: TypeAlias = Members | float
-"""Values of the domain, or a number that is none of them; dates are days."""
+"""Values of the domain, or another number; dates are days."""
 
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _END: Final = rf"{_NUMBER}|[+-]?inf"
@@ -40,7 +40,7 @@ class Meanings:
 
     Attributes:
         of_text: The meaning of each text.
-        not_understood: The texts that are taken to tell nothing, because it is not known what they stand for.
+        not_understood: The texts with unknown meaning, which count as uninformative.
     """
 
     of_text: Sequence[Meaning]
@@ -53,17 +53,16 @@ def meanings_of(
     known: Mapping[str, Members] | None = None,
     counts: Sequence[int] | None = None,
 ) -> Meanings:
-    """Return what the released texts of a column stand for.
-
-    Understood are values, also in other spellings, intervals in the usual notations, `*`, texts with `*` over some
-    characters, the units of dates, and the names that drafted plans give to groups. Where such a name leaves some
-    values out ("and 3 more"), these are taken to be the values that no other text stands for.
+    """Return the meanings of a column's released texts.
+    Supported are values, also in other spellings, intervals in the usual notations, `*`, texts with `*` over some
+    characters, units of dates, and the names of groups in drafted plans. If such a name omits values ("and 3 more"),
+    these are the values that no other text stands for.
 
     Args:
         texts: The distinct texts.
         column: The column of the original table.
-        known: What some of the texts are known to stand for, which their look does not change.
-        counts: How many released records have each text, by which its spelling is chosen; by default 1.
+        known: The known meanings of some texts, which take precedence.
+        counts: The number of released records with each text, to choose the spelling; by default 1.
     """
     given = known or {}
     reader = _Reader(column).spelt_as(dict(zip(texts, counts or [1] * len(texts), strict=True)), given)
@@ -90,13 +89,13 @@ def meanings_of(
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads texts as sets of the values of a column, where values may be spelt otherwise."""
+    """Reads texts as sets of a column's values, which may be spelt differently."""
 
     column: Column
     spelling: Spelling | None = None
 
     def spelt_as(self, counts: Mapping[str, int], known: Mapping[str, Members]) -> "_Reader":
-        """Return the reader of a column with these texts, given how many records have each, some of which are known."""
+        """Return the reader of a column with these texts, given their numbers of records and some known meanings."""
         asked = {text: n for text, n in counts.items() if text not in known}
         if asked.keys() <= self._domain.places.keys():
             return self
@@ -104,7 +103,7 @@ class _Reader:
         return replace(self, spelling=spelling_of(asked, self._domain, understood))
 
     def read(self, text: str, known: Members | None = None) -> Meaning | None:
-        """Return what a text stands for; `known`: what a text that differs from it as words may differ stands for."""
+        """Return the meaning of a text; `known`: the meaning of a text that equals it up to spelling."""
         ways: tuple[Callable[[str], Meaning | None], ...] = (
             self._spelt,
             self._value,
@@ -119,7 +118,7 @@ class _Reader:
         return next((meaning for way in ways if (meaning := way(text)) is not None), None)
 
     def beginning_of_group(self, text: str) -> Members | None:
-        """Return the values that the name of a group begins with, if it says that there are more."""
+        """Return the values at the beginning of a group's name, if it omits others."""
         again = _AGAIN.fullmatch(text)
         more = _AND_MORE.fullmatch(again.group(1) if again else text)
         return None if more is None else self._listed(more.group(1))
@@ -134,7 +133,7 @@ class _Reader:
 
     @cached_property
     def _place_of_name(self) -> Mapping[str, int]:
-        """The places of the values by their texts as names of groups spell them."""
+        """The places of values by their spelling in names of groups."""
         return {" ".join(text.split()) or "missing": place for place, text in enumerate(self._domain.texts)}
 
     @cached_property
@@ -157,13 +156,13 @@ class _Reader:
         return self._other(key)
 
     def _other(self, key: Key) -> Meaning:
-        """Return the meaning of a value that the table does not have: where it lies, if values lie anywhere."""
+        """Return the meaning of a value that the table lacks: its number, if values are numbers."""
         if self.column.numbers is None or isinstance(key, bool | tuple):
             return np.array([], dtype=np.intp)
         return float(key.toordinal() if isinstance(key, dt.date) else key)
 
     def _missing(self, text: str) -> Members | None:
-        """Return the missing values of the table for a word that usually means so; none, if it has none."""
+        """Return the table's missing values for a usual word for missing; empty if the table has none."""
         if not is_missing(text):
             return None
         return np.array([place for name, place in self._domain.places.items() if is_missing(name)], dtype=np.intp)
@@ -221,7 +220,7 @@ class _Reader:
         return self._listed(again.group(1)) if listed is None and again else listed
 
     def _listed(self, text: str) -> Members | None:
-        """Return the values whose texts stand between ` | `, where the only one may be cut."""
+        """Return the values listed between ` | `; a single one may be truncated."""
         parts = text.split(" | ")
         if all(part in self._place_of_name for part in parts):
             return np.unique([self._place_of_name[part] for part in parts])
@@ -232,7 +231,7 @@ class _Reader:
 
 
 def _ends_of(text: str) -> tuple[float, float, bool, bool] | None:
-    """Return the ends of an interval, and whether it has each of them."""
+    """Return the ends of an interval, and whether it includes each."""
     if found := _BRACKETS.fullmatch(text):
         opening, low, high, closing = found.groups()
         return float(low), float(high), opening == "[", closing == "]"

@@ -1,4 +1,4 @@
-"""A release from a file beside the table that it was made of, and the records of the table that it never saw."""
+"""Reads a release from a file, its original table, and the table's held-out records."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,10 +32,8 @@ from aegis_provider.table.writing import plainly
 def meanings_by_plan(
     table: Table, plan: Plan, configuration: Configuration, records: Records
 ) -> Mapping[str, Mapping[str, Members]]:
-    """Return by column the values that a configuration masks to each text: those that it does mask so in this table.
-
-    Columns masked elsewhere are left out, since no mapping says what became of their values. So are values of no record
-    in `records`.
+    """Return by column the values that a configuration masks to each text in this table.
+    Columns masked elsewhere are omitted, since they have no mapping. So are values absent from `records`.
 
     Raises:
         TableError: The table does not fit the plan, or changes while it is read.
@@ -54,7 +52,7 @@ def meanings_by_plan(
 
 
 def masked_elsewhere(plan: Plan, configuration: Configuration) -> Sequence[str]:
-    """Return the columns that a configuration takes from tables that were masked elsewhere."""
+    """Return the columns that a configuration takes from tables masked elsewhere."""
     maskings = {
         attribute.name: attribute.masking(configuration.maskings[attribute.name]) for attribute in plan.attributes
     }
@@ -77,7 +75,7 @@ def _members(pairs: set[tuple[str, str]], records: Records, name: str) -> Mappin
 
 
 FEWEST = 10
-"""Fewer real records are too few to say anything about a release of them."""
+"""With fewer real records, a release cannot be judged."""
 
 SEEN_ALL: Final = "a masked table has seen all records, so none can be held out"
 
@@ -87,14 +85,14 @@ class Opened:
     """A release and the records of its table.
 
     Attributes:
-        released: The release, or records drawn from a large one.
-        records: The records of the table, or those drawn from a large one.
-        seen: Those that the release was made of.
-        held_out: Those that it was not made of; none if there are no such records.
-        share: The share of the records that are held out.
-        label: The label, or the last column that both have if none is named.
-        size: How many records the release has.
-        of_records: How many records the table has.
+        released: The release, sampled if it is large.
+        records: The records of the table, sampled if it is large.
+        seen: The records that the release was made from.
+        held_out: The held-out records; may be empty.
+        share: The share of held-out records.
+        label: The label; by default the last common column.
+        size: The number of records of the release.
+        of_records: The number of records of the table.
         lacking: The columns of the table or the plan that the release lacks.
         is_masked: Whether the release is known to be masked, record by record.
     """
@@ -112,7 +110,7 @@ class Opened:
 
     @property
     def is_as_large(self) -> bool:
-        """Whether the release has about as many records as the table, though some should be held out."""
+        """Whether the release has about as many records as the table, although some should be held out."""
         held_out = self.of_records * len(self.held_out) / len(self.records)
         return abs(self.size - self.of_records) < held_out / 2
 
@@ -130,25 +128,25 @@ def open_release(
     memory_limit: str = "1GB",
     seed: int = 0,
 ) -> Opened:
-    """Read a release and the table that it was made of.
+    """Read a release and its original table.
 
     Args:
         release: The release: anything that `open_table` accepts.
         table: The table.
-        plan: The plan that the release was made by. Then the held-out records are those that the generator held out.
+        plan: The plan of the release. Held-out records are then those that the generator held out.
         configuration: The configuration of the plan that masked the release.
         label: The label, without a plan.
         named: Further columns that both must have, without a plan.
-        holdout: The share of the records that the release never saw; by default 0 if a configuration is named or a
-            value of the release stands for several, which only masking does, and else that of the plan, or 0.2.
-        delimiter: The delimiter of CSV files; by default, each one's own is found in its header.
+        holdout: The share of records held out from the release; by default 0 if a configuration is named or a released
+            value stands for several, as only in masked tables, otherwise that of the plan, or 0.2.
+        delimiter: The delimiter of CSV files; by default, the one in each header.
         memory_limit: The memory limit of DuckDB.
-        seed: The seed by which records are drawn from a large release.
+        seed: The seed for sampling a large release.
 
     Raises:
         PlanError: The plan has no such configuration, or states another holdout.
-        TableError: A table cannot be read, is too small, lacks a column, or has none in common with the other; or the
-            release is masked and has seen the records that should be held out.
+        TableError: A table cannot be read, is too small, lacks a column, or shares none with the other; or a masked
+            release has seen the records that should be held out.
     """
     column = plan.label if plan is not None else label or next(iter(named), "")
     marks = [delimiter or delimiter_in(each, column) for each in (release, table)]
@@ -198,7 +196,7 @@ def open_release(
 
 
 def _refuse_other_delimiters(original: Table, masked: Table) -> None:
-    """Refuse tables with no column in common, or with one, if the header of either looks separated by another mark."""
+    """Refuse tables with at most one common column if either header seems to have another delimiter."""
     if named_alike(original.columns, masked.columns) and len(original.columns) > 1:
         return
     both = ((original, masked), (masked, original))
@@ -214,7 +212,7 @@ def _refuse_other_delimiters(original: Table, masked: Table) -> None:
 def _columns(
     original: Table, masked: Table, plan: Plan | None, label: str | None, named: Sequence[str]
 ) -> tuple[Sequence[Attribute], str]:
-    """Return the attributes and the label: those of the plan, or the columns of the release that the table has."""
+    """Return the attributes and the label: those of the plan, or the common columns."""
     if plan is not None:
         return plan.attributes, plan.label
     needed = [*named, *([label] if label else [])]

@@ -1,7 +1,6 @@
-"""A release as its reader sees it: for every record and column, the set of original values that it may stand for.
-
-A generated value stands for itself, a masked one for all values that are masked so, `*` for every value. So the same
-attacks can be tried on generated and on masked tables.
+"""A release as its reader sees it: for every record and column, the set of possible original values.
+A generated value stands for itself, a masked one for all values with this masked value, and `*` for every value. So the
+same attacks apply to generated and masked tables.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,28 +17,28 @@ from aegis_provider.synth.released.meanings import Meaning, Members, meanings_of
 from aegis_provider.table.formulas import are_escaped, unescaped
 
 Scale: TypeAlias = Literal["rank", "range"]
-"""How far apart numbers are: by the share of the records between them, or by their difference over the range."""
+"""The distance of numbers: the share of records between them, or their difference divided by the range."""
 
 Distances: TypeAlias = NDArray[np.float32]
 
 CELLS: Final = 1 << 22
-"""A block of distances has about this many."""
+"""Approximate number of distances in a block."""
 
 
 NEGLIGIBLE: Final = 0.01
-"""The largest share of a column's cells that need not be understood."""
+"""Maximum share of a column's cells that may remain not understood."""
 
 _EXAMPLES, _LONGEST_LOOK = 5, 40
 
 
 @dataclass(frozen=True)
 class NotUnderstood:
-    """What is not understood of a released column, and therefore taken to tell nothing.
+    """The values of a released column that are not understood, and so count as uninformative.
 
     Attributes:
-        share: The share of its cells.
-        looks: How some of their texts look, with `a` for each letter and `9` for each digit: in another spelling they
-            may be real values.
+        share: Their share of its cells.
+        looks: The patterns of some of their texts, with `a` for a letter and `9` for a digit, since they may be real
+            values in another spelling.
     """
 
     share: float
@@ -47,22 +46,22 @@ class NotUnderstood:
 
     @property
     def is_too_much(self) -> bool:
-        """Whether nothing can be said about the release because of it."""
+        """Whether the release cannot be judged because of it."""
         return self.share > NEGLIGIBLE
 
 
 @dataclass(frozen=True, eq=False)
 class ReleasedColumn:
-    """A column of the release. A text stands for a union of spans: of neighbours in the order of the original domain.
+    """A column of the release. A text stands for a union of spans of neighbours in the original domain.
 
     Attributes:
         original: The column of the original table.
-        positions: (values,) Where each original value lies: numbers in [0, 1], missing ones NaN; categories at their
-            places.
+        positions: (values,) The position of each original value: numbers in [0, 1], missing ones NaN; categories at
+            their places.
         texts: The distinct released texts.
-        meanings: (texts,) What each of them stands for.
+        meanings: (texts,) Their meanings.
         codes: (released,) The text of each released record.
-        first: (spans,) The place of the first value of each span; after `last` if the span has none.
+        first: (spans,) The place of the first value of each span; greater than `last` for an empty span.
         last: (spans,) The place of its last value.
         low: (spans,) The position of its first value.
         high: (spans,) The position of its last value.
@@ -94,7 +93,7 @@ class ReleasedColumn:
 
     @cached_property
     def only(self) -> NDArray[np.intp]:
-        """(texts,) The place of the only value that a text stands for; -1 if it stands for several or for none."""
+        """(texts,) The place of the single value of each text; -1 if it stands for several or none."""
         ends = np.append(self.starts[1:], len(self.first))
         first, last = self.first[self.starts], self.last[self.starts]
         single = (ends - self.starts == 1) & (first == last) & ~self.missing
@@ -106,7 +105,7 @@ class ReleasedColumn:
         return places
 
     def distances(self, places: NDArray[np.intp]) -> Distances:
-        """(targets, texts) How far each original value is from the nearest one that each text may stand for, 0 to 1."""
+        """(targets, texts) The distance of each original value to the nearest value of each text, 0 to 1."""
         at = self.positions[places][:, None]
         gaps = np.maximum(self.low - at, at - self.high).clip(0.0, 1.0)
         if len(self.first) > len(self.starts):
@@ -118,10 +117,7 @@ class ReleasedColumn:
         return gaps.astype(np.float32)
 
     def shares(self, groups: NDArray[np.intp], size: int) -> NDArray[np.float64]:
-        """(texts, size) Which share of the values that a text may stand for is in each group of values (values,).
-
-        All are 0 if it stands for none.
-        """
+        """(texts, size) The share of each text's values in each group of values (values,); 0 if it stands for none."""
         up_to = np.zeros((len(groups) + 1, size))
         np.cumsum(np.eye(size)[groups], axis=0, out=up_to[1:])
         counts = np.add.reduceat(up_to[np.maximum(self.last + 1, self.first)] - up_to[self.first], self.starts, axis=0)
@@ -131,7 +127,7 @@ class ReleasedColumn:
 
     @cached_property
     def middles(self) -> NDArray[np.float64]:
-        """(texts,) The mean position of the numbers that a text may stand for; of spans, if there are several."""
+        """(texts,) The mean position of each text's numbers; for several spans, the mean of spans."""
         counts = np.maximum(self.last - self.first + 1, 0)
         sums = np.append(0.0, np.cumsum(np.nan_to_num(self.positions)))
         totals = np.where(counts == 1, self.low, sums[np.maximum(self.last + 1, self.first)] - sums[self.first])
@@ -151,7 +147,7 @@ class Released:
 
     Attributes:
         columns: Its columns that the original table has, too.
-        not_understood: By column, what is taken to tell nothing.
+        not_understood: By column, the values that are not understood.
         not_read: The columns of the release that the original table lacks.
     """
 
@@ -171,10 +167,9 @@ class Released:
 
         Args:
             records: Records of the original table.
-            texts: The released texts, a column for each column of the release; others than those of `records` are
-                ignored.
-            known: By column, what some texts are known to stand for.
-            scale: How far apart numbers are.
+            texts: The released texts by column; columns that `records` lack are ignored.
+            known: By column, the known meanings of some texts.
+            scale: The distance of numbers.
         """
         columns: list[ReleasedColumn] = []
         unknown: dict[str, NotUnderstood] = {}
@@ -188,7 +183,7 @@ class Released:
 
     @classmethod
     def as_it_is(cls, records: Records, scale: Scale = "rank") -> Self:
-        """Return the release that shows these records unmasked; their domain may have values that none of them has."""
+        """Return the unmasked release of these records, whose domain may contain further values."""
         columns = []
         for each in records.columns:
             values = np.arange(len(each.domain))
@@ -205,7 +200,7 @@ class Released:
 
     @property
     def not_judged(self) -> Mapping[str, NotUnderstood]:
-        """By column, what is not understood, of those where it is too much to say anything about the release."""
+        """The columns with too many values that are not understood to judge the release."""
         return {name: each for name, each in self.not_understood.items() if each.is_too_much}
 
     @property
@@ -218,7 +213,7 @@ class Released:
         return self.columns[self.names.index(name)]
 
     def stated(self, opaque: Collection[str]) -> Self:
-        """Return the release where some columns are stated to tell nothing, so that they need not be understood."""
+        """Return the release with some columns declared uninformative, so that they need not be understood."""
         left = {name: each for name, each in self.not_understood.items() if name not in opaque}
         return replace(self, not_understood=left)
 
@@ -231,17 +226,17 @@ class Released:
         return replace(self, columns=tuple(each.take(rows) for each in self.columns))
 
     def shuffled(self, rng: np.random.Generator) -> Self:
-        """Return the release with each column in an order of its own, which tells only how frequent values are."""
+        """Return the release with shuffled columns, which retain value frequencies only."""
         return replace(self, columns=tuple(each.take(rng.permutation(len(each.codes))) for each in self.columns))
 
     def distances(self, targets: Records) -> Iterator[tuple[slice, Distances]]:
-        """Yield the distances of records of the original table, some at a time, to all released ones.
+        """Yield the distances of original records, some at a time, to all released ones.
 
         The distance is the mean over the columns of 0 if the released value may be the target's, and otherwise of 1
         for categories and of the gap for numbers, as in Gower, A general coefficient of similarity (1971).
 
         Yields:
-            Which targets, and (targets, released) their distances.
+            The targets, and (targets, released) their distances.
         """
         step = max(1, CELLS // max(1, len(self), *(len(each.first) for each in self.columns)))
         for start in range(0, len(targets), step):
@@ -270,7 +265,7 @@ def _released(
 
 
 def _look(text: str) -> str:
-    """Return a text with its letters and digits replaced, which tells how it is written and not what."""
+    """Return the pattern of a text, with its letters and digits replaced."""
     return "".join("9" if each.isdigit() else "a" if each.isalpha() else each for each in text[:_LONGEST_LOOK])
 
 
@@ -308,10 +303,9 @@ def _column(
 
 
 def positions_of(column: Column, scale: Scale = "rank") -> NDArray[np.float64]:
-    """(values,) Where the values lie.
-
-    A number lies in [0, 1]: by rank, at the share of the records below it and half of those that have it. A missing
-    number is NaN. A category lies at its place.
+    """(values,) The positions of values.
+    A number lies in [0, 1]: by rank, at the share of records below it plus half of those equal to it. A missing number
+    is NaN. A category lies at its place.
     """
     numbers = column.numbers
     if numbers is None:
@@ -325,12 +319,12 @@ def positions_of(column: Column, scale: Scale = "rank") -> NDArray[np.float64]:
 
 
 def _elsewhere(column: Column, positions: NDArray[np.float64], number: float) -> tuple[int, int, float, float]:
-    """Return the span of a number that no original value is: at its position between those of its neighbours."""
+    """Return the span of a number that is not an original value, positioned between its neighbours."""
     numbers = column.numbers
     present = np.flatnonzero(~np.isnan(numbers)) if numbers is not None else np.zeros(0, dtype=np.intp)
     if numbers is None or not len(present):
         return 0, -1, 0.5, 0.5
     at = float(np.interp(number, numbers[present], positions[present]))
     nearest = int(present[np.abs(numbers[present] - number).argmin()])
-    # A position between two values; exactly that of a value only beyond the least and the greatest.
+    # A position between two values; equal to a value's only beyond the smallest and the largest.
     return nearest, nearest, at, np.nextafter(at, 2.0)

@@ -1,7 +1,6 @@
-"""Other spellings of a table's values: dates, numbers, truth values and words, as programs and countries write them.
-
+"""Other spellings of a table's values: dates, numbers, truth values and words of various programs and countries.
 A column is read in one way, never cell by cell, since `01.02.2020` is in January or in February, and `1.234` above or
-below 2. Of the ways that all its cells allow, the one counts that finds most of the table's values again.
+below 2. Of the ways that fit all its cells, the one that matches most of the table's values applies.
 """
 
 import datetime as dt
@@ -21,16 +20,16 @@ from aegis_provider.table.forms import MONTHS, ORDERS
 from aegis_provider.table.values import Domain, ValueType, is_whole
 
 Key: TypeAlias = Any
-"""What equal values have in common, however they are spelt: a number, a moment, a truth value, or a plain word."""
+"""The common form of equal values in any spelling: a number, a moment, a truth value, or a plain word."""
 
 Read: TypeAlias = Callable[[str], Key | None]
-"""Returns the key of a text, or `None` if it is not spelt so."""
+"""Returns the key of a text, or `None` if it has another spelling."""
 
 _MISSING: Final = frozenset("na n/a #n/a <na> nan nat null none nil missing . - -- ? \\n".split())  # noqa: SIM905
 _TRUE: Final = frozenset("true t yes y on 1 1.0 ja j oui o vrai wahr sí si s verdadero sim vero sì tak да".split())  # noqa: SIM905
 _FALSE: Final = frozenset("false f no n off 0 0.0 nein non faux falsch falso não nie nee нет".split())  # noqa: SIM905
 _EXCEPTIONS: Final = 0.1
-"""Of dirty columns of the table, this share of the values may be spelt otherwise."""
+"""The share of differently spelt values tolerated in dirty columns of the table."""
 
 _POINT: Final = re.compile(
     r"([+-]?)(?:(\d{1,3}(?:,\d{3})+)|(\d+)|(?=\.\d))(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?", re.ASCII
@@ -49,7 +48,7 @@ _DATE: Final = re.compile(
 )
 _COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})", re.ASCII)
 _DAY: Final = dt.timedelta(days=1)
-_SPANS: Final = {  # how programs count from a day: in days, seconds, and parts of a second
+_SPANS: Final = {  # units of counting from a day in programs: days, seconds, and fractions of a second
     "1899-12-30": ("86400",),
     "1970-01-01": ("86400", "1", "1e-3", "1e-6", "1e-9"),
 }
@@ -57,12 +56,12 @@ _SPANS: Final = {  # how programs count from a day: in days, seconds, and parts 
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a column of a release is spelt.
+    """The spelling of a released column.
 
     Attributes:
         read: Returns the key of a text.
         places: The places of the table's values with each key.
-        exact_first: Whether what is a value as it is spelt is that value and no other: where values may have one key.
+        exact_first: Whether an exact match takes precedence, since several values may have one key.
     """
 
     read: Read
@@ -72,14 +71,14 @@ class Spelling:
 
 @dataclass(frozen=True)
 class _Way:
-    """A way to read a release, and what of the table's keys it can tell, if not all: the day of a moment, say."""
+    """A way to read a release, and the part of the table's keys that it preserves, such as the day of a moment."""
 
     read: Read
     told: Callable[[Key], Key] | None = None
 
 
 def named_alike(names: Sequence[str], others: Sequence[str]) -> Mapping[str, str]:
-    """Return which of the other names each name is, where case, accents and signs may differ if one name fits alone."""
+    """Match names with other names, ignoring case, accents and signs if only one name fits."""
     found = {name: name for name in names if name in others}
     left = [[each for each in side if each not in found] for side in (names, others)]
     of_letters: list[dict[str | None, list[str]]] = [{}, {}]
@@ -96,12 +95,12 @@ def is_missing(text: str) -> bool:
 
 
 def spelling_of(counts: Mapping[str, int], domain: Domain, understood: int) -> Spelling | None:
-    """Return how a column of a release is spelt, or `None` if it is spelt as the table is, as far as can be seen.
+    """Return the spelling of a released column, or `None` if it seems to equal the table's.
 
     Args:
-        counts: How many records have each text.
+        counts: The number of records with each text.
         domain: The values of the table.
-        understood: How many records have a value of the table, as they are spelt.
+        understood: The number of records that match a value of the table without respelling.
     """
     best: Spelling | None = None
     for own, ways in _families(domain):
@@ -125,7 +124,7 @@ def _places(own: Sequence[Key | None], way: _Way) -> Mapping[Key, Sequence[int]]
 
 
 def _families(domain: Domain) -> Iterator[tuple[Sequence[Key | None], Sequence[_Way]]]:
-    """Yield the keys of the table's values, and how a release may be spelt that has such values."""
+    """Yield the keys of the table's values, and the possible spellings of a release with such values."""
     moments, spans, numbers = list(_ways_of_dates()), list(_ways_of_spans()), list(_ways_of_numbers())
     readings: list[tuple[Sequence[Key | None], Sequence[_Way]]]
     if domain.value_type is ValueType.STRING:
@@ -144,7 +143,7 @@ def _families(domain: Domain) -> Iterator[tuple[Sequence[Key | None], Sequence[_
 
 
 def _keys(domain: Domain, read: Read, exceptions: float = _EXCEPTIONS) -> Sequence[Key | None]:
-    """Return the keys of a domain's values; empty if too many are not spelt so."""
+    """Return the keys of a domain's values; empty if too many have another spelling."""
     keys: list[Key | None] = []
     left = exceptions * len(domain)
     for text in domain.texts:
@@ -161,13 +160,13 @@ def _truth(text: str) -> bool | None:
 
 
 def folded(text: str) -> str | None:
-    """Return a text without what typists and programs change: case, blanks around it and between words, quotes."""
+    """Return a text without case, quotes, and surplus blanks, which typists and programs change."""
     words = unicodedata.normalize("NFKC", text).casefold().split()
     return " ".join(words).strip("\ufeff\u200b\"'` ") or None
 
 
 def letters(text: str) -> str | None:
-    """Return the letters and digits of a text, without accents, as names of columns and files keep them."""
+    """Return the letters and digits of a text, without accents, as in names of columns and files."""
     plain = unicodedata.normalize("NFKD", text).casefold()
     return "".join(each for each in plain if each.isalnum()) or None
 
@@ -201,7 +200,7 @@ _LONGEST: Final = 400
 
 
 def _hundredth(read: Read, text: str) -> Decimal | None:
-    """Return the number in a share in percent; other numbers as they are."""
+    """Return a percentage as a number; other numbers unchanged."""
     key = read(text)
     return key / 100 if isinstance(key, Decimal) and text.rstrip().endswith("%") else key
 
@@ -211,7 +210,7 @@ def _single_in(read: Read, text: str) -> float | None:
 
 
 def _single(key: Decimal | None) -> float | None:
-    """Return the 32-bit float nearest to a fraction, which keeps seven digits of it; whole numbers as they are."""
+    """Return the 32-bit float nearest to a fraction, with seven digits; integers unchanged."""
     if key is not None and is_whole(key):
         return float(key)
     with np.errstate(over="ignore"):
@@ -252,7 +251,7 @@ def _without_time(moment: dt.datetime) -> dt.datetime | None:
 
 
 def _nearest_day(moment: dt.datetime) -> dt.datetime:
-    """Return the midnight that is nearest, of which another time zone has made an hour of the evening or morning."""
+    """Return the nearest midnight, to undo the conversion to another time zone."""
     return _midnight(moment + _DAY / 2)
 
 
@@ -262,7 +261,7 @@ def _in_one_century(moment: dt.datetime) -> tuple[int, dt.timedelta]:
 
 
 def _date_in(order: str, finish: Callable[[dt.datetime], Key], digits: int = 4) -> Read:
-    """Return what reads dates with their parts in an order, and years of so many digits."""
+    """Return a reader of dates with this order of parts and this many digits of years."""
 
     def read(text: str) -> Key | None:
         year, moment = _moment(text, order)
@@ -278,7 +277,7 @@ def _date_in(order: str, finish: Callable[[dt.datetime], Key], digits: int = 4) 
 
 @lru_cache(maxsize=1 << 16)
 def _parts_of(text: str) -> tuple[str | None, ...] | None:
-    """Return the three parts of a date in a text, and those of its time; `None` if it is none."""
+    """Return the three parts of a date in a text, and those of its time; `None` if it is not a date."""
     plain = " ".join(unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode().split())
     found = _DATE.fullmatch(plain)
     if found is None and (compact := _COMPACT.fullmatch(plain)):
@@ -287,7 +286,7 @@ def _parts_of(text: str) -> tuple[str | None, ...] | None:
 
 
 def _moment(text: str, order: str) -> tuple[int, dt.datetime | None]:
-    """Return how many digits a text's year has, and the moment that it names if its date is in this order."""
+    """Return the number of digits of a text's year, and its moment if its date has this order."""
     parts = _parts_of(text)
     if parts is None:
         return 0, None
@@ -329,7 +328,7 @@ def _at(
 
 
 def _since(first: dt.datetime, seconds: Decimal) -> Read:
-    """Return what reads the number of days, seconds or parts of a second since a day."""
+    """Return a reader of the number of days, seconds or fractions of a second since a day."""
 
     def read(text: str) -> Key | None:
         number = _with_point(text)
