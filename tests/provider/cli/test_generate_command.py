@@ -187,10 +187,10 @@ def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
     ("arguments", "words"),
     [
         (["--method", "gan"], "unknown method 'gan'; did you mean 'wgan-gp'?"),
-        (["--epsilon", "1"], "the method cart does not heed epsilon; leave it out, or choose another method"),
-        (["--value", "1"], "the method cart does not heed value"),
+        (["--epsilon", "1"], "the method cart does not support epsilon; omit it, or choose another method"),
+        (["--value", "1"], "the method cart does not support value"),
         (["--method", "mbi", "--epsilon", "1", "--value", "1"], "what is important follows from the records"),
-        (["--method", "wgan-gp", "--epsilon", "1"], "the method wgan-gp does not heed epsilon"),
+        (["--method", "wgan-gp", "--epsilon", "1"], "the method wgan-gp does not support epsilon"),
         (["--label-shares", "yes"], "'yes' is not VALUE=SHARE"),
         (["--label-shares", "yes=0"], "the shares add up to 0, not to 1"),
         (["--label-shares", "maybe=1"], "the label has no value 'maybe' with 5 records; available: no, yes"),
@@ -230,7 +230,7 @@ def test_a_wrong_option_is_one_line_and_nothing_is_written(generate, tmp_path, a
         (PLAN.replace("town: {}", "town: {importance: a}"), "attributes.town.importance: 'a' is not a number"),
         (PLAN + "saliency: yes\n", "saliency: expected auto or none"),
         ("label: y\nattributes:\n  name: {}\n", "would point to somebody; leave the column out of the plan"),
-        ("label: y\nattributes:\n  name: {identity: false}\n", "no attribute may be shared as it is"),
+        ("label: y\nattributes:\n  name: {identity: false}\n", "no attribute may be shared unmasked"),
         ("label: name\nattributes:\n  age: {}\n", "would point to somebody"),
     ],
 )

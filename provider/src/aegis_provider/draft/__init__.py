@@ -1,4 +1,4 @@
-"""Drafting of a plan for a bare table: what its columns are, and which maskings suit each of them."""
+"""Drafts a plan for a bare table: the types of its columns, and suitable maskings for each."""
 
 from aegis_provider.draft.attributes import DraftedAttribute, Level
 from aegis_provider.draft.columns import Column

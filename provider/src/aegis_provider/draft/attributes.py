@@ -1,4 +1,4 @@
-"""The maskings that are drafted for an attribute: nested, from fine to coarse, each with what it tells of the label."""
+"""Drafts nested maskings for an attribute, from fine to coarse, each with its information about the label."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,13 +18,13 @@ from aegis_provider.masking.hierarchy import DATE_UNITS, DateHierarchy, PrefixHi
 from aegis_provider.plan.model import Attribute, Masking
 from aegis_provider.table.values import ValueType
 
-#: The most groups of each level, the finest first.
+#: Maximum groups of each level, the finest first.
 SIZES: Final = (16, 8, 4, 2)
 
-#: More different numbers become bins.
+#: More distinct numbers are binned.
 MOST_NUMBERS: Final = 200
 
-# The share of records that a unit of dates, or a prefix, may leave in groups that are too small.
+# The share of records that units of dates or prefixes may leave in groups below the minimum.
 _TOO_FEW: Final = 0.01
 _FEW_CODES: Final = 50
 _LONGEST_PREFIX: Final = 8
@@ -38,9 +38,9 @@ class Level:
 
     Attributes:
         id: Its id in the plan.
-        groups: The number of its masked values, a missing one included.
-        smallest: The records of the smallest of them.
-        kept: The share that it keeps of what the unmasked attribute tells about the label; `None` if that is nothing.
+        groups: The number of its masked values, including a missing one.
+        smallest: The number of records of the rarest.
+        kept: Its information about the label as a share of the unmasked attribute's; `None` if that is 0.
     """
 
     id: str
@@ -55,10 +55,10 @@ class DraftedAttribute:
 
     Attributes:
         column: The column.
-        attribute: The attribute as the plan states it. Its maskings nest, the finest first.
-        levels: What each of its maskings does.
-        information: What its values, or its bins, tell about the label: their mutual information, in bits.
-        by_chance: What as many values would tell by chance in as many records, in bits.
+        attribute: The attribute in the plan. Its maskings are nested, the finest first.
+        levels: The properties of its maskings.
+        information: The mutual information of its values, or bins, and the label, in bits.
+        by_chance: The bits expected of equally many independent values in as many records.
     """
 
     column: Column
@@ -71,14 +71,14 @@ class DraftedAttribute:
 def drafted(table: CountedTable, counted: CountedAttribute, column: Column, minimum: int) -> DraftedAttribute:
     """Return an attribute with maskings whose groups have at least `minimum` records.
 
-    Where values are ordered, missing ones stay missing. Units of dates, and prefixes, may leave one record in a hundred
-    in smaller groups, which have names for 20 records at least: `1,3*` would tell how tall somebody is.
+    Missing values of ordered attributes stay missing. Units of dates, and prefixes, may leave 1 % of the records in
+    smaller groups, whose names must cover at least 20 records: `1,3*` would disclose a person's height.
 
     Args:
         table: The counted table.
         counted: The column in it; its attribute has no maskings yet.
         column: The column.
-        minimum: The fewest records of a group.
+        minimum: Minimum records of a group.
     """
     drafting = _Drafting(counted, column, joint_of(counted.counts), minimum)
     attribute = drafting.attribute()
@@ -90,11 +90,12 @@ def drafted(table: CountedTable, counted: CountedAttribute, column: Column, mini
 
 
 def telling_most(attributes: Sequence[CountedAttribute], most: int) -> set[int]:
-    """Return the places of the attributes that tell most about the label, adjusted for chance; of equals, the first.
+    """Return the places of the attributes with the most information about the label, adjusted for chance; ties go to
+    the first.
 
     Args:
         attributes: Counted attributes.
-        most: How many to return at most.
+        most: Maximum number to return.
     """
     if len(attributes) <= most:
         return set(range(len(attributes)))
@@ -103,7 +104,7 @@ def telling_most(attributes: Sequence[CountedAttribute], most: int) -> set[int]:
 
 
 def _told_of_label(counted: CountedAttribute) -> tuple[float, float]:
-    """Return what values tell about the label, and what as many would tell by chance, both in bits."""
+    """Return the information of the values about the label, and that expected by chance, both in bits."""
     joint = joint_of(counted.counts).astype(float)
     return mutual_information(joint), MEASURES["mutual_information"].sampling_bias(joint)
 
@@ -116,7 +117,7 @@ def _level(name: str, counted: CountedAttribute, domain: MaskedDomain, informati
 
 @dataclass(frozen=True)
 class _Drafting:
-    """An attribute to draft maskings for: its (values, labels) counts, and the fewest records of a group."""
+    """An attribute to draft maskings for: its (values, labels) counts, and the minimum records of a group."""
 
     counted: CountedAttribute
     column: Column
@@ -124,7 +125,7 @@ class _Drafting:
     minimum: int
 
     def attribute(self) -> Attribute:
-        """Return the attribute with the maskings that suit its values."""
+        """Return the attribute with suitable maskings."""
         has_codes = self.column.has_codes and self.column.distinct > _FEW_CODES
         is_fitted = False
         if self.column.is_number:
@@ -167,7 +168,7 @@ class _Drafting:
         return self._numbered([PrefixHierarchy(lengths, level) for level in range(1, len(lengths) + 1)])
 
     def _useful(self, steps: Mapping[_Step, Sequence[str]]) -> Iterator[_Step]:
-        """Yield the steps, given the group of each value, that merge some groups and leave hardly any too small."""
+        """Yield the steps, given the group of each value, that merge groups and leave hardly any below the minimum."""
         records, values = self.joint[self._missing :].sum(axis=1), self._values
         for step, names in steps.items():
             _, places = np.unique(names, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What a column holds, judged before it is counted: values of what kind, and whether maskings can be drafted for it."""
+"""Surveys a column before counting: the kind of its values, and whether maskings can be drafted for it."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ from aegis_provider.table.values import ValueType, infer_type, possible_code
 from aegis_provider.table.writing import Writing, is_text, plainly
 from aegis_sdk.reading import some
 
-#: More different texts are not merged by the label.
+#: More distinct texts are not merged by the label.
 MOST_TEXTS: Final = 1_000
 
 _NEARLY_UNIQUE = 0.5
@@ -25,7 +25,7 @@ _MATCHING = 0.9
 _FEW = 20
 _SHOWN = 3
 
-# What others are likely to know of a person; English, German, French, Spanish and Portuguese, Italian, Dutch, Polish.
+# Attributes that others probably know; English, German, French, Spanish and Portuguese, Italian, Dutch, Polish.
 _KNOWN: Final = (
     r"age|birth|birthday|born|dob|sex|gender|zip|zip_?code|postal|post_?code|city|town|county|state|country|region|district"
     r"|race|ethnic\w*|nationality|native|religion|marital|marriage|education|degree|occupation|job|profession|employer"
@@ -41,7 +41,7 @@ _KNOWN: Final = (
     r"|kod_?pocztowy|miasto|gmina|powiat|wojewodztwo|narodowosc|obywatelstwo|plec|wiek|urodzenia|data_?ur\w*|stan_?cywilny"
     r"|zawod|jezyk|wzrost|waga|dzieci|wyksztalcenie"
 )
-# Words that mean this only if they are the whole name.
+# Words with this meaning only as the whole name.
 _KNOWN_ALONE: Final = r"alter|ort|land|cp|cep|cap|eta|genre|genere|taille|kraj|taal|lengte|religione|educacao"
 _NAMES_KNOWN = re.compile(f"(?:^|[^a-z])(?:{_KNOWN})(?:[^a-z]|$)|^(?:{_KNOWN_ALONE})$")
 
@@ -58,12 +58,12 @@ class Column(Values):
     """A column of the table.
 
     Attributes:
-        identifies: How it identifies persons; `None` if it does not.
-        recognised: What the texts are that are not plain; its values are plain, and other texts than numbers or dates
-            are missing, if these are few.
-        spellings: Some texts that differ only in case, or in blanks around them.
+        identifies: Why it identifies persons; `None` if it does not.
+        recognised: The form of texts that are not plain; its values are plain, and a few texts other than numbers or
+            dates count as missing.
+        spellings: Some texts that differ only in case or surrounding blanks.
         fold_case: Whether these are one value.
-        stated: What somebody has stated of it; its type and how it is written count, not what it seems to be.
+        stated: The stated attribute, whose type and form take precedence over the recognised ones.
     """
 
     identifies: str | None = None
@@ -79,7 +79,7 @@ class Column(Values):
 
     @property
     def writing(self) -> Writing:
-        """How it is written, for the plan."""
+        """Its written form, for the plan."""
         if self.stated is not None and not self.stated.writing.is_plain:
             return self.stated.writing
         if self.recognised is None or self.recognised.has_many_odd:
@@ -88,7 +88,7 @@ class Column(Values):
 
     @property
     def remarks(self) -> list[str]:
-        """What is to be said of how it is written."""
+        """Remarks on its written form."""
         of = self.recognised
         said = [] if of is None or of.how_read is None else [of.how_read]
         if of is not None and of.odd and not of.has_many_odd:
@@ -101,7 +101,7 @@ class Column(Values):
 
     @property
     def missing(self) -> int:
-        """The records in which it is missing."""
+        """The number of records in which it is missing."""
         return self.records - self.known
 
     @property
@@ -111,22 +111,24 @@ class Column(Values):
 
     @property
     def is_likely_known(self) -> bool:
-        """Whether, judging by its name, people are likely to know its value about others."""
+        """Whether others probably know its value, judging by its name."""
         return _NAMES_KNOWN.search(words_of(self.name)) is not None
 
     @property
     def possible_code(self) -> str | None:
-        """A value such as `1E1` that may be a code or a number, if all values may be numbers."""
+        """A value such as `1E1` that may be a code, if all values may be numbers."""
         return possible_code(self.sample)
 
     @property
     def has_codes(self) -> bool:
-        """Whether the values are texts of one length without spaces, such as postal codes, which prefixes may group."""
+        """Whether the values are texts of equal length without spaces, such as postal codes, so that prefixes can group
+        them.
+        """
         is_one_word = not any(" " in text for text in self.sample)
         return self.type == ValueType.STRING and is_one_word and len(set(map(len, self.sample))) == 1
 
     def left_out(self) -> str | None:
-        """Return why the column should not be shared at all, or `None` if maskings can be drafted for it."""
+        """Return why the column should not be shared, or `None` if maskings can be drafted for it."""
         if not self.known:
             return "no record has a value"
         if self.known < LEAST <= self.records:
@@ -170,22 +172,22 @@ def columns_of(
     fold_case: bool = False,
     stated: Mapping[str, Attribute] = MappingProxyType({}),
 ) -> tuple[Table, list[Column]]:
-    """Survey the label and these columns, and find out which identify persons.
+    """Survey the label and these columns, and detect those that identify persons.
 
     Args:
         table: The table.
         label: The label.
         names: The other columns.
-        as_texts: Those that are texts if they have others than numbers or dates.
-        fold_case: Whether values that differ only in case, or in blanks around them, are one.
-        stated: What somebody has stated of columns; the table reads them so already.
+        as_texts: Columns to treat as texts if they contain others than numbers or dates.
+        fold_case: Whether values that differ only in case or surrounding blanks are one.
+        stated: The stated attributes of columns; the table is already read accordingly.
 
     Returns:
-        The table with its columns read as they are written, a few odd texts as missing, and the columns.
+        The table with its columns read in their written form, with a few odd texts as missing, and the columns.
 
     Raises:
-        TableError: The table cannot be read, has no records, or there are too many columns; or numbers or dates may be
-            read in two ways.
+        TableError: The table cannot be read, has no records, or has too many columns; or numbers or dates are
+            ambiguous.
     """
     surveyed = {each.name: each for each in values_of(table, [label, *names])}
     types = {name: each.value_type for name, each in stated.items()}
@@ -215,7 +217,7 @@ def columns_of(
 
 
 def _may_be(table: Table, values: Values) -> bool:
-    """Return whether all texts of a column must be seen to tell how it is written."""
+    """Return whether all texts of a column are needed to recognise its form."""
     if not is_text(table, values.name):
         return False
     if values.type == ValueType.STRING:
@@ -225,7 +227,7 @@ def _may_be(table: Table, values: Values) -> bool:
 
 
 def _spellings(values: Values) -> tuple[str, ...]:
-    """Return texts that differ only in case, or in blanks around them, as many as there are of one value."""
+    """Return the texts of one value that differ only in case or surrounding blanks."""
     if values.type != ValueType.STRING:
         return ()
     alike: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""From a bare table to a plan that can be used as it is: what `aegis plan start` does."""
+"""Drafts a usable plan for a bare table, for `aegis plan start`."""
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -43,10 +43,10 @@ _INDENT = 2
 
 
 def extended(plan: Path, attributes: Sequence[DraftedAttribute], label: str) -> str:
-    """Return the text of a valid plan with these attributes after its own, and no longer among those left out.
+    """Return the text of a valid plan with these attributes added, and removed from those left out.
 
     Raises:
-        PlanError: The file is written so that attributes cannot be added or no longer left out.
+        PlanError: The layout of the file does not permit this.
     """
     text = plan.read_bytes().decode()  # with its line ends and byte-order mark
     nodes = _nodes(yaml.compose(text, Loader=yaml.BaseLoader))
@@ -75,20 +75,19 @@ def _nodes(root: yaml.Node | None) -> dict[str, yaml.Node]:
 
 
 def _line_end(text: str, place: int) -> int:
-    """Return where the next line begins."""
+    """Return the beginning of the next line."""
     end = text.find("\n", place)
     return len(text) if end < 0 else end + 1
 
 
-#: The bins, with about equally many records each.
+#: Number of bins, with about equally many records each.
 BINS: Final = 32
 
 
 def bins_of(table: Table, names: Sequence[str]) -> dict[str, Edges]:
-    """Return the edges of the bins of these columns of numbers. They do not depend on the label.
-
-    The table is read twice for each column: for quantiles, and for the numbers that alone would fill a bin. Zero often
-    is one, and tells something else than the numbers beside it.
+    """Return the edges of the bins of these columns of numbers, independent of the label.
+    The table is read twice for each column: for quantiles, and for numbers that would fill a bin alone. Zero is often
+    one, with another meaning than nearby numbers.
 
     Raises:
         TableError: A value is not a number.
@@ -98,7 +97,7 @@ def bins_of(table: Table, names: Sequence[str]) -> dict[str, Edges]:
 
 
 def _edges(table: Table, name: str, binned: Table) -> list[Decimal]:
-    """Return the edges of a column's bins without those that tell a number of few records, unless it is round."""
+    """Return the edges of a column's bins, except those that disclose a rare number, unless it is round."""
     reading = binned.reading(name)
     cuts = reading.bins.edges if isinstance(reading, Binned) and isinstance(reading.bins, CutBins) else ()
     counted = _counted(table, name)
@@ -110,7 +109,7 @@ def _edges(table: Table, name: str, binned: Table) -> list[Decimal]:
 
 
 def _counted(table: Table, name: str) -> ibis.Table:
-    """Return the different numbers of a column, `x`, with the records of each, `n`."""
+    """Return the distinct numbers of a column, `x`, with the number of records of each, `n`."""
     [place] = table.positions([name])
     value = plain_key(table.readings[place], table.source[f"c{place}"])
     numbers = table.source.select(x=number_of(value)).filter(ibis._.x.notnull())
@@ -118,7 +117,9 @@ def _counted(table: Table, name: str) -> ibis.Table:
 
 
 def _around_frequent(table: Table, counted: ibis.Table) -> Iterator[Decimal]:
-    """Yield every number that alone would fill a bin, unless it is the first, and the roundest before the next."""
+    """Yield every number that would fill a bin alone, unless it is the first, and the roundest before the next
+    number.
+    """
     total = counted["n"].sum().over()
     beside = counted.mutate(
         total=total, before=counted["x"].lag().over(order_by="x"), after=counted["x"].lead().over(order_by="x")
@@ -130,7 +131,7 @@ def _around_frequent(table: Table, counted: ibis.Table) -> Iterator[Decimal]:
             yield roundest_above(found["x"], found["after"])
 
 
-#: Of more columns, a draft takes those that tell most about the label: a search over hundreds would not end.
+#: With more columns, a draft includes the most informative ones: a search over hundreds would not finish.
 MOST_DRAFTED: Final = 60
 
 _MOST_LABEL_VALUES: Final = 200
@@ -147,16 +148,16 @@ class Started:
 
     Attributes:
         plan: The plan file.
-        delimiter: The delimiter of the table; `None` if it is no CSV.
+        delimiter: The delimiter of the table; `None` if it is not CSV.
         described: The table in a few words.
-        records: The records of the table.
-        labels: The records of each label value, the most frequent first.
-        minimum: The fewest records of a drafted group.
+        records: The number of records of the table.
+        labels: The number of records of each label value, the most frequent first.
+        minimum: Minimum records of a drafted group.
         attributes: The attributes drafted now.
         left_out: The columns left out now, each with the reason.
-        kept: The attributes that the plan had already.
-        new: The columns of the table that a plan that was there does not name.
-        unlabelled: That a few records have no label, and where the first is; empty if none has none, or many.
+        kept: The attributes of an existing plan.
+        new: The columns of the table that an existing plan does not name.
+        unlabelled: A note on the place of the first record without a label, if there are a few; otherwise empty.
     """
 
     plan: Path
@@ -201,32 +202,31 @@ def start(
     fold_case: bool = False,
     progress: Progress = lambda _done, _columns: None,
 ) -> Started:
-    """Survey a table and draft a plan for it; a plan that is there already keeps every word.
-
-    A file that only states how some columns are to be read (their types, `decimal`, `dates`) is no plan yet: the plan
-    takes its place, and reads them so. Of more than 60 columns, the draft has those that tell most about the label,
-    adjusted for chance, and all that are named; the others are left out.
+    """Survey a table and draft a plan for it; nothing in an existing plan is changed.
+    A file that only states how to read some columns (their types, `decimal`, `dates`) is not a plan yet: the draft
+    follows it and replaces it. With more than 60 columns, the draft includes those with the most information about the
+    label, adjusted for chance, and all that are named; the others are left out.
 
     Args:
         table: The table, as for `open_table`.
-        label: The column that the others are to predict.
+        label: The column to predict from the others.
         output: The plan file (YAML).
-        add: Columns to add to a plan that is there already, or to draft although they would be left out.
-        minimum: The fewest records of a drafted group; by default 5, or half a percent of the records if that is more.
-        delimiter: The delimiter of CSV files; by default, the usual one with which the header has the label.
+        add: Columns to add to an existing plan, or to draft although they would be left out.
+        minimum: Minimum records of a drafted group; by default 5, or half a percent of the records if that is more.
+        delimiter: The delimiter of CSV files; by default, the one with which the header has the label.
         memory_limit: The memory limit of DuckDB.
         accept_identifiers: Whether columns to add, and the label, may identify persons.
-        index: Whether the index of a data frame is a column like others.
-        odd_as_missing: Whether other texts in a column of numbers or dates are missing, if they are in at most one cell
-            in a hundred. Otherwise they are refused, except in columns to add, which then are texts.
-        fold_case: Whether values that differ only in case, or in blanks around them, are one. Otherwise a label with
-            such values is refused.
-        progress: Called with the number of columns drafted and of all.
+        index: Whether to include the index of a data frame as a column.
+        odd_as_missing: Whether other texts in a column of numbers or dates are missing, if they are in at most 1 % of
+            its cells. Otherwise they are refused, except in columns to add, which are then texts.
+        fold_case: Whether values that differ only in case or surrounding blanks are one. Otherwise a label with such
+            values is refused.
+        progress: Called with the number of columns drafted, and of all.
 
     Raises:
-        TableError: The table cannot be read or has no such column, or the label cannot be predicted; or it does not
-            follow how a column is to be read.
-        PlanError: The plan that is there already is for another label or cannot be read, or no column can be shared.
+        TableError: The table cannot be read or lacks a column, the label cannot be predicted, or a column does not have
+            its stated form.
+        PlanError: The existing plan is for another label or cannot be read, or no column can be shared.
         IdentifierError: A column to add, or the label, identifies persons, and that is not accepted.
         OutputError: The plan cannot be written.
     """
@@ -248,7 +248,7 @@ def start(
         as_read, columns = columns_of(opened, label, [*names, *beside], as_texts, fold_case=fold_case, stated=stated)
         survey = _survey(opened, columns[: 1 + len(names)], add, accept_identifiers=accept_identifiers)
         if there is not None and survey.label.fold_case and not there.fold_case:
-            raise PlanError(f"{output}: is there already and keeps every word; write `fold_case: true` into it")
+            raise PlanError(f"{output}: an existing plan is not changed; write `fold_case: true` into it")
         _refuse_unread(opened, survey, odd_as_missing=odd_as_missing)
         if not (survey.to_draft or there):
             raise PlanError(f"{opened.name}: no column can be shared: {_reasons(survey.left_out)}")
@@ -280,10 +280,10 @@ def start(
 
 
 def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], output: Path) -> list[str]:
-    """Return the columns that a plan does not name, and are not to be added.
+    """Return the columns that a plan does not name and that are not added.
 
     Raises:
-        PlanError: The plan has another label, or has an attribute that is to be added.
+        PlanError: The plan has another label, or already has an attribute to add.
     """
     if there.label != label:
         raise PlanError(
@@ -311,7 +311,7 @@ def _survey(table: Table, surveyed: Sequence[Column], add: Sequence[str], *, acc
 
 
 def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> None:
-    """Refuse a label in several spellings, and odd texts among numbers or dates, if nobody has said what they are.
+    """Refuse a label in several spellings, and odd texts among numbers or dates, unless an option covers them.
 
     Raises:
         TableError: There are some; the message names the option.
@@ -362,7 +362,7 @@ def _label_counts(table: Table, label: str) -> dict[str, int]:
 
 
 def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
-    """Return why columns are not drafted, in their order: those that cannot be, and those that tell too little."""
+    """Return why columns are not drafted, in order: unsuitable ones, and those with too little information."""
     less = f"tells less about {shortened(survey.label.name)} than {MOST_DRAFTED} others; --add NAME drafts it"
     surplus = {each.name: less for each in survey.to_draft if each.name not in attributes}
     reasons = {**survey.left_out, **surplus}
@@ -372,7 +372,7 @@ def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]
 def _drafted(
     table: Table, label: str, columns: Sequence[Column], named: Collection[str], minimum: int, progress: Progress
 ) -> tuple[DraftedAttribute, ...]:
-    """Draft the columns that are named, and of the others those that tell most about the label."""
+    """Draft the named columns, and the most informative of the others."""
     if not columns:
         return ()
     bins = bins_of(table, [each.name for each in columns if each.is_number and each.distinct > MOST_NUMBERS])

@@ -1,4 +1,4 @@
-"""Maskings that merge values which tell the same about the label, fitted to the counts of a table."""
+"""Maskings that merge values with similar information about the label, fitted to the counts of a table."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -38,10 +38,9 @@ _NUMBERS: Final = (ValueType.INTEGER, ValueType.NUMBER)
 def group_names(texts: Sequence[str], records: Counts, levels: Sequence[Groups]) -> Mapping[Group, str]:
     """Return a name for every group of the levels.
 
-    A group is called by its values with 20 records or more, the most frequent first, but numbers in their order, if
-    they fit into 40 characters. Otherwise it is called by the first of them and the number of the others. A rarer value
-    is one of `others`, and how many these are is not said: people would know who is in the table. If a name is taken,
-    it gets a number at the end.
+    The name lists the group's values with 20 records or more, the most frequent first, but numbers in order, if they
+    fit into 40 characters. Otherwise it is the first of them and the number of the others. Rarer values become
+    `others`, without their number, which could disclose who is in the table. Duplicate names get a number at the end.
 
     Args:
         texts: The values.
@@ -78,7 +77,7 @@ _INFINITE: Final = Decimal("inf")
 
 
 def default_minimum(records: int) -> int:
-    """Return the fewest records of a group in a table of so many: half a percent of them, and at least 5."""
+    """Return the minimum records of a group in a table with this many: half a percent of them, and at least 5."""
     return max(_FEWEST_RECORDS, records // _MOST_GROUPS)
 
 
@@ -87,7 +86,7 @@ class Intervals:
     """Ordered values in groups of neighbours.
 
     Attributes:
-        groups: The groups, of the values that are not missing.
+        groups: The groups of values that are not missing.
         edges: The edges of the intervals; the first and the last are infinite.
     """
 
@@ -96,15 +95,14 @@ class Intervals:
 
 
 def fit_intervals(domain: Domain, joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Intervals]:
-    """Return the best intervals of a domain of numbers or bins for each size; they nest. Missing values stay missing.
-
-    Rare values are merged with neighbours without a look at their labels, and no edge tells one.
+    """Return the best intervals of a domain of numbers or bins for each size, nested; missing values stay missing.
+    Rare values are merged with neighbours independently of their labels, and no edge discloses one.
 
     Args:
         domain: The values.
         joint: (values, labels) counts.
-        minimum: The fewest records of an interval.
-        sizes: The most intervals of each level, descending.
+        minimum: Minimum records of an interval.
+        sizes: Maximum intervals of each level, descending.
     """
     places = np.arange(has_missing(domain), len(domain))
     if not len(places):
@@ -117,7 +115,7 @@ def fit_intervals(domain: Domain, joint: Counts, minimum: int, sizes: Sequence[i
 
 
 def _blind_runs(domain: Domain, places: Places, joint: Counts) -> Places:
-    """(n,) Numbers, from 0, of runs of neighbours that have `LEAST` records each, if all have as many."""
+    """(n,) Numbers, from 0, of runs of neighbours with at least `LEAST` records each, if possible."""
     records = joint.sum(axis=1)
     pieces = cut_where_round(domain, places, records >= LEAST, binned=domain.value_type is ValueType.STRING)
     sizes = np.bincount(pieces, records)
@@ -125,12 +123,12 @@ def _blind_runs(domain: Domain, places: Places, joint: Counts) -> Places:
 
 
 def _members(groups: Groups, runs: Places) -> Groups:
-    """Return groups of runs as groups of the values in these runs."""
+    """Convert groups of runs to groups of the values in these runs."""
     return tuple(tuple(np.flatnonzero(np.isin(runs, group)).tolist()) for group in groups)
 
 
 def _edge(domain: Domain, places: Places, first: int) -> Decimal:
-    """Return the simplest number between a value and the one before, or where a bin begins."""
+    """Return the simplest number between a value and the previous one, or the lower edge of a bin."""
     before, begin = (domain.texts[places[place]] for place in (first - 1, first))
     if begin[:1] in {"[", "("}:
         return _shortest(Decimal(begin.partition(",")[0][1:]))
@@ -138,12 +136,12 @@ def _edge(domain: Domain, places: Places, first: int) -> Decimal:
 
 
 def has_missing(domain: Domain) -> int:
-    """Return how many values of a domain are missing: 0 or 1, and then it is the first."""
+    """Return the number of missing values of a domain, 0 or 1; a missing value is the first."""
     return int(domain.texts[:1] == (MISSING,))
 
 
 def tree_of(texts: Sequence[str], joint: Counts, levels: Sequence[Groups]) -> Tree:
-    """Return the tree whose levels are these nested groups of values with (values, labels) counts."""
+    """Return the tree with these nested groups of values as levels, given (values, labels) counts."""
     names = group_names(texts, joint.sum(axis=1), levels)
     trees: Mapping[Group, Tree | tuple[str, ...]] = {
         group: tuple(texts[value] for value in group) for group in levels[0]
@@ -156,14 +154,13 @@ def tree_of(texts: Sequence[str], joint: Counts, levels: Sequence[Groups]) -> Tr
 
 
 def refit(attribute: Attribute, domain: Domain, joint: Counts, minimum: int) -> Attribute:
-    """Return an attribute whose intervals and trees are fitted anew, each to at most as many groups as it has.
-
-    Values of the trees that the domain lacks are merged with others, so that these maskings mask them, too. Other
-    maskings, and an attribute that is not fitted to the label, stay as they are.
+    """Return an attribute with refitted intervals and trees, each with at most as many groups as before.
+    Values of the trees that the domain lacks are merged with others, so that they can still be masked. Other maskings,
+    and attributes that are not fitted to the label, stay unchanged.
 
     Args:
         attribute: The attribute.
-        domain: The values to fit it to: its bins, if it is discretised.
+        domain: The values to fit it to, or its bins.
         joint: (values, labels) counts.
         minimum: The fewest records of a group.
     """
@@ -187,15 +184,14 @@ def refitted(
     delimiter: str = ",",
     memory_limit: str = "1GB",
 ) -> Plan:
-    """Return a plan whose attributes that are fitted to the label are fitted anew to the records of a table.
-
-    A plan that is to be judged by records it has not seen is fitted to the others first. Ids of maskings stay, and so
-    do bins, which do not depend on the label.
+    """Return a plan whose label-fitted attributes are refitted to the records of a table.
+    To test a plan on unseen records, refit it to the others first. Ids of maskings stay, and so do bins, which do not
+    depend on the label.
 
     Args:
         plan: The plan.
         table: The records, as for `open_table`.
-        minimum: The fewest records of a group; by default `default_minimum` of the table's.
+        minimum: Minimum records of a group; by default `default_minimum` of the table's.
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB.
 
@@ -225,14 +221,14 @@ def _intervals(function: EdgeBuckets) -> int:
 
 
 def _anew(function: Function, edges: Mapping[int, tuple[Decimal, ...]], trees: Mapping[int, Tree]) -> Function:
-    """Return the function with the edges for its number of intervals, or with what its tree became."""
+    """Return the function with the edges for its number of intervals, or with its refitted tree."""
     if isinstance(function, EdgeBuckets):
         return EdgeBuckets(edges[_intervals(function)])
     return replace(function, tree=trees[id(function.tree)]) if isinstance(function, TreeHierarchy) else function
 
 
 def _refitted_tree(tree: Tree, domain: Domain, joint: Counts, minimum: int) -> Tree:
-    """Return a tree of the same values and with as many levels, of at most as many groups each."""
+    """Return a tree of the same values and number of levels, each with at most as many groups."""
     paths = dict(paths_of(tree))
     levels = range(1, depth_of(tree) + 1)
     sizes = [len({above[-min(level, len(above))] for above in paths.values()}) for level in levels]
@@ -244,5 +240,5 @@ def _refitted_tree(tree: Tree, domain: Domain, joint: Counts, minimum: int) -> T
 
 
 def _shortest(number: Decimal) -> Decimal:
-    """Return the number without zeros at its end and without an exponent."""
+    """Return the number without trailing zeros and without an exponent."""
     return Decimal(plain(number.normalize()))

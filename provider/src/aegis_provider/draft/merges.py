@@ -1,6 +1,5 @@
-"""Merges of values that keep what the values tell about the label, nested from fine to coarse.
-
-What groups of values tell is their mutual information with the label, `I`. In nats,
+"""Nested merges of values that preserve information about the label, from fine to coarse.
+The information of groups of values is their mutual information with the label, `I`. In nats,
 `N I = sum_g h(g) - h(all)` with `h(g) = sum_y n_gy log(n_gy / n_g)`, so merging two groups loses
 `h(1) + h(2) - h(1 and 2)`, which is never negative (Slonim and Tishby, Agglomerative information bottleneck, 1999).
 """
@@ -28,13 +27,12 @@ def folded(joint: Counts, groups: Groups) -> Counts:
 
 
 def without_labels_of_rare(joint: Counts, least: int) -> NDArray[np.float64]:
-    """Return counts by which no merge depends on the labels of rare values' records, which groups would give away.
-
-    Records of values with fewer than `least` have the labels that those of all others have on average.
+    """Return counts that hide the labels of rare values from merges, since groups could disclose them.
+    Records of values with fewer than `least` get the average labels of all others.
 
     Args:
         joint: (values, labels) counts.
-        least: The fewest records of a value whose labels count.
+        least: Minimum records of a value whose labels are used.
     """
     records = joint.sum(axis=1)
     rare = records < least
@@ -45,11 +43,11 @@ def without_labels_of_rare(joint: Counts, least: int) -> NDArray[np.float64]:
 def blind_runs(records: NDArray[np.number], least: int) -> Places:
     """(n,) The run of each of `n` ordered values, from 0: neighbours until they have `least` records together.
 
-    No run depends on labels. What is left at the end, with fewer records, belongs to the last run.
+    No run depends on labels. A remainder with fewer records belongs to the last run.
 
     Args:
         records: (n,) The records of each value.
-        least: The fewest records of a run.
+        least: Minimum records of a run.
     """
     runs, run, held = np.zeros(len(records), dtype=np.intp), 0, 0
     for place, number in enumerate(records.tolist()):
@@ -61,10 +59,10 @@ def blind_runs(records: NDArray[np.number], least: int) -> Places:
 
 
 def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Groups]:
-    """Return the best partition of ordered values into intervals for each size; they nest.
-
-    Of all partitions into at most `size` intervals that are unions of those before and have at least `minimum` records
-    each, it keeps the most information (by dynamic programming). Values with fewer records in all become one interval.
+    """Return the best nested partition of ordered values into intervals for each size.
+    Of all partitions into at most `size` intervals that are unions of the previous ones and have at least `minimum`
+    records each, it preserves the most information (by dynamic programming). Values with fewer records in total become
+    one interval.
 
     Args:
         joint: (values, labels) counts of one value or more, in the order of the values.
@@ -81,10 +79,9 @@ def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[
 
 
 def merge_any(joint: NDArray[np.number], minimum: int, sizes: Sequence[int]) -> list[Groups]:
-    """Return a partition of unordered values for each size; they nest.
-
-    Groups are merged greedily. First the smallest one, as long as it has fewer than `minimum` records, with the one
-    with which it loses the least information; then the two that lose the least.
+    """Return a nested partition of unordered values for each size.
+    Groups are merged greedily, with the least loss of information: first the smallest one with another, while it has
+    fewer than `minimum` records; then any two.
 
     Args:
         joint: (values, labels) counts of one value or more.
@@ -104,17 +101,17 @@ def merge_any(joint: NDArray[np.number], minimum: int, sizes: Sequence[int]) -> 
 
 
 class _Merging:
-    """Groups that are merged two at a time. The group of a place that was merged into another has infinite size.
+    """Groups under pairwise merging. A group merged into another has infinite size.
 
     Attributes:
         groups: The groups by the place of one of their values.
         sizes: (values,) The records of the group at each place.
-        losses: (values, values) What merging the groups at two places loses, in nats times records.
+        losses: (values, values) The loss of merging the groups at two places, in nats times records.
     """
 
     def __init__(self, joint: NDArray[np.number]) -> None:
         self.groups: dict[int, Group] = {place: (place,) for place in range(len(joint))}
-        self.sizes = np.rint(joint.sum(axis=1)).astype(np.float64)  # of records, whose labels may be in fractions
+        self.sizes = np.rint(joint.sum(axis=1)).astype(np.float64)  # integers, although labels may be fractional
         self._joint = joint.astype(np.float64)
         self.losses = np.stack([self._losses_with(place) for place in range(len(joint))])
 
@@ -142,10 +139,10 @@ def _purity(joint: NDArray[np.number]) -> NDArray[np.float64]:
 
 
 def _best_cuts(joint: Counts, minimum: int, most: int) -> list[int]:
-    """Return where at most `most` intervals of the rows begin, and the end of the last.
-
-    They keep the most information of all with `minimum` records each. `best[j]` is the most that a number of intervals
-    of the first `j` rows keep: the maximum over `i` of `best[i]` for one interval less, plus what rows `i` to `j` keep.
+    """Return the beginnings of at most `most` intervals of the rows, and the end of the last.
+    They preserve the most information of all with `minimum` records each. `best[j]` is the maximum information of a
+    number of intervals of the first `j` rows: the maximum over `i` of `best[i]` for one interval less, plus that of
+    rows `i` to `j`.
     """
     rows = len(joint)
     if joint.sum() < minimum:
@@ -166,7 +163,7 @@ def _best_cuts(joint: Counts, minimum: int, most: int) -> list[int]:
 
 
 def _kept_by_intervals(joint: Counts, minimum: int) -> NDArray[np.float64]:
-    """(rows + 1, rows + 1) What the rows from `i` to `j` keep as one group; -inf if they have too few records."""
+    """(rows + 1, rows + 1) The information of rows `i` to `j` as one group; -inf if they have too few records."""
     rows = len(joint)
     below = np.vstack([np.zeros(joint.shape[1]), np.cumsum(joint, axis=0)])
     kept = np.full((rows + 1, rows + 1), -np.inf)

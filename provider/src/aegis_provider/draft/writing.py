@@ -1,4 +1,4 @@
-"""A drafted plan as YAML with comments, which people read and edit."""
+"""Writes a drafted plan as YAML with comments, for people to read and edit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -39,8 +39,8 @@ def plan_text(
         described: The table in a few words.
         label: The label.
         attributes: The attributes, at least one.
-        left_out: The columns that are left out, with the reasons.
-        fold_case: Whether values of the label that differ only in case, or in blanks around them, are one.
+        left_out: The columns left out, with the reasons.
+        fold_case: Whether values of the label that differ only in case or surrounding blanks are one.
     """
     known = [scalar(attribute.column.name) for attribute in attributes if attribute.column.is_likely_known]
     lines = [
@@ -65,7 +65,7 @@ def plan_text(
 
 
 def attribute_lines(drafted: DraftedAttribute, label: str) -> Iterator[str]:
-    """Yield the lines of an attribute, to stand below `attributes:`."""
+    """Yield the lines of an attribute below `attributes:`."""
     attribute = drafted.attribute
     yield f"  # {_described(drafted, label)}"
     yield f"  {scalar(attribute.name)}:"

@@ -1,4 +1,4 @@
-"""Reading of the attributes of a plan: their types, their maskings, and how numbers are discretised."""
+"""Reads the attributes of a plan: their types, maskings, and discretisation of numbers."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from aegis_provider.table.writing import Writing
 from aegis_provider.yaml_file import Element
 
 WRITING: Final = ("decimal", "dates", "odd_as_missing", "fold_case")
-"""The fields of an attribute that state how its values are written."""
+"""The fields of an attribute that state the written form of its values."""
 
 _OPTIONAL: Final = (
     "type",
@@ -39,7 +39,7 @@ _FEWEST_IN_ORDER = 2
 
 
 def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
-    """Read the attributes of a plan with that label.
+    """Read the attributes of a plan with this label.
 
     Raises:
         PlanError: An attribute is invalid; the message names the place.
@@ -101,7 +101,7 @@ def _weight(element: Element | None) -> float | None:
 
 
 def read_order(element: Element | None) -> tuple[str, ...] | None:
-    """Read the values of a column from the lowest to the highest; `None` if the plan does not state them."""
+    """Read the values of a column from the lowest to the highest; `None` if not stated."""
     if element is None:
         return None
     values = [each.name() for each in element.elements()]
@@ -114,7 +114,7 @@ def read_order(element: Element | None) -> tuple[str, ...] | None:
 
 
 def read_writing(attribute: Element, fields: Mapping[str, Element], value_type: ValueType | None) -> Writing:
-    """Read how the values of an attribute are written."""
+    """Read the written form of an attribute's values."""
     odd, fold = (read_truth(fields.get(key)) for key in ("odd_as_missing", "fold_case"))
     form: Form | None = _PLAIN.get(value_type) if odd else None
     if "decimal" in fields:
@@ -139,17 +139,17 @@ _PLAIN: Final[Mapping[ValueType | None, Plain]] = {
 
 
 def read_truth(element: Element | None) -> bool:
-    """Read `true` or `false`, which is also what a plan means that is silent."""
+    """Read `true` or `false`, the default."""
     return element is not None and element.one_of("true", "false") == "true"
 
 
 def choices_of(maskings: Sequence[Masking]) -> list[str]:
-    """Return what a configuration can choose for an attribute with these maskings."""
+    """Return the choices of a configuration for an attribute with these maskings."""
     return [*(masking.id for masking in maskings), IDENTITY, DROP]
 
 
 def read_choice(element: Element, known: list[str]) -> str:
-    """Read a choice that must be one of the known ones."""
+    """Read one of the known choices."""
     if element.text() not in known:
         element.fail(f"unknown masking {element.value!r}; {nearest(element.value, known)}")
     return element.text()
@@ -180,7 +180,7 @@ def _maskings(element: Element) -> Iterator[Masking]:
 
 
 def _discretization(element: Element, value_type: ValueType | None) -> Rule:
-    """Read the discretization rule for an attribute of that declared type, if any.
+    """Read the discretization rule for an attribute, given any declared type.
 
     Raises:
         PlanError: The rule is invalid; the message names the place.

@@ -1,4 +1,4 @@
-"""The generated tables that a plan offers beside its configurations."""
+"""The generated tables that a plan offers in addition to its configurations."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,13 +17,13 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Attacked:
-    """What an attack achieved, rounded to thousandths, its interval outwards.
+    """The success of an attack, rounded to thousandths, with its interval rounded outwards.
 
     Attributes:
-        value: How often it succeeded; of `membership`, the AUC.
+        value: The share of successes; for `membership`, the AUC.
         low: The lower limit of the 95 % interval.
         high: The upper limit.
-        chance: What an attacker without the release achieves; `None` if that is not known.
+        chance: The success without the release; `None` if unknown.
     """
 
     value: float
@@ -33,24 +33,24 @@ class Attacked:
 
     @property
     def limit(self) -> float:
-        """What can be vouched for: the upper limit, rounded up to two digits."""
+        """The limit to promise: the upper limit, rounded up to two digits."""
         return min(1.0, ceil(round(self.high * 100, 6)) / 100)
 
     def as_json(self) -> dict[str, float]:
-        """Return it as an entry states it."""
+        """Return the form of an entry."""
         chance = {} if self.chance is None else {"chance": self.chance}
         return {"value": self.value, "low": self.low, "high": self.high, **chance}
 
 
 @dataclass(frozen=True)
 class GeneratedTable:
-    """A table that a model drew, which is offered beside the configurations.
+    """A generated table, offered in addition to the configurations.
 
     Attributes:
-        id: Its id, unlike those of all configurations.
+        id: Its id, different from those of all configurations.
         file: The file with its records.
-        sha256: The SHA-256 of that file. Another file is never handed out.
-        stated: How it was made, what is vouched for, and what attacks achieved, in the names of the contract.
+        sha256: The SHA-256 of that file. Another file is never shared.
+        stated: Its method, promises, and results of attacks, in the names of the contract.
     """
 
     id: str
@@ -60,7 +60,7 @@ class GeneratedTable:
 
     @property
     def privacy(self) -> Mapping[str, float]:
-        """What the provider vouches for, by name."""
+        """The provider's promises, by name."""
         vouched: Mapping[str, float] = self.stated.get("privacy", {})
         return vouched
 
@@ -69,11 +69,11 @@ def read_generated(element: Element, privacy: Mapping[str, Mapping[str, int | fl
     """Read the generated tables of a plan.
 
     Args:
-        element: The mapping of their ids to what is stated of each.
-        privacy: What the plan vouches for, by id.
+        element: The mapping of their ids to their fields.
+        privacy: The promises of the plan, by id.
 
     Raises:
-        PlanError: One is invalid; the message names the place.
+        PlanError: A table is invalid; the message names the place.
     """
     for generated_id, each in element.items():
         each.checked_name(generated_id)
@@ -98,7 +98,7 @@ def _numbers(element: Element) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def _refuse_unstatable(element: Element, generated_id: str, stated: Mapping[str, Any]) -> None:
-    """Refuse what no entry can say of a generated table."""
+    """Refuse fields of a generated table that an entry cannot have."""
     try:
         GeneratedConfiguration.model_validate(
             {"id": generated_id, "kind": "generated", "records": 1, "histogram": [1], **stated}

@@ -1,4 +1,4 @@
-"""The provider's plan: the attributes to summarise, how to mask each, and in which combinations."""
+"""The provider's plan: the attributes to summarise, their maskings, and the configurations."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ DROP = "drop"
 
 @dataclass(frozen=True)
 class Masking:
-    """A masking function and the id that configurations use for it; `place` is where the plan states it."""
+    """A masking function and its id in configurations; `place` is its place in the plan."""
 
     id: str
     function: Function
@@ -31,7 +31,7 @@ class Masking:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it is known only from a table that was masked elsewhere."""
+        """Whether it is known only from a table masked elsewhere."""
         return isinstance(self.function, MaskedTable)
 
     @property
@@ -41,7 +41,7 @@ class Masking:
 
     @property
     def is_secret(self) -> bool:
-        """Whether only the provider may know which masked value a value has."""
+        """Whether only the provider may know the masked value of a value."""
         return self.function.secret
 
 
@@ -49,13 +49,13 @@ class Masking:
 class Attribute:
     """A column to summarise. Without `value_type` the type is inferred from the values.
 
-    `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they are
-    not binned. `default`: the choice of every configuration that does not name the attribute. `identity`: whether
-    configurations may leave it unmasked. `fitted_to_label`: whether its maskings merge values that tell the same about
-    the label; for other records they must be fitted anew. `privacy_weight` and `importance`: in [0, 1], how much it
-    counts where a generated record must not be near a real one, and where it should be; `None` if the plan is silent.
-    `order`: its values from the lowest to the highest, if the plan states that. `writing`: how they are written in the
-    table; texts of the plan itself are plain.
+    `discretization`: the rule for binning the numbers of a continuous attribute; `None` without bins. `default`: the
+        choice of every configuration that does not name the attribute. `identity`: whether configurations may leave it
+        unmasked. `fitted_to_label`: whether its maskings merge values with similar information about the label; for
+        other records they must be refitted. `privacy_weight` and `importance`: in [0, 1], its weight in the penalty and
+        in the reward for nearness of generated to real records; `None` if not stated. `order`: its values from the
+        lowest to the highest, if stated. `writing`: their written form in the table; texts of the plan itself are
+        plain.
     """
 
     name: str
@@ -71,13 +71,13 @@ class Attribute:
     writing: Writing = PLAINLY
 
     def masking(self, choice: str) -> Masking | None:
-        """Return its masking with that id, or `None` for `identity` and `drop`."""
+        """Return its masking with this id, or `None` for `identity` and `drop`."""
         return next((masking for masking in self.maskings if masking.id == choice), None)
 
     @property
     def kept_as(self) -> str:
-        """Its choice if only other attributes are searched: the default, and instead of forbidden raw values a token or
-        nothing.
+        """Its choice if only other attributes are searched: the default, or a token or `drop` where raw values are
+        forbidden.
         """
         if self.default != IDENTITY:
             return self.default
@@ -86,12 +86,12 @@ class Attribute:
 
     @property
     def is_secret(self) -> bool:
-        """Whether one of its maskings is secret; then its unmasked counts would reveal which masked value is which."""
+        """Whether one of its maskings is secret; then its unmasked counts would reveal the mapping."""
         return any(masking.is_secret for masking in self.maskings)
 
     @property
     def is_generable(self) -> bool:
-        """Whether it may be shared as it is, so that a generator may learn it."""
+        """Whether it may be shared unmasked, so that a generator may learn it."""
         return self.identity and not self.is_secret
 
 
@@ -99,12 +99,12 @@ class Attribute:
 class Configuration:
     """One way to mask the whole table.
 
-    `maskings`: for every attribute of the plan a masking id, `identity` or `drop`. `privacy`: what the provider vouches
-    for, numbers by name (`k`, `l`, `t`, ...). `suppressed`: how many records are left out, namely those of the classes
-    that break this promise; `None` if none are. `suppressed_cells`: how many single cells of these records become `*`
-    instead; `suppressed` then counts only the records that no suppressed cell saves. `None` if no cell is suppressed.
-    `required`: what a search was asked for; the numbers of `privacy` beyond it were measured. `None` if its provider
-    states all of `privacy`.
+    `maskings`: for every attribute of the plan a masking id, `identity` or `drop`. `privacy`: the provider's promises
+        by name (`k`, `l`, `t`, ...). `suppressed`: the number of left-out records, those of classes that break the
+        promise; `None` if none are. `suppressed_cells`: the number of single cells of these records that become `*`
+        instead; `suppressed` then counts only records for which suppressing cells is not enough. `None` if no cell is
+        suppressed. `required`: the requirement of a search; values of `privacy` beyond it were measured. `None` if the
+        provider stated all of `privacy`.
     """
 
     id: str
@@ -116,12 +116,12 @@ class Configuration:
 
     @property
     def promised(self) -> Mapping[str, int | float]:
-        """What is promised of it without having been measured, so that it tells nothing about the records."""
+        """The promises that were not measured, so that they disclose nothing about the records."""
         return self.privacy if self.required is None else self.required
 
     @property
     def suppresses(self) -> bool:
-        """Whether it suppresses the records that break its promise, wholly or in part."""
+        """Whether it suppresses records that break its promise, wholly or in part."""
         return self.suppressed is not None or self.suppressed_cells is not None
 
 
@@ -129,15 +129,15 @@ class Configuration:
 class Plan:
     """A plan file, read and checked.
 
-    `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes (perhaps the label)
-    whose value nobody should learn about a person. `quasi_identifiers`: the attributes that someone may know of a
-    person. `seed`: the seed of the random maskings. `left_out`: columns of the table that are never shared, each with
-    the reason. `saliency`: whether attributes without an `importance` get one by how much they tell a classifier about
-    the label; otherwise it is 1. `generated`: the generated tables that are offered beside the configurations.
-    `holdout`: the share of the records that they, and figures of all releases, were not made of. `order`: the values of
-    the label from the lowest to the highest, if the plan states that. `fold_case`: whether values of the label that
-    differ only in case, or in blanks around them, are one. `files`: the plan file and the files that it names;
-    comparisons ignore where a plan is kept.
+    `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes, possibly the label,
+        whose values nobody should learn about a person. `quasi_identifiers`: the attributes that an attacker may know
+        of a person. `seed`: the seed of random maskings. `left_out`: columns of the table that are never shared, each
+        with the reason. `saliency`: whether attributes without an `importance` get one by their saliency in a
+        classifier of the label; otherwise it is 1. `generated`: the generated tables, offered in addition to the
+        configurations. `holdout`: the share of records held out from them, and from the evaluation of all releases.
+        `order`: the values of the label from the lowest to the highest, if stated. `fold_case`: whether values of the
+        label that differ only in case or surrounding blanks are one. `files`: the plan file and the files that it
+        names, ignored in comparisons.
     """
 
     source: str
@@ -163,21 +163,21 @@ class Plan:
 
     @property
     def writings(self) -> Mapping[str, Writing]:
-        """How the columns of the table are written, as far as the plan states that."""
+        """The stated written forms of the table's columns."""
         return {**{each.name: each.writing for each in self.attributes}, self.label: Writing(fold_case=self.fold_case)}
 
     def of_plain_table(self) -> "Plan":
-        """Return the plan for a table in which everything is written plainly."""
+        """Return the plan for a plainly written table."""
         attributes = tuple(replace(each, writing=PLAINLY) for each in self.attributes)
         return replace(self, attributes=attributes, fold_case=False)
 
     @property
     def promised_names(self) -> frozenset[str]:
-        """The names of the criteria that configurations vouch for."""
+        """The names of the criteria that configurations promise."""
         return frozenset(name for configuration in self.configurations for name in configuration.privacy)
 
     def without_unused_secrets(self) -> "Plan":
-        """Return the plan without the secret maskings that no configuration uses; they need no protection."""
+        """Return the plan without unused secret maskings, which need no protection."""
         return self._with_maskings(lambda name, one: not one.is_secret or (name, one.id) in self._used)
 
     def with_shared_maskings(self) -> "Plan":
@@ -201,7 +201,7 @@ class Plan:
         return replace(self, attributes=tuple(attributes))
 
     def configuration(self, configuration_id: str) -> Configuration:
-        """Return the configuration with that id.
+        """Return the configuration with this id.
 
         Raises:
             PlanError: The plan has no such configuration.
@@ -215,5 +215,5 @@ class Plan:
         return by_id[configuration_id]
 
     def generated_table(self, table_id: str) -> GeneratedTable | None:
-        """Return the generated table with that id, if there is one."""
+        """Return the generated table with this id, if any."""
         return next((each for each in self.generated if each.id == table_id), None)

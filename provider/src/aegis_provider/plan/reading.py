@@ -1,4 +1,4 @@
-"""Strict reading of the plan file (YAML): anything unknown is rejected, and the error names the place."""
+"""Reads the plan file (YAML) strictly: unknown fields are rejected, and errors name the place."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,8 +39,8 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
 
     Args:
         path: The YAML file.
-        configurations_needed: Whether the file must have `configurations`. If not, they can be found later.
-        source: What messages call the plan; by default the name of the file.
+        configurations_needed: Whether the file must have `configurations`.
+        source: The name of the plan in messages; by default the name of the file.
 
     Raises:
         PlanError: The plan is invalid: `plan.yaml: attributes.age.maskings.age-5y: ...`.
@@ -84,7 +84,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
 
 
 def is_sketch(path: Path) -> bool:
-    """Return whether a valid plan only states how columns are to be read, so that a plan can be drafted from it.
+    """Return whether a valid plan only states how to read columns, as input for drafting a plan.
 
     Raises:
         PlanError: The file cannot be read.
@@ -97,7 +97,7 @@ def is_sketch(path: Path) -> bool:
 
 
 def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:
-    """Read the seed. A plan with a random masking must state one, because a known seed undoes the masking."""
+    """Read the seed. A plan with a random masking must state one, because a known seed would undo the masking."""
     if "seed" in fields:
         return fields["seed"].digits()
     for masking in (each for attribute in attributes for each in attribute.maskings if each.is_random):
@@ -107,7 +107,7 @@ def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attrib
 
 @dataclass(frozen=True)
 class _Vouched:
-    """The privacy vouched for, what of it was required of a search, and what is suppressed, by configuration id."""
+    """The promises, the requirements of a search, and the suppression, by configuration id."""
 
     privacy: Mapping[str, dict[str, int | float]]
     required: Mapping[str, dict[str, int | float]]
@@ -151,7 +151,7 @@ def _privacy(element: Element) -> dict[str, int | float]:
 
 
 def _required(element: Element, vouched: Mapping[str, float]) -> dict[str, int | float]:
-    """Read what was required of a configuration, which it must vouch for."""
+    """Read the requirement on a configuration, which its promises must cover."""
     required = _privacy(element)
     for name, number in required.items():
         if name not in vouched or stricter(name, vouched[name], number) != vouched[name]:
@@ -176,7 +176,7 @@ def _generated(fields: Mapping[str, Element], vouched: _Vouched, known: Sequence
 
 
 def _holdout(root: Element, fields: Mapping[str, Element]) -> float | None:
-    """Read the share of the records that no figure's release was made of; a generated table needs one."""
+    """Read the share of held-out records, required for generated tables."""
     if "holdout" not in fields:
         if "generated" in fields:
             root.fail("`holdout` is missing; state the share that `aegis synth generate` held out, such as 0.2")
@@ -190,7 +190,7 @@ def _holdout(root: Element, fields: Mapping[str, Element]) -> float | None:
 def _refuse_strays(
     fields: dict[str, Element], configurations: Sequence[Configuration], generated: Sequence[GeneratedTable]
 ) -> None:
-    """Refuse promises of configurations that the plan does not have; a generated table suppresses nothing."""
+    """Refuse promises of unknown configurations; a generated table suppresses nothing."""
     masked = [configuration.id for configuration in configurations]
     known = {"privacy": [*masked, *(each.id for each in generated)]}
     for key in (key for key in ("privacy", "required", *SUPPRESSED) if key in fields):
@@ -226,7 +226,7 @@ def _roles(
 
 
 def _left_out(fields: Mapping[str, Element], shared: Sequence[str]) -> dict[str, str]:
-    """Read the columns that are left out, each with its reason."""
+    """Read the columns left out, each with its reason."""
     left_out = {}
     for name, reason in fields["left_out"].items() if "left_out" in fields else ():
         if name in shared:
@@ -246,7 +246,7 @@ def _names(element: Element, known: list[str]) -> tuple[str, ...]:
 
 
 def _files_named(document: Any, folder: Path, under: str = "") -> Iterator[Path]:  # noqa: ANN401 - any YAML
-    """Yield the files that a plan's YAML names in texts within mappings, as paths in `folder`."""
+    """Yield the files named in a plan's YAML, in texts within mappings, as paths in `folder`."""
     for key, value in document.items() if isinstance(document, dict) else ():
         if isinstance(value, str) and names_file(under, key):
             yield folder / value

@@ -1,4 +1,4 @@
-"""Writing of a plan file with found configurations; its text stays the same as far as possible."""
+"""Writes configurations into a plan file, preserving its text as far as possible."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,12 +30,9 @@ def write_plan(
     remark: str,
     text: str | None = None,
 ) -> None:
-    """Write the plan in the file `source` with these configurations, and the generated tables of `plan`.
-
-    They replace those in the file.
-
-    Its text stays, including comments. Paths in it are rewritten if the output is in another directory. The output is
-    read back, and must say the same as `plan` does.
+    """Write a copy of the plan file `source` with these configurations, and the generated tables of `plan`.
+    They replace those in the file. Its other text stays, including comments. Paths are rewritten if the output is in
+    another directory. The output is read back, and must equal `plan`.
 
     Args:
         source: The plan file.
@@ -43,7 +40,7 @@ def write_plan(
         configurations: The configurations to write.
         output: The file to write.
         remark: A comment above the configurations.
-        text: A text to use instead of the source's, if the plan has other attributes.
+        text: A text to use instead of the file's, if the plan has other attributes.
 
     Raises:
         OutputError: The file cannot be written, or its text cannot be combined with the configurations.
@@ -74,7 +71,7 @@ def _read(source: Path) -> str:
 
 
 def _says(path: Path, wanted: Plan) -> bool:
-    """Return whether the file says what is wanted, apart from the places in it."""
+    """Return whether the file contains the wanted plan, ignoring places."""
     try:
         return _without_places(load_plan(path)) == _without_places(wanted)
     except PlanError:
@@ -91,7 +88,7 @@ def _without_places(plan: Plan) -> Plan:
 
 
 def _edited(text: str, folder: Path, target: Path) -> str:
-    """Return the text without the keys that are replaced, and with paths relative to the target."""
+    """Return the text without replaced keys, and with paths relative to the target."""
     root = yaml.compose(text, Loader=yaml.BaseLoader)
     edits = [*_removals(root, text), *_paths(root, "", folder, target)]
     for start, end, instead in sorted(edits, reverse=True):
@@ -107,7 +104,7 @@ def _removals(root: yaml.Node | None, text: str) -> Iterator[Edit]:
 
 
 def end_of(node: yaml.Node) -> int:
-    """Return where the last value in a node ends, because a block itself extends over comments to the next key."""
+    """Return the end of the last value in a node, because a block itself extends over comments to the next key."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return end_of(last[1] if isinstance(last, tuple) else last)
@@ -133,7 +130,7 @@ def _moved(path: str, folder: Path, target: Path) -> str:
 
 
 def _dumped(text: str, folder: Path, target: Path) -> str:
-    """Return the same as `_edited`, but dumped anew, for a text that does not have one key per line."""
+    """Return the same as `_edited`, but dumped from scratch, for a text without one key per line."""
     document: dict[str, Any] = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - makes texts, lists and mappings only
     kept = {key: value for key, value in document.items() if key not in _REPLACED}
     written: str = yaml.safe_dump(kept, allow_unicode=True, sort_keys=False)
@@ -177,7 +174,7 @@ def _generated(plan: Plan, folder: Path) -> Iterator[str]:
 
 
 def _nested(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    """Return numbers and texts by name, to any depth, on one line."""
+    """Return nested numbers and texts by name, on one line."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{scalar(name)}: {_nested(each)}" for name, each in value.items()) + "}"
     return scalar(value) if isinstance(value, str) else f"{value}"
@@ -196,7 +193,7 @@ def _flow(mapping: Mapping[str, str]) -> str:
 
 @cache
 def scalar(text: str) -> str:
-    """Return a text as YAML writes it in a list, on one line; `yaml.BaseLoader` reads it as text."""
+    """Return a text as an item of a YAML list, on one line; `yaml.BaseLoader` reads it as text."""
     style = None if text.isprintable() else '"'
     written: str = yaml.safe_dump(
         [text], default_flow_style=True, default_style=style, allow_unicode=True, width=1 << 30

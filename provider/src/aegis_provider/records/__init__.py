@@ -1,4 +1,4 @@
-"""Records of a table in memory: what models are trained on, and what attacks are tried on."""
+"""Records of a table in memory, for training models and for attacks."""
 
 from aegis_provider.records.records import (
     MOST_RECORDS,

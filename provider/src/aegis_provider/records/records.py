@@ -18,7 +18,7 @@ from aegis_provider.table.values import MISSING, Domain, ValueType
 from aegis_provider.table.writing import Writing, is_text, plainly
 
 NUMERIC: Final = (ValueType.INTEGER, ValueType.NUMBER)
-"""The types whose values are numbers as they stand."""
+"""The numeric types."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Column:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """(values,) How many records have each value."""
+        """(values,) The number of records with each value."""
         return np.bincount(self.places, minlength=len(self.domain)).astype(np.int64)
 
     @property
@@ -78,7 +78,7 @@ def as_numbers(keys: Sequence[Any]) -> NDArray[np.float64]:
 
 
 MOST_RECORDS: Final = 50_000
-"""Of a larger table, this many records are drawn at random."""
+"""A larger table is sampled to this many records."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +97,11 @@ class Records:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The names of the columns but for the label; that of the label if it is alone."""
+        """The names of the columns without the label; the label's if it is the only column."""
         return self.names[:-1] or self.names
 
     def column(self, name: str) -> Column:
-        """Return the column of that name."""
+        """Return the column with this name."""
         return self.columns[self.names.index(name)]
 
     def take(self, rows: NDArray[Any]) -> Self:
@@ -109,7 +109,9 @@ class Records:
         return type(self)(tuple(column.take(rows) for column in self.columns))
 
     def distinct(self, names: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return (distinct records,) the first of each in these columns, and (records,) which each record equals."""
+        """Return (distinct records,) the first record of each kind in these columns, and (records,) the kind of each
+        record.
+        """
         _, first, of_record = np.unique(self.places(names), axis=0, return_index=True, return_inverse=True)
         return first, of_record.reshape(-1)
 
@@ -127,16 +129,16 @@ def read_records(
     seed: int = 0,
     as_written: bool = False,
 ) -> Records:
-    """Read the attributes and, as the last column, the label; at most so many records, drawn at random.
+    """Read the attributes and, as the last column, the label, of at most `most` random records.
 
     Args:
         table: The table.
         attributes: Its attributes.
         label: The name of its label.
-        most: The most records. Which are drawn depends on how many there are.
-        seed: By which they are drawn.
-        as_written: Read all records, and each value as the text that it is, whatever its type. What is read of one
-            record then depends on no other: otherwise others decide which type and which spelling its values have.
+        most: Maximum number of records. The sample depends on the number of records.
+        seed: The seed of the sample.
+        as_written: Read all records, and values as texts, whatever their type. Then records are read independently;
+            otherwise the types and spellings of values depend on other records.
 
     Raises:
         TableError: The table cannot be read, has no records, lacks a column, or has a value that is not of its type.
@@ -161,7 +163,7 @@ def read_records(
 
 
 def _read_plainly(table: Table, attributes: Sequence[Attribute], texts: pa.Table) -> Table:
-    """Return the table with numbers and dates read as they are written, as far as these records tell."""
+    """Return the table with numbers and dates read in the form recognised in these records."""
     forms = {}
     for attribute, column in zip(attributes, texts.columns, strict=False):
         if attribute.value_type in {ValueType.STRING, ValueType.BOOLEAN} or not is_text(table, attribute.name):
@@ -182,7 +184,7 @@ def _column(table: Table, name: str, texts: pa.StringArray, declared: ValueType 
 
 
 def drawn(records: int, most: int, seed: int) -> NDArray[np.intp]:
-    """(at most `most`,) The places of records drawn at random without replacement, ascending; all if there are few."""
+    """(at most `most`,) The ascending places of records drawn without replacement; all if there are few."""
     if records <= most:
         return np.arange(records)
     return np.sort(np.random.default_rng(seed).choice(records, most, replace=False))

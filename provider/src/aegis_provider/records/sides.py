@@ -1,9 +1,8 @@
-"""The two sides of a table: records that a generator learns from, and records that it never sees.
-
-The side of a record follows from the values of its attributes alone, so that equal records are on one side, and whoever
-has the table finds the same sides again. Nobody learns a value from that. The label does not count: if records that
-differ in it alone were on different sides, those with the label of a held-out record would be missing where models
-learn, and only those, so that models which learn well would do badly.
+"""The two sides of a table: training records of a generator, and held-out records.
+The side of a record depends only on the values of its attributes, so that equal records are on one side, and the sides
+can be recomputed from the table. This discloses no value. The label is ignored: if records that differ only in the
+label were on different sides, the training records would lack exactly the records with the label of a held-out one, and
+models that learn well would do badly.
 """
 
 import hashlib
@@ -22,25 +21,25 @@ from aegis_provider.records.records import Records
 _FOR_VALIDATION: Final = 4
 
 SHARE: Final = 0.2
-"""The share of the records that is held out unless another is asked for."""
+"""The default share of held-out records."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """The records that are learnt from, and those that are held out."""
+    """The training and the held-out records."""
 
     training: Records
     held_out: Records
 
 
 def sides_of(records: Records, share: float = SHARE) -> Sides:
-    """Hold out about this share of the combinations of attributes, with all records that have them."""
+    """Hold out about this share of the combinations of attributes, with all their records."""
     held_out = held_out_of(records, share)
     return Sides(records.take(~held_out), records.take(held_out))
 
 
 def held_out_of(records: Records, share: float = SHARE, purpose: str = "") -> NDArray[np.bool_]:
-    """(records,) Return whether a record is held out; for another purpose, others are."""
+    """(records,) Return whether each record is held out; the choice differs by purpose."""
     names = records.attributes
     first, of_record = records.distinct(names)
     texts = [[records.column(name).domain.texts[at] for at in records.column(name).places[first]] for name in names]
@@ -48,31 +47,30 @@ def held_out_of(records: Records, share: float = SHARE, purpose: str = "") -> ND
 
 
 def learnt(records: Records, plan: Plan) -> Records:
-    """Return the records with the columns that a generator learns from, which decide what it holds out."""
+    """Return the records with the columns that a generator learns from, which determine the held-out records."""
     never = {attribute.name for attribute in plan.attributes if not attribute.is_generable}
     return Records(tuple(column for column in records.columns if column.name not in never))
 
 
 def held_out_share(plan: Plan | None, asked: float | None) -> float:
-    """Return the share of the records to hold out: the one asked for, that of the plan, or a fifth.
+    """Return the share of records to hold out: the requested one, that of the plan, or a fifth.
 
     Raises:
-        PlanError: It is not the plan's, by which all figures of its releases are compared.
+        PlanError: It differs from the plan's, which makes all its releases comparable.
     """
     if asked is not None and plan is not None and plan.holdout is not None and asked != plan.holdout:
         raise PlanError(
             f"{plan.source}: states the holdout {plan.holdout:g}, not {asked:g}: tables that learn from other records "
-            "cannot be compared; leave --holdout out, or change the plan"
+            "cannot be compared; omit --holdout, or change the plan"
         )
     stated = None if plan is None else plan.holdout
     return next(each for each in (asked, stated, SHARE) if each is not None)
 
 
 def validated_of(records: Records, share: float, seed: int) -> NDArray[np.bool_]:
-    """(records,) Return which training records models are compared with while they learn from the others.
-
-    These are all records with some combinations of attributes. Where combinations repeat so much that theirs are too
-    many or too few, records are drawn one by one.
+    """(records,) Return whether each training record is used for validation.
+    These are all records with some combinations of attributes. If combinations repeat so often that their numbers of
+    records are too large or too small, records are drawn one by one.
     """
     chosen = held_out_of(records, share, f"validation {seed}")
     if share / 2 <= chosen.mean() <= 2 * share:
@@ -81,15 +79,14 @@ def validated_of(records: Records, share: float, seed: int) -> NDArray[np.bool_]
 
 
 def validated_by_coin(records: int, share: float) -> NDArray[np.bool_]:
-    """(records,) Return about this share of the records, each by a coin of the system's secure source.
-
-    No coin looks at a record, and none follows from a seed: one record more changes nothing for the others, which
-    `validated_of` does not promise. Differential privacy needs that.
+    """(records,) Return about this share of the records, each by a coin of the system's secure random source.
+    Coins depend neither on records nor on a seed, so an additional record changes nothing for the others, unlike in
+    `validated_of`. Differential privacy requires this.
     """
     return np.random.default_rng(secrets.randbits(128)).random(records) < share
 
 
 def _hash(texts: Sequence[str]) -> float:
-    """Return a number in [0, 1) that the texts determine."""
+    """Return a number in [0, 1) determined by the texts."""
     digest = hashlib.blake2b("\0".join(texts).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / (1 << 64)

@@ -1,7 +1,5 @@
-"""Generated tables beside masked ones: drawn and attacked, and compared by what they tell about held-out records.
-
-A mask of all records has seen everyone, so nothing could be held out from it. Therefore masks are compared by what they
-make of the records that are not held out.
+"""Generates and attacks tables, and compares them with masked ones by their utility for held-out records.
+A table with all records masked has seen everyone. So the comparison masks only the records that are not held out.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,8 +30,8 @@ def draw_table(table: Source, plan: Plan, level: float, folder: Path, holdout: f
         plan: Its plan.
         level: The level of privacy.
         folder: The folder.
-        holdout: The share of the records that is not learnt from, and that attacks are compared with.
-        how: How to read the table: `delimiter` and `memory_limit`.
+        holdout: The share of records held out from training, as a reference for attacks.
+        how: Options for reading the table: `delimiter` and `memory_limit`.
 
     Raises:
         PlanError: No attribute may be generated.
@@ -70,13 +68,13 @@ def compare(
 
     Args:
         table: The table.
-        plan: Its plan, which states what attacks on generated tables achieved.
+        plan: Its plan, with the results of attacks on generated tables.
         masks: The configurations to compare with.
-        entry: The entry, which has the transfer utilities of generated tables.
+        entry: The entry, with the transfer utilities of generated tables.
         measure: The measure.
-        how: How to read the table: `delimiter` and `memory_limit`.
-        progress: Called with the number of masks that are attacked.
-        is_over: Says whether time is up, after which no further one is attacked.
+        how: Options for reading the table: `delimiter` and `memory_limit`.
+        progress: Called with the number of attacked configurations.
+        is_over: Whether time is up, after which no attack starts.
     """
     with open_table(table, **how) as opened:
         sides = RealSides.read(opened, plan)
@@ -91,7 +89,7 @@ def compare(
 
 
 def _masked(sides: RealSides, mask: Configuration, holdout: Holdout, measure: str) -> Iterator[Beside]:
-    """Yield what there is of a mask beside the others: nothing if it shows no records."""
+    """Yield the masked release for the comparison; nothing if it shows no records."""
     if (released := sides.released(mask)) is not None:
         told = transfer_of(released, sides.seen, sides.held_out, sides.plan.label)
         attacks = declared_attacks(case_by_plan(released, sides.seen, sides.held_out, sides.plan))
@@ -107,7 +105,7 @@ def _generated(configuration: GeneratedConfiguration, holdout: Holdout, measure:
 
 
 def _kept(transfer: Transfer, holdout: Holdout, measure: str) -> Interval | None:
-    """Return what a release tells, as a share of what unmasked records tell; `None` if those tell nothing."""
+    """Return the transfer utility of a release as a share of the unmasked records'; `None` if theirs is 0."""
     whole = None if holdout.unmasked is None else told_by(holdout.unmasked, holdout, measure)
     own = told_by(transfer, holdout, measure)
     if whole is None or own is None or whole[0] <= 0:

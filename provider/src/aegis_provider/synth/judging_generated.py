@@ -1,4 +1,4 @@
-"""Attacks on a generated table, its worth, and the card beside it that says both."""
+"""Attacks a generated table, measures its utility, and writes the card with both."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from aegis_provider.workflow.card_files import write_card
 
 
 def card_beside(output: Path) -> Path:
-    """Return the path of an output's card without its ending. No two outputs share one."""
+    """Return the path of an output's card without its ending, unique per output."""
     return output.with_name(f"{output.name}.card")
 
 
@@ -32,19 +32,18 @@ def judge_generated(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> GeneratedCard:
-    """Try attacks on generated records, and see what they are worth; if they are in a file, write a card beside it.
-
-    Beside `made.csv` stand `made.csv.card.md`, `made.csv.card.html` and `made.csv.card.json`.
+    """Attack generated records and measure their utility; if they are in a file, write a card beside it.
+    For `made.csv`, these are `made.csv.card.md`, `made.csv.card.html` and `made.csv.card.json`.
 
     Args:
         generated: The records.
-        table: The table that they were made of: anything that `open_table` accepts.
-        plan: The plan that they were made by.
+        table: The original table: anything that `open_table` accepts.
+        plan: The plan of the records.
         plan_digest: The SHA-256 of its file.
         seconds: The time limit of the attacks.
         delimiter: The delimiter of the table if it is CSV.
         memory_limit: The memory limit of DuckDB.
-        progress: Called with the number of attacks that are done.
+        progress: Called with the number of attacks done.
 
     Raises:
         TableError: The table cannot be read any more.

@@ -1,4 +1,4 @@
-"""An entry with the generated tables of its plan, and with transfer utilities of these and of its configurations."""
+"""Adds the generated tables of a plan to its entry, and transfer utilities of these and of its configurations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,12 +28,12 @@ from aegis_sdk.wire import EntryDocument
 
 @dataclass(frozen=True, eq=False)
 class RealSides:
-    """The records of a table, of which some are held out as `aegis synth generate` holds them out.
+    """The records of a table, with the same ones held out as by `aegis synth generate`.
 
     Attributes:
-        plan: The plan, with the share that is held out.
+        plan: The plan, with the share to hold out.
         masked: The records.
-        rows: (records,) Which of them are held out.
+        rows: (records,) Whether each is held out.
     """
 
     plan: Plan
@@ -45,7 +45,7 @@ class RealSides:
         """Read the records of a table.
 
         Raises:
-            TableError: It does not fit the plan, or one of its sides has no records.
+            TableError: The table does not fit the plan, or one of its sides has no records.
         """
         masked = MaskedRecords.read(table, plan)
         share = plan.holdout or 0.0
@@ -59,26 +59,26 @@ class RealSides:
 
     @cached_property
     def seen(self) -> Records:
-        """The records that releases are made of."""
+        """The records from which releases are made."""
         return self.masked.records.take(~self.rows)
 
     @cached_property
     def held_out(self) -> Records:
-        """The records that no release is made of."""
+        """The held-out records."""
         return self.masked.records.take(self.rows)
 
     def released(self, configuration: Configuration) -> Released | None:
-        """Return what a configuration makes of the seen records; `None` if it masks at random or shows none of them."""
+        """Return the seen records masked by a configuration; `None` if it masks at random or shows none of them."""
         if not self.masked.can_release(configuration):
             return None
         released = self.masked.released(configuration, ~self.rows)
         return released if len(released) else None
 
     def generated(self, generated: GeneratedTable, how: Mapping[str, Any]) -> Released:
-        """Return a generated table, or records drawn from a large one.
+        """Return a generated table, sampled if it is large.
 
         Raises:
-            TableError: It cannot be read, or too much of it is not understood.
+            TableError: It cannot be read, or too many values are not understood.
         """
         with open_table(generated.file, **how) as given:
             opened = with_plain_header(given, self.masked.records.names)
@@ -94,18 +94,18 @@ class RealSides:
         return released
 
     def labels(self, generated: GeneratedTable, how: Mapping[str, Any]) -> dict[str, int]:
-        """Return how many records of a generated table have each label value."""
+        """Return the number of records of a generated table with each label value."""
         with open_table(generated.file, **how) as given:
             counted = with_plain_header(given, [self.plan.label]).combinations([self.plan.label])
             return dict(zip(counted["v0"].to_pylist(), counted["n"].to_pylist(), strict=True))
 
 
 def refuse_early(plan: Plan, controls: Iterable[Control] = (), *, delimiter: str = ",") -> None:
-    """Refuse generated tables that no entry can offer, before anything is counted.
+    """Refuse generated tables that no entry can offer, before counting.
 
     Raises:
-        ControlError: Noise is to cover the counts.
-        TableError: A table is another one than the plan states, or has what the plan never shares.
+        ControlError: The counts are to have noise.
+        TableError: A table is not the stated one, or has columns that the plan never shares.
     """
     for each in plan.generated:
         if any(isinstance(control, LaplaceNoise) for control in controls):
@@ -123,21 +123,20 @@ def with_generated(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _total: None,
 ) -> PreparedEntry:
-    """Return the entry with the generated tables of its plan; as it is if the plan has none.
-
-    Then every configuration has its transfer utilities, too, unless it masks at random or shows nobody: what a mask of
-    the records that are not held out tells about those that are.
+    """Return the entry with the generated tables of its plan, unchanged if the plan has none.
+    Every configuration gets its transfer utilities, too, unless it masks at random or shows no records: from the masked
+    seen records to the held-out ones.
 
     Args:
-        prepared: The entry. Its figures are rounded, and none is of records that the release saw.
+        prepared: The entry. The added numbers are rounded, and measured on held-out records only.
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB.
-        progress: Called with the number of releases that are compared.
+        progress: Called with the number of compared releases.
 
     Raises:
-        ControlError: Noise covers the counts, or values of the label are merged.
-        TableError: A generated table cannot be read, is not the one that the plan states, or cannot be shared.
-        PlanError: What the plan states of one breaks a rule of the contract.
+        ControlError: The counts have noise, or values of the label are merged.
+        TableError: A generated table cannot be read, is not the stated one, or cannot be shared.
+        PlanError: A generated table's fields in the plan break a rule of the contract.
     """
     plan, how = prepared.plan, {"delimiter": delimiter, "memory_limit": memory_limit}
     if not plan.generated:
@@ -165,7 +164,7 @@ def with_generated(
 def _told_by_masks(
     sides: RealSides, published: Sequence[str], progress: Progress
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield by configuration what a mask of the seen records tells about the held-out ones."""
+    """Yield by configuration the transfer utility of the masked seen records."""
     for done, name in enumerate(published):
         progress(done, len(published))
         released = sides.released(sides.plan.configuration(name))
@@ -196,7 +195,7 @@ def _generated(entry: EntryDocument, sides: RealSides, how: Mapping[str, Any]) -
 
 
 def _histogram(generated: GeneratedTable, counts: Mapping[str, int], labels: Sequence[str]) -> list[int]:
-    """Return how many generated records have each label, however they spell it."""
+    """Return the number of generated records with each label, in any spelling."""
     domain, histogram = Domain.of(labels), dict.fromkeys(labels, 0)
     if are_escaped(counts, labels):
         counts = {unescaped(text): records for text, records in counts.items()}

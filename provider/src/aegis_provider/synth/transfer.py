@@ -1,4 +1,4 @@
-"""The transfer utilities of a release, and of the records that it was made of, rounded as an entry needs them."""
+"""The transfer utilities of a release, and of its original records, rounded for an entry."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Alignment:
     Attributes:
         released: (released records,) The group of each released value.
         of_value: (values,) The group of each value of the table.
-        size: How many groups there are; the last one is that of values which the release lacks.
+        size: The number of groups; the last one has the values that the release lacks.
     """
 
     released: Places
@@ -45,9 +45,9 @@ class Alignment:
     def of(cls, column: ReleasedColumn, seen: Records, label: str) -> Self:
         """Return the groups of a released column.
 
-        A masked value is a group: of all values that it stands for, unless another one stands for fewer of them. Of
-        generated and unmasked values, rare ones are merged as in an entry's domain, by the records that were seen: a
-        rule would learn nothing from them one by one.
+        A masked value is a group of all values that it stands for, unless another one stands for fewer. Rare generated
+        and unmasked values are merged as in an entry's domain, by the seen records, since a rule would learn nothing
+        from single ones.
         """
         if any(isinstance(meaning, np.ndarray) and len(meaning) > 1 for meaning in column.meanings):
             return cls(column.codes, _most_specific(column), len(column.texts) + 1)
@@ -57,12 +57,12 @@ class Alignment:
 
     @classmethod
     def dropped(cls, released: int, values: int) -> Self:
-        """Return that of an attribute that a release of so many records does not have: all values are alike."""
+        """Return the alignment of an attribute that the release lacks: all values are in one group."""
         return cls(np.zeros(released, dtype=np.intp), np.zeros(values, dtype=np.intp), 1)
 
 
 def _most_specific(column: ReleasedColumn) -> Places:
-    """(values,) The text that stands for each value and for the fewest others; the number of texts if none does."""
+    """(values,) The text that stands for each value and the fewest others; the number of texts if there is none."""
     of_value = np.full(len(column.original.domain), len(column.texts), dtype=np.intp)
     members = {text: each for text, each in enumerate(column.meanings) if isinstance(each, np.ndarray)}
     for text in sorted(members, key=lambda text: -len(members[text])):
@@ -81,7 +81,7 @@ def _merged(column: ReleasedColumn, seen: Records, label: str) -> Partition:
 
 
 def _group(column: ReleasedColumn, merged: Partition, text: int) -> int:
-    """Return the group of a released value; of a number that no record has, that of the nearest one."""
+    """Return the group of a released value; for a number that no record has, that of the nearest."""
     meaning, numbers = column.meanings[text], column.original.numbers
     if isinstance(meaning, np.ndarray):
         return int(merged.groups[meaning[0]]) if len(meaning) else merged.size
@@ -91,13 +91,12 @@ def _group(column: ReleasedColumn, merged: Partition, text: int) -> int:
 
 
 Numbers: TypeAlias = tuple[float, float, float]
-"""A number, and the lower and the upper limit of its interval."""
+"""A number with the lower and the upper limit of its interval."""
 
 
 def told_by(transfer: Transfer, holdout: Holdout, measure: str) -> Numbers | None:
-    """Return what a release tells by a measure: by `joint` of all attributes together, else as a mean over them.
-
-    By g3, that is how many errors fewer a rule makes. `None` if there are no such figures.
+    """Return the transfer utility by a measure: `joint` of all attributes together, otherwise the mean over them.
+    For g3, it is the reduction of a rule's errors. `None` if there are no such numbers.
     """
     if measure == "joint":
         return None if transfer.joint is None else _numbers(transfer.joint)
@@ -116,19 +115,18 @@ def _numbers(estimate: Estimate) -> Numbers:
 
 
 _DIGITS = 6
-"""Multiples of a decimal fraction are written with at most so many digits after the point."""
+"""Maximum decimals of multiples of a decimal fraction."""
 
 
 def transfer_of(released: Released, seen: Records, held_out: Records, label: str) -> Transfer:
-    """Return what a rule that was learned from a release tells about held-out records, by attribute and together.
+    """Return the utility on held-out records of rules learnt from a release, by attribute and together.
 
     Source: docs/model.md, "What a release tells about real records".
 
     Args:
-        released: The release. If it is masked, only seen records may have been masked, since a mask of all records has
-            seen the held-out ones, too.
-        seen: The records that it was made of, which decide which values are too rare to be told apart.
-        held_out: Real records that it was not made of, at least one.
+        released: The release. If it is masked, it must contain seen records only.
+        seen: The records that it was made from, which determine the values too rare to distinguish.
+        held_out: The held-out real records, at least one.
         label: The label, which must be unmasked in the release.
     """
     compared = _Compared.of(released, seen, held_out, label)
@@ -139,7 +137,7 @@ def transfer_of(released: Released, seen: Records, held_out: Records, label: str
 
 
 def holdout_of(seen: Records, held_out: Records, label: str) -> Holdout:
-    """Return how an entry describes held-out records: with what the seen ones tell about them as they are."""
+    """Return an entry's description of held-out records, with the transfer utility of the unmasked seen ones."""
     counts = np.bincount(held_out.column(label).places)
     step = step_for(len(held_out))
     return Holdout(
@@ -152,7 +150,7 @@ def holdout_of(seen: Records, held_out: Records, label: str) -> Holdout:
 
 @dataclass(frozen=True, eq=False)
 class _Compared:
-    """A release and held-out records in the groups that both have.
+    """A release and held-out records in common groups.
 
     Attributes:
         alignments: The groups of each attribute, by name.
@@ -213,14 +211,14 @@ class _Compared:
 
 @dataclass(frozen=True)
 class _Limits:
-    """What figures of a release can be, by the numbers of label values, of its records and of held-out ones."""
+    """The limits of a release's numbers, by the numbers of label values, released and held-out records."""
 
     labels: int
     records: int
     held_out: int
 
     def declared(self, figures: Mapping[str, Figure]) -> dict[str, Estimate]:
-        """Return figures as an entry declares them: rounded, with an interval that is rounded outwards."""
+        """Return the numbers for an entry: rounded, with an interval rounded outwards."""
         return {measure: self._declared(measure, figure) for measure, figure in figures.items()}
 
     def _declared(self, measure: str, figure: Figure) -> Estimate:

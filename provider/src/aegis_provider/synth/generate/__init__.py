@@ -1,4 +1,4 @@
-"""Generated tables: records that a model drew, which are like those of a table."""
+"""Generates tables: a model draws records that resemble those of a table."""
 
 from aegis_provider.synth.generate.generated import Generated
 from aegis_provider.synth.generate.generating import DEFAULT_METHOD, MOST, Wish, generate

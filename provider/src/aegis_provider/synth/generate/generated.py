@@ -1,4 +1,4 @@
-"""What was generated."""
+"""The result of generation, and its file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,10 +20,10 @@ _AT_ONCE: Final = 1 << 16
 
 
 def write(output: Path, texts: pa.Table, delimiter: str, *, escape_formulas: bool = False) -> tuple[str, ...]:
-    """Write records of texts: as Parquet, in the types of the columns, if the name ends so, otherwise as CSV.
+    """Write records of texts: as Parquet with typed columns, or as CSV, by the ending of the output.
 
     Returns:
-        A sentence if a spreadsheet would run something in the file; with `escape_formulas`, it runs nothing.
+        A sentence if a spreadsheet would run something in the file; none with `escape_formulas`.
 
     Raises:
         OutputError: The file cannot be written.
@@ -39,7 +39,7 @@ def write(output: Path, texts: pa.Table, delimiter: str, *, escape_formulas: boo
 
 
 _FAR_OFF: Final = 1 / 3
-"""If the share of held-out records is off by more than this part of the share asked for, readers are told."""
+"""Relative deviation of the share of held-out records from the requested one, beyond which a note reports it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,21 +50,21 @@ class Generated:
         table: The records: a column of texts for each attribute, and the label's last; a missing value is `""`.
         output: The file that they were written to, if any.
         method: The name of the method.
-        knobs: What was asked of it.
+        knobs: The parameters of the method.
         guarantee: The epsilon and delta of differential privacy of `table`, for tables that differ by one record;
-            `None` if nothing is guaranteed. It covers nothing else here.
-        steps: The share of its budget that each step spent which looked at records; empty without a guarantee.
-        training: How the model was trained.
-        learnt_from: How many records it learnt from.
-        validated: How many others the models were judged by.
-        held_out: How many records were held out.
-        holdout: The share of records that was asked to be held out.
-        combinations: How many combinations of attributes the records have.
-        of_records: How many records the table has.
-        left_out: The attributes that may not be shared as they are.
-        weights: By attribute, how much it counts for privacy and for value.
-        warnings: A sentence for each thing in the file that its provider may not expect.
-        accepted: The columns that have what identifies persons, because that was accepted, and what they have.
+            `None` without a guarantee. It covers no other attribute here.
+        steps: The share of the budget of each step that looked at records; empty without a guarantee.
+        training: The training of the model.
+        learnt_from: The number of training records.
+        validated: The number of validation records.
+        held_out: The number of held-out records.
+        holdout: The requested share of held-out records.
+        combinations: The number of combinations of attributes in the records.
+        of_records: The number of records of the table.
+        left_out: The attributes that may not be shared unmasked.
+        weights: By attribute, its weights for privacy and for value.
+        warnings: A sentence for each disclosure in the file that its provider may not expect.
+        accepted: The columns with accepted identifying values, and the kinds of these.
     """
 
     table: pa.Table
@@ -87,12 +87,12 @@ class Generated:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the file that was written; empty if none was."""
+        """The SHA-256 of the written file; empty if there is none."""
         return "" if self.output is None else digest_of(self.output)
 
     @property
     def promise(self) -> str:
-        """What is guaranteed, in a sentence."""
+        """The guarantee in a sentence."""
         if self.guarantee is None:
             return "nothing is guaranteed"
         epsilon, delta = self.guarantee
@@ -100,7 +100,7 @@ class Generated:
 
     @property
     def holdout_note(self) -> str:
-        """If far more or fewer records are held out than was asked for, a sentence that says so; otherwise empty."""
+        """A sentence if far more or fewer records are held out than requested; otherwise empty."""
         share = self.held_out / (self.learnt_from + self.validated + self.held_out)
         if abs(share - self.holdout) <= _FAR_OFF * self.holdout:
             return ""

@@ -1,4 +1,4 @@
-"""From a table to records that a model drew, which are like its own."""
+"""Learns from a table and generates records that resemble its own."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ _SALIENCY: Final = 3
 
 
 def privacy_weights(attributes: Sequence[Attribute]) -> NDArray[np.float64]:
-    """(columns,) The weights that the plan states, by default 1; 0 for the label, the last column."""
+    """(columns,) The weights in the plan, by default 1; 0 for the label, the last column."""
     return np.array(
         [*(1.0 if attribute.privacy_weight is None else attribute.privacy_weight for attribute in attributes), 0.0]
     )
@@ -51,7 +51,7 @@ def privacy_weights(attributes: Sequence[Attribute]) -> NDArray[np.float64]:
 def importance_weights(
     plan: Plan, attributes: Sequence[Attribute], codes: Codes, sizes: Sequence[int], seed: int
 ) -> NDArray[np.float64]:
-    """(columns,) The weights that the plan states, for other attributes those by saliency, or 1; 0 for the label."""
+    """(columns,) The weights in the plan, by default those by saliency, or 1; 0 for the label."""
     stated = np.array(
         [np.nan if attribute.importance is None else attribute.importance for attribute in attributes] + [0.0]
     )
@@ -69,7 +69,7 @@ def importance_weights(
 
 DEFAULT_METHOD: Final = next(iter(METHODS))
 MOST: Final = 10_000_000
-"""So many records can be asked for; all are in memory."""
+"""Maximum number of records; all are in memory."""
 
 _FEWEST_RECORDS: Final = 100
 _VALIDATED: Final = 0.1
@@ -80,16 +80,16 @@ _MOST_LAMBDA: Final = 1e6
 
 @dataclass(frozen=True)
 class Wish:
-    """What to generate.
+    """A request for generated records.
 
     Attributes:
-        records: How many records; by default as many as were learnt from.
-        label_shares: The share of each label value; by default each record's is drawn by the shares of the records
-            that were learnt from, since exact shares would tell how many of those there are.
-        holdout: The share of the table's records that is not learnt from; by default that of the plan, or a fifth.
-        seed: Without it, one is drawn, and two runs differ.
-        seconds: How long it may take, from reading the table to the last model. A method that learns in one step takes
-            as long as it takes, and there is always one model.
+        records: The number of records; by default as many as training records.
+        label_shares: The share of each label value; by default, labels are drawn by the shares of the training records,
+            since exact shares would disclose their numbers.
+        holdout: The share of the table's records to hold out; by default that of the plan, or a fifth.
+        seed: The seed; by default random, so that runs differ.
+        seconds: The time limit, from reading the table to the last model. A method that learns in one step ignores it,
+            and there is always one model.
     """
 
     records: int | None = None
@@ -113,29 +113,27 @@ def generate(
     accept_identifiers: bool = False,
     watch: Watch = lambda _: None,
 ) -> Generated:
-    """Learn from the records of a table, and generate others that are like them.
-
-    Attributes that the plan does not let be shared as they are (`identity: false`) are left out.
+    """Learn from the records of a table, and generate similar ones.
+    Attributes that the plan forbids to share unmasked (`identity: false`) are left out.
 
     Args:
         table: Anything that `open_table` accepts.
         plan: A plan of the table; it needs no configurations.
-        output: The file to write, Parquet if it ends in `.parquet`, otherwise CSV; without it, none is written.
+        output: The file to write, Parquet if it ends in `.parquet`, otherwise CSV; by default none.
         method: A name in `METHODS`.
-        knobs: What is asked of the method; by default what `usual_knobs` says.
-        wish: How many records, of which label values, and how long it may take.
-        delimiter: The delimiter of the output, and of the table if it is CSV.
+        knobs: The parameters of the method; by default `usual_knobs`.
+        wish: The number of records, their label values, and limits.
+        delimiter: The delimiter of the output, and of a CSV table.
         memory_limit: The memory limit of DuckDB.
-        escape_formulas: Whether cells and headers of CSV that a spreadsheet would run get an apostrophe before them.
-        accept_identifiers: Whether attributes that identify persons may be learnt, and generated.
-        watch: Called with each model that is looked at during the training.
+        escape_formulas: Whether CSV cells and headers that a spreadsheet would run get an apostrophe before them.
+        accept_identifiers: Whether to learn and generate attributes that identify persons.
+        watch: Called with each evaluated model during the training.
 
     Raises:
-        PlanError: The method is unknown or has no use for a knob, a number is out of range, or no attribute can be
-            generated.
+        PlanError: The method is unknown or ignores a knob, a number is out of range, or no attribute can be generated.
         TableError: The table cannot be read or learnt from.
         IdentifierError: An attribute, or the label, identifies persons, and `accept_identifiers` is off.
-        OutputError: The output cannot be written, or is Parquet, in which there are no formulas to escape.
+        OutputError: The output cannot be written, or is Parquet and formulas were to be escaped.
         AegisError: The extra `synth` is not installed.
     """
     began, chosen, holdout = monotonic(), method_of(method), held_out_share(plan, wish.holdout)
@@ -157,7 +155,7 @@ def generate(
         training = Trainer(chosen, *about).train()
     texts = prepared.generated(training.model, wish, seed, guaranteed=guarantee is not None)
     if guarantee:
-        # What the real values are decides no refusal: that would tell about them.
+        # A refusal must not depend on the real values, since it would disclose them.
         with open_table(texts) as opened:
             reasons = _identifying(opened, plan, attributes, output, accepted=accept_identifiers)
     warnings = () if output is None else write(output, texts, separator, escape_formulas=escape_formulas)
@@ -185,12 +183,12 @@ def generate(
 
 
 def _different(records: pa.Table) -> Iterator[tuple[str, list[str]]]:
-    """Yield the name and the different texts of each column."""
+    """Yield the name and the distinct texts of each column."""
     return ((name, pc.unique(records[name]).to_pylist()) for name in records.column_names)
 
 
 def _refuse_output(output: Path | None, table: Source, plan: Plan, *, escape_formulas: bool) -> None:
-    """Refuse an output that is an input, except for a generated table of the plan, which may be made again."""
+    """Refuse an output that is an input, except a generated table of the plan, which may be replaced."""
     if output is None:
         return
     generated = {each.file for each in plan.generated}
@@ -200,32 +198,32 @@ def _refuse_output(output: Path | None, table: Source, plan: Plan, *, escape_for
 
 
 def _refuse_unheeded(name: str, method: Method, knobs: Knobs, wish: Wish) -> None:
-    """Refuse what a method would ignore, or cannot do: someone who asks for privacy must not get a table without it."""
+    """Refuse parameters that the method ignores or does not support, so that no request for privacy is ignored."""
     for each in fields(knobs):
         if getattr(knobs, each.name) != each.default and each.name not in method.heeds:
-            raise PlanError(f"the method {name} does not heed {each.name}; leave it out, or choose another method")
+            raise PlanError(f"the method {name} does not support {each.name}; omit it, or choose another method")
     for lambda_of in ("privacy", "value"):
         if not 0 <= getattr(knobs, lambda_of) <= _MOST_LAMBDA:
             asked = getattr(knobs, lambda_of)
             raise PlanError(f"{lambda_of} is {asked:g}; choose a number from 0 to {_MOST_LAMBDA:g}")
     if wish.records is not None and not 0 < wish.records <= MOST:
-        raise PlanError(f"{wish.records:,} records are asked for; choose a number from 1 to {MOST:,}")
+        raise PlanError(f"{wish.records:,} records were requested; choose a number from 1 to {MOST:,}")
 
 
 def _identifying(
     table: Table, plan: Plan, attributes: Sequence[Attribute], output: Path | None, *, accepted: bool
 ) -> Mapping[str, str]:
-    """Return how columns identify persons that are generated as they are.
+    """Return why generated columns identify persons.
 
     Args:
         table: The real or the generated records.
         plan: The plan.
-        attributes: Those that are generated.
-        output: What a refusal removes: an older table would look like this run's.
+        attributes: The generated attributes.
+        output: The file to remove on a refusal, since an older table would look like this run's.
         accepted: Whether such columns are accepted.
 
     Raises:
-        IdentifierError: One does, and that is not accepted.
+        IdentifierError: A column identifies persons, and that is not accepted.
     """
     learnt = [plan.label, *(attribute.name for attribute in attributes if attribute.discretization is None)]
     found = identifying_in(table, plan, learnt)
@@ -238,21 +236,21 @@ def _identifying(
 def _generable(plan: Plan) -> tuple[Attribute, ...]:
     attributes = tuple(attribute for attribute in plan.attributes if attribute.is_generable)
     if not attributes:
-        raise PlanError(f"{plan.source}: no attribute may be shared as it is, so none can be generated")
+        raise PlanError(f"{plan.source}: no attribute may be shared unmasked, so none can be generated")
     return attributes
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """The records of a table, ready to be learnt from.
+    """The records of a table, prepared for learning.
 
     Attributes:
-        task: What to learn.
-        validation: (records, columns) The levels of the records that models are compared with.
+        task: The learning task.
+        validation: (records, columns) The levels of the validation records.
         labels: The texts of the label's levels.
-        held_out: How many records are held out.
-        combinations: How many combinations of attributes all records have.
-        usual: How many records are generated by default: as many as are learnt from, with a guarantee about as many.
+        held_out: The number of held-out records.
+        combinations: The number of combinations of attributes in all records.
+        usual: The default number of generated records: that of the training records, approximately with a guarantee.
     """
 
     task: Task
@@ -276,11 +274,11 @@ class Prepared:
     ) -> "Prepared":
         """Split the records, group their values into levels, and weigh the columns.
 
-        With a guarantee, all this follows from the plan, from what a record is by itself, from coins that look at none,
-        and from what the method may notice.
+        With a guarantee, all of this depends only on the plan, on each record by itself, on coins independent of
+        records, and on the method's private statistics.
 
         Raises:
-            TableError: There are too few records, or too few of two label values.
+            TableError: There are too few records, or fewer than two label values with enough records.
         """
         sides = sides_of(records, holdout)
         if isinstance(method, Private) and method.guarantee(knobs):
@@ -335,13 +333,13 @@ class Prepared:
         return cls(task, validation, noticed.labels, len(sides.held_out), combinations, noticed.records)
 
     def weights(self) -> dict[str, tuple[float, float]]:
-        """Return by attribute the weights for privacy and for value; those not used are 0."""
+        """Return by attribute the weights for privacy and for value; 0 for unused ones."""
         privacy = np.where(self.task.quasi_identifiers, self.task.privacy_weights, 0) * (self.task.knobs.privacy > 0)
         both = zip(self.task.levels[:-1], privacy, self.task.importance, strict=False)
         return {each.name: (float(one), float(two)) for each, one, two in both}
 
     def generated(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> pa.Table:
-        """Return the texts of what a model generates, a column each.
+        """Return the texts of generated records by column.
 
         Raises:
             TableError: See `sampled`.
@@ -351,14 +349,12 @@ class Prepared:
         return pa.table({each.name: pa.array(each.decoder.drawn(one, rng), pa.string()) for each, one in both})
 
     def sampled(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> Codes:
-        """Return (records, columns) generated levels with the label values that are asked for.
-
-        By default each record's label value is drawn by the shares of the records that were learnt from: exact numbers
-        would tell how many people have each. If differential privacy is guaranteed, which those shares would break, the
-        records have what the model draws.
+        """Return (records, columns) generated levels with the requested label values.
+        By default, labels are drawn by the shares of the training records, since exact numbers would disclose how many
+        people have each. With differential privacy, which those shares would break, the model draws the labels.
 
         Raises:
-            TableError: The model hardly ever generates a label value that is asked for.
+            TableError: The model hardly ever generates a requested label value.
         """
         rng = np.random.default_rng([seed, _FOR_RECORDS])
         if guaranteed and wish.label_shares is None:
@@ -375,7 +371,7 @@ class Prepared:
                 return np.asarray(rng.permutation(np.concatenate(parts)))
         lacking = self.labels[int(missing.argmax())]
         raise TableError(
-            f"the model hardly ever generates the label value {shortened(lacking)}; ask for other label shares, more "
+            f"the model hardly ever generates the label value {shortened(lacking)}; request other label shares, more "
             "seconds or a larger epsilon"
         )
 
@@ -383,7 +379,7 @@ class Prepared:
         return self.usual if wish.records is None else wish.records
 
     def _quotas(self, wish: Wish, rng: np.random.Generator) -> Codes:
-        """(levels of the label,) How many records of each to generate."""
+        """(levels of the label,) The number of records to generate of each."""
         records = self._records(wish)
         if wish.label_shares is None:
             counts = np.bincount(self.task.codes[:, -1], minlength=len(self.labels))
@@ -404,7 +400,7 @@ def _codes(levels: Sequence[Levels], records: Records) -> Codes:
 
 
 def _checkpoint(output: Path, prepared: Prepared, method: str, wish: Wish) -> Checkpoint:
-    """Return the file beside the output that keeps the training."""
+    """Return the checkpoint file beside the output."""
     task = prepared.task
     digest = hashlib.sha256(json.dumps([method, asdict(task.knobs), wish.seed, wish.seconds, [*task.sizes]]).encode())
     for each in (task.codes, prepared.validation, task.privacy_weights, task.importance, task.quasi_identifiers):

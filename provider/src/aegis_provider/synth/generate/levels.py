@@ -1,9 +1,8 @@
-"""The levels that a generator works on: the values of an attribute, grouped so that every group has enough records.
+"""Levels for generators: groups of an attribute's values with enough records each.
 
-A generator learns only which levels a record has. A level of numbers is a stretch between two of them, and a generated
-number lies anywhere in it, with as many decimals as several records have. A category that few records have shares a
-level with the other such categories, and a generated record of that level gets one of the frequent ones. So no
-generated value tells that some rare value is there.
+A generator learns only the levels of records. A level of numbers is an interval; a generated number is drawn from it,
+with as many decimals as several records have. Rare categories share one level, and generated records of that level get
+a frequent category. So no generated value discloses that a rare value occurs.
 """
 
 import datetime as dt
@@ -29,7 +28,7 @@ class Units:
     Attributes:
         of_value: (values,) Each value in units; 0 where it is missing.
         is_missing: (values,) Whether the value is missing.
-        decimals: How many decimals a number has; `None` if the units are days.
+        decimals: The decimals of a number; `None` if the units are days.
     """
 
     of_value: NDArray[np.int64]
@@ -40,7 +39,7 @@ class Units:
     def of(cls, column: Column, fewest: int) -> Self | None:
         """Return the units of a column; `None` if its values are neither numbers nor dates.
 
-        Numbers have as many decimals as those of at least `fewest` records, so that decimals tell of no rare number.
+        Numbers have as many decimals as those of at least `fewest` records, so that decimals disclose no rare number.
         """
         domain = column.domain
         is_missing = np.array([key is None for key in domain.keys], dtype=bool)
@@ -62,7 +61,7 @@ class Units:
 
 
 def _decimals(numbers: Sequence[Decimal], counts: NDArray[np.int64], fewest: int) -> int:
-    """Return the most decimals that the numbers of so many records have, or as many as fit into 18 digits."""
+    """Return the maximum decimals of numbers in at least `fewest` records, limited to 18 digits in total."""
     decimals = np.array([-min(0, int(number.as_tuple().exponent)) for number in numbers], dtype=np.intp)
     order = np.argsort(-decimals, kind="stable")
     enough = np.flatnonzero(np.cumsum(counts[order]) >= fewest)
@@ -78,10 +77,10 @@ Texts: TypeAlias = NDArray[np.object_]
 """Values as texts, `""` where missing."""
 
 FEWEST: Final = 5
-"""Each level of values that are not missing has at least this many records."""
+"""Minimum records of a level, except the missing value's."""
 
 MOST: Final = 32
-"""An ordered attribute has at most about this many levels."""
+"""Approximate maximum levels of an ordered attribute."""
 
 
 class Decoder(Protocol):
@@ -100,9 +99,9 @@ class Levels:
         name: The attribute.
         of_value: (values of the domain,) The level of each value.
         shares: (levels,) The share of the training records in each level.
-        positions: (levels,) Where the numbers of a level are: the share of the training records below it and half of
-            those in it, 0 for missing numbers. `None` if the values are categories.
-        missing: The level of the missing value; `None` if no record is to have one.
+        positions: (levels,) The position of a level of numbers: the share of training records below it plus half of
+            those in it, 0 for missing numbers. `None` for categories.
+        missing: The level of the missing value; `None` without missing values.
         decoder: Draws values.
     """
 
@@ -119,7 +118,7 @@ class Levels:
         return len(self.shares)
 
     def encode(self, column: Column) -> Codes:
-        """(records,) The level of each record's value; the column has the domain that the levels were made of."""
+        """(records,) The level of each record's value; the column has the domain from which the levels were made."""
         return self.of_value[column.places]
 
 
@@ -128,11 +127,11 @@ def levels_of(column: Column, fewest: int = FEWEST, most: int = MOST) -> Levels:
 
     Args:
         column: The column.
-        fewest: The fewest records of a level.
-        most: How many levels numbers have at most, apart from those of missing and of frequent numbers.
+        fewest: Minimum records of a level.
+        most: Maximum levels of numbers, apart from those of missing and of frequent numbers.
 
     Raises:
-        TableError: The column has categories, each with fewer records.
+        TableError: The column has categories only with fewer records.
     """
     units = Units.of(column, fewest)
     return _of_categories(column, fewest) if units is None else _of_numbers(column, units, fewest, most)
@@ -140,7 +139,7 @@ def levels_of(column: Column, fewest: int = FEWEST, most: int = MOST) -> Levels:
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """A level for each frequent category; a level above these stands for all of them."""
+    """Levels of frequent categories; a level beyond these stands for all of them."""
 
     texts: Texts
     shares: NDArray[np.float64]
@@ -153,7 +152,7 @@ class Categories:
 
 @dataclass(frozen=True, eq=False)
 class Stretches:
-    """Numbers from `low` to `high`, in units, for each level; below level `first` they are missing."""
+    """Numbers from `low` to `high`, in units, for each level; levels below `first` are missing values."""
 
     units: Units
     low: NDArray[np.int64]
@@ -185,13 +184,13 @@ def _of_categories(column: Column, fewest: int) -> Levels:
 def of_frequent(
     column: Column, frequent: Codes, weights: NDArray[np.float64 | np.int64], shares: NDArray[np.float64]
 ) -> Levels:
-    """Return a level for each frequent value, and after them one for all others, which become frequent ones.
+    """Return a level for each frequent value, then one for all others, which are generated as frequent ones.
 
     Args:
         column: The column.
         frequent: (levels,) The places of the frequent values, at least one.
-        weights: (levels,) How often each is drawn for the others, as a part of all.
-        shares: The share of the records of each level, and of the others, if there are any.
+        weights: (levels,) The relative frequency of each in place of the others.
+        shares: The share of records of each level, and of the others, if any.
     """
     of_value = np.full(len(column.domain), len(frequent), dtype=np.intp)
     of_value[frequent] = np.arange(len(frequent))
@@ -218,7 +217,7 @@ def _of_numbers(column: Column, units: Units, fewest: int, most: int) -> Levels:
 
 
 def of_nothing(column: Column) -> Levels:
-    """Return one level, of missing values, for numbers that too few records have."""
+    """Return a single level of missing values, for numbers in too few records."""
     of_value, decoder = (
         np.zeros(len(column.domain), dtype=np.intp),
         Categories(np.array([MISSING], dtype=object), np.ones(1)),
@@ -227,19 +226,19 @@ def of_nothing(column: Column) -> Levels:
 
 
 def positions_of(shares: NDArray[np.float64], first: int) -> NDArray[np.float64]:
-    """(levels,) Return the positions of levels of numbers by their shares, the first of which are missing."""
+    """(levels,) Return the positions of levels of numbers by their shares; levels before `first` are missing values."""
     present = shares[first:] / max(shares[first:].sum(), np.finfo(float).tiny)
     return np.append(np.zeros(first), np.cumsum(present) - present / 2)
 
 
 def _wanted(counts: NDArray[np.int64], fewest: int, most: int) -> int:
-    """Return how many records a stretch should have, so that there are `most` of them beside the frequent numbers."""
+    """Return the records per interval for `most` intervals besides the frequent numbers."""
     infrequent = counts[counts < counts.sum() / most]
     return max(fewest, -(-int(infrequent.sum()) // most))
 
 
 def _stretches(counts: NDArray[np.int64], wanted: int, fewest: int) -> Codes:
-    """(values,) The stretch of each value in order: stretches have `wanted` records, or one value that has more."""
+    """(values,) The interval of each value, in order: intervals have `wanted` records, or one value with more."""
     stretch, current, inside = np.zeros(len(counts), dtype=np.intp), 0, 0
     for place, count in enumerate(counts):
         if inside and (inside >= wanted or (count >= wanted and inside >= fewest)):
@@ -254,7 +253,7 @@ def _stretches(counts: NDArray[np.int64], wanted: int, fewest: int) -> Codes:
 def _limits(
     units: NDArray[np.int64], counts: NDArray[np.int64], stretch: Codes, fewest: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(stretches,) The lowest and the highest number of each; `fewest` records lie at or beyond the outermost."""
+    """(intervals,) The lowest and the highest number of each; `fewest` records lie at or beyond the outermost."""
     below, above = np.cumsum(counts), np.cumsum(counts[::-1])[::-1]
     seen = np.flatnonzero((below >= fewest) & (above >= fewest) & (counts > 0))
     shown = units[seen] if len(seen) else units[np.searchsorted(below, [(below[-1] + 1) // 2])]

@@ -1,4 +1,4 @@
-"""How much each column tells a small classifier about the label."""
+"""The importance of columns by their saliency in a small classifier of the label."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -20,7 +20,7 @@ _RATE: Final = 1e-3
 
 
 def importance_of(codes: Codes, sizes: Sequence[int], rng: np.random.Generator) -> NDArray[np.float64]:
-    """(columns,) Weights from 0 to 1 by rank of saliency; 1 for the column that tells most, 0 for the label.
+    """(columns,) Weights from 0 to 1 by rank of saliency; 1 for the most salient column, 0 for the label.
 
     Saliency is the mean absolute gradient of the classifier's log-probability of the true label with respect to the
     entries of a column (Simonyan, Vedaldi and Zisserman 2014; Bagad et al. 2021, section 3).
@@ -28,7 +28,7 @@ def importance_of(codes: Codes, sizes: Sequence[int], rng: np.random.Generator) 
     Args:
         codes: (records, columns) The levels of the training records, the label in the last column.
         sizes: (columns,) The number of levels of each.
-        rng: The source of randomness.
+        rng: The random generator.
     """
     blocks = Blocks(tuple(sizes[:-1]))
     features, labels = jnp.asarray(codes[:, :-1], jnp.int32), jnp.asarray(codes[:, -1], jnp.int32)

@@ -1,4 +1,4 @@
-"""Training of a method until it no longer improves on records that it never saw."""
+"""Trains a method until it no longer improves on validation records."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,18 +25,18 @@ from aegis_provider.synth.generate.methods.method import DivergedError, Method, 
 from aegis_sdk.cli.signals import held_back
 
 _FORMAT: Final = 3
-"""Raised with every change of what is kept: a training of another format starts anew."""
+"""Version of the checkpoint format; a checkpoint of another version is ignored."""
 
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """A training until now.
+    """A saved training.
 
     Attributes:
-        looks: What was seen of the models.
+        looks: The evaluations of models.
         best: The place of the best of them.
         latest: The state of the last model.
-        best_state: The state of the best one.
+        best_state: The state of the best model.
     """
 
     looks: Sequence[Any]
@@ -51,14 +51,14 @@ class Checkpoint:
 
     Attributes:
         path: The file.
-        digest: Of all that the training depends on; a file with another one is of another training.
+        digest: The digest of everything that the training depends on; a file with another one is ignored.
     """
 
     path: Path
     digest: str
 
     def read(self, looks: TypeAdapter[Any]) -> Saved | None:
-        """Return the training in the file; `None` if there is none, or one of something else."""
+        """Return the training in the file; `None` if there is none, or it belongs to another task."""
         with suppress(OSError, ValueError, KeyError, TypeError, BadZipFile, ValidationError):
             with np.load(self.path, allow_pickle=False) as arrays:
                 about = json.loads(str(arrays["about"]))
@@ -94,7 +94,7 @@ _TWO: Final = 2
 
 @dataclass(frozen=True)
 class Quality:
-    """How much generated records resemble real ones.
+    """The similarity of generated and real records.
 
     Attributes:
         pair_total_variation: The mean over all pairs of columns of half the sum of absolute differences between the
@@ -112,13 +112,13 @@ class Quality:
 
     @property
     def score(self) -> float:
-        """By which models are compared: the more, the better."""
+        """The score for comparing models; higher is better."""
         return (CHANCE if self.auc is None else self.auc) - self.pair_total_variation
 
 
 @dataclass(frozen=True, eq=False)
 class Yardstick:
-    """Real records that generated ones are compared with, again and again.
+    """Real records for repeated comparison with generated ones.
 
     Attributes:
         real: (records, columns) Their levels, the label in the last column.
@@ -132,7 +132,7 @@ class Yardstick:
 
     @classmethod
     def of(cls, real: Codes, levels: Sequence[Levels]) -> Self:
-        """Return the yardstick of some real records."""
+        """Return the yardstick of these real records."""
         encoder = _Encoder.of(real, levels)
         return cls(real, [level.size for level in levels], encoder, Gaussian.of(encoder.vectors(real)))
 
@@ -163,7 +163,9 @@ class _Encoder:
 
 
 def _vectors(levels: Levels, codes: Codes) -> Vectors:
-    """(levels, width) Return standardised positions with an indicator for missing, or indicators of the frequent."""
+    """(levels, width) Return standardised positions with an indicator of missing values, or indicators of frequent
+    levels.
+    """
     if levels.positions is not None:
         real = levels.positions[codes]
         missing = np.arange(levels.size) == (-1 if levels.missing is None else levels.missing)
@@ -173,7 +175,7 @@ def _vectors(levels: Levels, codes: Codes) -> Vectors:
 
 
 def predictive_auc(training: Codes, test: Codes) -> float | None:
-    """Return the AUC on (records, columns) real records of boosted trees trained on others; see `Quality`."""
+    """Return the AUC of boosted trees on `test`, trained on `training`, both (records, columns); see `Quality`."""
     held, classes = np.unique(test[:, -1], return_inverse=True)
     if len(held) < _TWO:
         return None
@@ -185,10 +187,10 @@ def predictive_auc(training: Codes, test: Codes) -> float | None:
 
 
 PATIENCE: Final = 8
-"""The training stops after this many looks without a better model."""
+"""Evaluations without a better model after which the training stops."""
 
 STOPPED: Final = "it was stopped"
-"""Why a training ended that a signal stopped."""
+"""The reason for a training ended by a signal."""
 
 _SAMPLED: Final = 5_000
 _FOR_TRAINING, _FOR_LOOKS = 1, 2
@@ -196,13 +198,13 @@ _FOR_TRAINING, _FOR_LOOKS = 1, 2
 
 @dataclass(frozen=True)
 class Look:
-    """A model, looked at during the training.
+    """An evaluation of a model during the training.
 
     Attributes:
-        seconds: How long the training has taken until then.
-        number: The number of the model, from 1; not all are looked at.
-        losses: The losses of the training by their names.
-        quality: What its records are like, beside real ones that it never saw.
+        seconds: The duration of the training so far.
+        number: The number of the model, from 1; not all are evaluated.
+        losses: The losses of the training by name.
+        quality: The similarity of its records to validation records.
     """
 
     seconds: float
@@ -213,11 +215,11 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What a training led to.
+    """The result of a training.
 
     Attributes:
         model: The best model.
-        looks: All models that were looked at.
+        looks: The evaluations of models.
         best: The place of the best among them.
         ended: Why it ended, in a few words; empty if the method learns in one step.
     """
@@ -229,7 +231,7 @@ class Training:
 
     @property
     def quality(self) -> Quality:
-        """That of the best model."""
+        """The quality of the best model."""
         return self.looks[self.best].quality
 
 
@@ -242,13 +244,13 @@ class Trainer:
 
     Attributes:
         method: The method.
-        task: What to learn.
-        validation: (records, columns) The levels of records that the method does not learn from.
-        seed: The source of all randomness but that of differential privacy.
+        task: The learning task.
+        validation: (records, columns) The levels of validation records.
+        seed: The seed of all randomness except that of differential privacy.
         seconds: The time limit. The training ends with the first model after it.
-        checkpoint: Where the training is kept until it ends; `None` if it is not.
+        checkpoint: The checkpoint file until the training ends, if any.
         watch: Called with each look.
-        spent: The seconds that were spent before; they count.
+        spent: The seconds spent before, which count towards the limit.
     """
 
     method: Method
@@ -263,8 +265,7 @@ class Trainer:
     def train(self) -> Training:
         """Train until the models no longer improve, the method ends, or time is up; return the best model.
 
-        Ctrl-C ends the training as the time limit does, once there is a model. It waits for the model that is on its
-        way.
+        Ctrl-C ends the training like the time limit, once there is a model, after the current one is finished.
 
         Raises:
             DivergedError: The first model is already useless.
@@ -302,7 +303,7 @@ class Trainer:
         records = min(len(self.task.codes), _SAMPLED)
         with held_back():
             generated = model.sample(records, self._rng(_FOR_LOOKS, number))
-        # With more threads than idle cores, those of the trees would mostly wait for each other.
+        # With more threads than idle cores, the threads of the trees mostly block each other.
         with threadpool_limits(1):
             quality = self._yardstick.quality(generated)
         return Look(monotonic() - began, number, dict(model.losses), quality)
@@ -312,7 +313,7 @@ class Trainer:
         return Yardstick.of(self.validation, self.task.levels)
 
     def _end(self, looks: list[Look], best: int) -> str:
-        """Return why the training ends now; nothing if it goes on."""
+        """Return why the training ends now; empty if it continues."""
         if looks[-1].seconds >= self.seconds:
             early = "" if len(looks) > 1 else ", before a second model; more seconds make better ones"
             return f"time was up after {looks[-1].seconds:.0f} seconds{early}"
@@ -335,7 +336,7 @@ class Trainer:
 
 
 def _unbroken(models: Iterator[Model]) -> Iterator[Model]:
-    """Yield the models; a signal waits until the next is there, since JAX loses it or crashes if it comes inside."""
+    """Yield the models; a signal waits for the next one, since JAX loses signals or crashes on them."""
     while True:
         with held_back():
             model = next(models, None)

@@ -1,4 +1,4 @@
-"""The shares of levels in groups of records, to draw from."""
+"""Conditional distributions of levels in groups of records."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -11,7 +11,7 @@ from aegis_provider.synth.generate.levels import Codes
 
 @dataclass(frozen=True, eq=False)
 class Conditional:
-    """The distribution of a level in each of several groups. Only cells that have some weight are held.
+    """The distribution of a level in each of several groups. Only cells with positive weight are stored.
 
     Attributes:
         levels: (cells,) The level of each cell, ascending in each group.
@@ -38,15 +38,15 @@ class Conditional:
 
     @classmethod
     def of_cells(cls, group: Codes, level: Codes, weights: NDArray[np.float64], groups: int) -> Self:
-        """Take the weight of each cell, all above 0; cells are in the order of their groups, then of their levels."""
+        """Take the positive weight of each cell; cells are ordered by group, then by level."""
         return cls(level, np.append(0.0, np.cumsum(weights)), np.searchsorted(group, np.arange(groups + 1)))
 
     def drawn(self, group: Codes, at: NDArray[np.float64]) -> Codes:
         """(records,) Return a level for each record.
 
         Args:
-            group: (records,) The group of each record; it has a cell with some weight.
-            at: (records,) In [0, 1): at which share of the group's weight, in the order of levels, the level lies.
+            group: (records,) The group of each record, which has a cell with positive weight.
+            at: (records,) In [0, 1): the quantile of the level in its group.
         """
         low, high = self.below[self.first[group]], self.below[self.first[group + 1]]
         cell = np.searchsorted(self.below, low + at * (high - low), side="right") - 1
@@ -54,10 +54,9 @@ class Conditional:
 
 
 def spread(group: Codes, rng: np.random.Generator) -> NDArray[np.float64]:
-    """(records,) Return random numbers in [0, 1) that are spread evenly over each group.
-
-    Each is uniform, but a group of n records has one in each n-th of [0, 1), in random order. A level of the share p is
-    thus drawn n p times, give or take less than two (stratified sampling, Cochran 1977, chapter 5).
+    """(records,) Return random numbers in [0, 1) spread evenly over each group.
+    Each is uniform, but a group of n records has one in each n-th of [0, 1), in random order. A level with share p is
+    thus drawn n p times, with an error below two (stratified sampling, Cochran 1977, chapter 5).
     """
     order = rng.permutation(len(group))
     order = order[np.argsort(group[order], kind="stable")]

@@ -1,4 +1,4 @@
-"""What a method of generation is given, and what it returns."""
+"""The interface of methods of generation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,18 +13,18 @@ from aegis_provider.synth.generate.levels import Codes, Levels
 from aegis_provider.table.values import ValueType
 
 DELTA: Final = 1e-9
-"""The usual delta. It does not follow from the number of records, which one more record would change."""
+"""The default delta. It must not depend on the number of records, which is private."""
 
 
 @dataclass(frozen=True)
 class Knobs:
-    """What the user asks of a method; each method uses those that it has.
+    """The parameters of methods; each method supports some of them.
 
     Attributes:
-        privacy: How much nearness to real records costs; lambda_p of the paper.
-        value: How much nearness to real records in the attributes that matter is rewarded; lambda_u of the paper.
+        privacy: The penalty on nearness to real records; lambda_p of the paper.
+        value: The reward for nearness to real records in important attributes; lambda_u of the paper.
         epsilon: The budget of differential privacy; `None` for no guarantee.
-        delta: The probability with which the guarantee may fail; by default `DELTA`.
+        delta: The failure probability of the guarantee; by default `DELTA`.
     """
 
     privacy: float = 0.0
@@ -35,15 +35,15 @@ class Knobs:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What to learn.
+    """The learning task.
 
     Attributes:
         levels: The levels of each attribute and, last, of the label.
         codes: (records, columns) The levels of the training records.
-        quasi_identifiers: (columns,) Whether someone may know the column of a person.
-        privacy_weights: (columns,) In [0, 1]: how much the column counts in the distance for privacy.
-        importance: (columns,) In [0, 1]: how much it counts in the distance for value.
-        knobs: What the user asks for.
+        quasi_identifiers: (columns,) Whether an attacker may know the column.
+        privacy_weights: (columns,) In [0, 1]: the weight of the column in the distance for privacy.
+        importance: (columns,) In [0, 1]: its weight in the distance for value.
+        knobs: The parameters of the method.
     """
 
     levels: Sequence[Levels]
@@ -65,23 +65,23 @@ class Task:
 
 
 class DivergedError(TableError):
-    """The training of a model ended with weights that are no numbers."""
+    """The training of a model ended with weights that are not numbers."""
 
     def __init__(self, iterations: int, losses: Mapping[str, float]) -> None:
         last = ", ".join(f"{name} {value:g}" for name, value in losses.items())
         super().__init__(
-            f"the training diverged within {iterations:,} iterations (losses: {last}); ask for less privacy or value, "
+            f"the training diverged within {iterations:,} iterations (losses: {last}); request less privacy or value, "
             "or choose another method"
         )
         self.iterations = iterations
 
 
 class Model(Protocol):
-    """What has been learnt."""
+    """A trained model."""
 
     @property
     def losses(self) -> Mapping[str, float]:
-        """The losses of the training by their names; empty if it has none."""
+        """The losses of the training by name; empty if it has none."""
         ...
 
     def sample(self, records: int, rng: np.random.Generator) -> Codes:
@@ -89,15 +89,15 @@ class Model(Protocol):
         ...
 
     def state(self) -> Mapping[str, Any]:
-        """Return arrays by their names, from which the training goes on; empty if it ends with this model."""
+        """Return arrays by name from which training can resume; empty if it ends with this model."""
         ...
 
 
 class Method(Protocol):
-    """A way to learn from records and to make new ones.
+    """A method that learns from records and generates new ones.
 
     Attributes:
-        heeds: The names of the knobs that change what it does; others must not be asked of it.
+        heeds: The names of the supported knobs; others must not be set.
     """
 
     heeds: ClassVar[frozenset[str]]
@@ -106,32 +106,32 @@ class Method(Protocol):
         """Return the (epsilon, delta) that the method guarantees; `None` if it guarantees nothing.
 
         Raises:
-            PlanError: What is asked for cannot be guaranteed.
+            PlanError: The guarantee is impossible with these knobs.
         """
         ...
 
     def train(self, task: Task, rng: np.random.Generator, state: Mapping[str, Any] | None = None) -> Iterator[Model]:
-        """Yield ever better models, the only one, or one after every few steps; whoever iterates decides when to stop.
+        """Yield successively better models, possibly only one; the caller decides when to stop.
 
         Args:
-            task: What to learn.
-            rng: The source of all randomness.
-            state: The state of an earlier model of the same task, to go on from.
+            task: The learning task.
+            rng: The random generator.
+            state: The state of an earlier model of the same task, from which to resume.
 
         Raises:
-            TableError: The task cannot be learnt by this method.
+            TableError: The method cannot learn this task.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Noticed:
-    """What is known of records before they are learnt from, found out with differential privacy.
+    """Statistics of records before learning, computed with differential privacy.
 
     Attributes:
         levels: The levels of each attribute and, last, of the label.
         labels: The texts of the label's levels; empty for a level that stands for all others.
-        records: About how many records there are, at least 1.
+        records: The approximate number of records, at least 1.
     """
 
     levels: Sequence[Levels]
@@ -144,35 +144,35 @@ class Private(Protocol):
     """A method whose guarantee covers the levels and the number of records, too.
 
     Attributes:
-        steps: The share of the budget that each step spends which looks at records.
+        steps: The share of the budget of each step that looks at records.
     """
 
     steps: Mapping[str, float]
 
     def noticed(self, columns: Sequence[Column], types: Sequence[ValueType | None], knobs: Knobs) -> Noticed:
-        """Return what one may know of records.
+        """Return private statistics of the records.
 
         Args:
-            columns: The columns to learn, each value as it is written; the label is the last.
-            types: The types of the attributes by the plan, and `None` for the label.
-            knobs: What the user asks for, with an epsilon.
+            columns: The columns to learn, each value as written; the label is the last.
+            types: The types of the attributes in the plan, and `None` for the label.
+            knobs: The parameters, with an epsilon.
 
         Raises:
-            TableError: Too little of a column stands out from the noise.
+            TableError: Too few values of a column stand out from the noise.
         """
         ...
 
 
 @runtime_checkable
 class Resumable(Protocol):
-    """A method of many models, which can be made again from their states.
+    """A method that yields many models, which can be restored from their states.
 
     Attributes:
-        stride: One in so many models is looked at, and the first.
+        stride: The interval between evaluated models; the first is always evaluated.
     """
 
     stride: int
 
     def restored(self, task: Task, state: Mapping[str, Any]) -> Model:
-        """Return the model of the same task that had this state."""
+        """Return the model of the same task with this state."""
         ...

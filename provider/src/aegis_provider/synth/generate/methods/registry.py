@@ -1,4 +1,4 @@
-"""The methods of generation by their names. Each is imported only when it is asked for."""
+"""The methods of generation by name. Each is imported on first use."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -38,21 +38,21 @@ METHODS: Final[Mapping[str, Callable[[], Method]]] = {
     "cart": _cart,
     "mbi": _marginals,
 }
-"""By its name, what makes a method."""
+"""The constructors of methods by name."""
 
 _USUAL: Final = {"trees": Knobs(privacy=5.0)}
 
 
 def usual_knobs(name: str) -> Knobs:
-    """Return what is asked of a method unless the user asks otherwise: of `trees` privacy, which costs it little."""
+    """Return the default parameters of a method: for `trees` some privacy, which costs it little."""
     return _USUAL.get(name, Knobs())
 
 
 def method_of(name: str) -> Method:
-    """Return the method of that name.
+    """Return the method with this name.
 
     Raises:
-        PlanError: There is none.
+        PlanError: The name is unknown.
         AegisError: The extra `synth` is not installed.
     """
     if name not in METHODS:

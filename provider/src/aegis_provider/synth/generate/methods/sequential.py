@@ -1,4 +1,4 @@
-"""Columns drawn one after the other, each from the records that a tree finds like the new one in those before it."""
+"""Draws columns one after the other, each from training records that a tree finds similar in the earlier columns."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +17,10 @@ from aegis_provider.synth.generate.methods.conditional import Conditional
 from aegis_provider.synth.generate.methods.method import Knobs, Model, Task
 
 _MOST_CLASSES: Final = 64
-"""A category of more levels is predicted by its place in an order, since a tree compares all classes at every split."""
+"""A category with more levels is predicted by its rank, since a tree compares all classes at every split."""
 
 _STEPS: Final = 20
-"""So many steps bring the power iteration near the first component; any order will do."""
+"""Steps of the power iteration, enough to approximate the first component; any order is valid."""
 
 
 class _Tree(Protocol):
@@ -28,7 +28,7 @@ class _Tree(Protocol):
 
 
 class Step(Protocol):
-    """How a column is drawn."""
+    """A step that draws a column."""
 
     @property
     def column(self) -> int:
@@ -36,17 +36,17 @@ class Step(Protocol):
         ...
 
     def drawn(self, codes: Codes, rng: np.random.Generator) -> Codes:
-        """(records,) Return the levels of the column for records of which the columns before it are known."""
+        """(records,) Return the levels of the column for records with known earlier columns."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Predictors:
-    """The columns before another, as trees read them.
+    """The earlier columns, as features of trees.
 
     Attributes:
         before: The columns.
-        scores: For each of these, the number of each level; their order lets a tree split the levels well.
+        scores: For each of these, a number per level, in an order that lets a tree split the levels well.
     """
 
     before: Sequence[int]
@@ -54,11 +54,11 @@ class Predictors:
 
     @classmethod
     def of(cls, task: Task, before: Sequence[int], column: int, rng: np.random.Generator) -> Self:
-        """Score the levels of the columns before another for trees that predict this one."""
+        """Score the levels of the earlier columns for trees that predict this one."""
         return cls(before, [_scores(task, other, column, rng) for other in before])
 
     def features(self, codes: Codes) -> NDArray[np.float32]:
-        """(records, columns before) Return what a tree reads."""
+        """(records, earlier columns) Return the features."""
         both = zip(self.before, self.scores, strict=True)
         return np.stack([of_level[codes[:, other]] for other, of_level in both], axis=1)
 
@@ -69,8 +69,8 @@ class Grown:
 
     Attributes:
         column: The column.
-        predictors: What the tree reads.
-        tree: Puts records into leaves; `None` if there is no column before.
+        predictors: The features of the tree.
+        tree: Assigns records to leaves; `None` without earlier columns.
         leaves: The levels of the training records in each leaf.
     """
 
@@ -101,7 +101,7 @@ class Sequential:
 
     @property
     def losses(self) -> Mapping[str, float]:
-        """There are none."""
+        """Empty: there are none."""
         return {}
 
     def sample(self, records: int, rng: np.random.Generator) -> Codes:
@@ -112,12 +112,12 @@ class Sequential:
         return codes
 
     def state(self) -> Mapping[str, Any]:
-        """There is nothing to go on from."""
+        """Empty: nothing can be resumed."""
         return {}
 
 
 class SequentialMethod(ABC):
-    """A method of such steps, which is learnt at once and guarantees nothing."""
+    """A method of such steps, trained at once and without a guarantee."""
 
     @abstractmethod
     def steps(self, task: Task, rng: np.random.Generator) -> Sequence[Step]:
@@ -154,7 +154,7 @@ def _tree(task: Task, column: int, features: NDArray[np.float32], fewest: int, r
 
 
 def _target(task: Task, column: int, rng: np.random.Generator) -> NDArray[np.float64] | None:
-    """(records,) Return the numbers that a regression tree is to predict; `None` if classes are to be predicted."""
+    """(records,) Return the target of a regression tree; `None` for a classification tree."""
     codes, levels = task.codes[:, column], task.levels[column]
     if levels.positions is not None:
         return levels.positions[codes]
@@ -182,8 +182,8 @@ def _scores(task: Task, other: int, column: int, rng: np.random.Generator) -> ND
 def _ordered(rows: Codes, columns: Codes, rng: np.random.Generator) -> NDArray[np.float64]:
     """(levels of `rows`,) Return their first principal component, approximately: the rows are shares of the columns.
 
-    If categories are in this order, the best split of their classes is among those between neighbours when there are
-    two classes (Breiman et al. 1984, theorem 4.5), and seldom far from it when there are more (Coppersmith, Hong and
+    In this order of categories, some split between neighbours is optimal for two classes (Breiman et al. 1984, theorem
+    4.5), and seldom far from optimal for more (Coppersmith, Hong and
     Hosking 1999, "Partitioning nominal attributes in decision trees"). The power iteration never builds the matrix,
     which may have millions of cells.
 
@@ -204,20 +204,20 @@ def _ordered(rows: Codes, columns: Codes, rng: np.random.Generator) -> NDArray[n
 
 
 FEWEST: Final = 5
-"""Each leaf has at least this many training records, before the privacy knob is turned."""
+"""Minimum training records of a leaf, without the privacy knob."""
 
 
 class Cart(SequentialMethod):
     """Classification and regression trees, one column after the other.
 
-    The label comes first, then the attributes in their order. A tree predicts each column from those before it; a new
-    record is put into a leaf by what it has so far, and gets the level of a random training record of that leaf
+    The label comes first, then the attributes in order. A tree predicts each column from the earlier ones: a new record
+    is assigned to a leaf, and gets the level of a random training record of that leaf
     (Reiter 2005, "Using CART to generate partially synthetic public use microdata"; Nowok, Raab and Dibben 2016,
     "synthpop: Bespoke creation of synthetic data in R"), with all columns synthetic and without smoothing.
 
-    There is no guarantee. A leaf of 5 records gives away much of them: on 10,000 records of the health insurance study,
-    an attacker told members from others with an AUC of 0.59 by the nearest generated record. The privacy knob enlarges
-    the leaves of each quasi-identifier by its weight.
+    There is no guarantee. A leaf of 5 records gives away much about them: on 10,000 records of the health insurance
+    study, membership inference by the nearest generated record had an AUC of 0.59. The privacy knob enlarges the leaves
+    of each quasi-identifier by its weight.
     """
 
     heeds: ClassVar[frozenset[str]] = frozenset({"privacy"})
@@ -231,7 +231,7 @@ class Cart(SequentialMethod):
 
 
 LEAVES: Final = (200, 1_000)
-"""A leaf has at least a tenth of the training records, within these limits, before any knob is turned."""
+"""Without knobs, a leaf has at least a tenth of the training records, within these limits."""
 
 _SHARE: Final = 0.1
 
@@ -239,11 +239,10 @@ _IN_A_BOOSTED_LEAF: Final = 20
 
 
 class Trees(SequentialMethod):
-    """Trees that tell what is true of many, for attributes, and boosted trees for the label.
-
-    A release is worth what its attributes tell about the label, and gives persons away by what attributes tell about
-    each other. So the attributes are drawn one after the other by trees whose leaves are large. The label comes last,
-    as boosted trees predict it from all attributes: their many small corrections follow no single record. The privacy
+    """Trees with large leaves for attributes, and boosted trees for the label.
+    The utility of a release lies in the association of attributes with the label, its risk in associations among
+    attributes. So the attributes are drawn one after the other by trees with large leaves. The label comes last,
+    predicted by boosted trees from all attributes: their many small corrections follow no single record. The privacy
     knob enlarges the leaves of each quasi-identifier by its weight, up to no tree at all, and those of the boosted
     trees; the value knob makes the leaves of attributes smaller by their importance.
 
@@ -262,7 +261,7 @@ class Trees(SequentialMethod):
 
 
 def leaves_of(task: Task) -> list[int]:
-    """(columns,) The fewest training records in the leaves of each column's tree; as many as there are for no tree."""
+    """(columns,) The minimum training records of leaves of each column's tree; all records for no tree."""
     usual = np.clip(_SHARE * len(task.codes), *LEAVES)
     sizes = usual * (1 + task.costs) / (1 + task.knobs.value * task.importance)
     return [int(each) for each in np.clip(np.ceil(sizes), _IN_A_BOOSTED_LEAF, max(len(task.codes), 1))]
@@ -270,11 +269,11 @@ def leaves_of(task: Task) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class _Boosted:
-    """The label, drawn as boosted trees predict it from all attributes.
+    """The label, predicted by boosted trees from all attributes.
 
     Attributes:
         column: The label.
-        predictors: What they read.
+        predictors: Their features.
         classifier: The trees.
     """
 

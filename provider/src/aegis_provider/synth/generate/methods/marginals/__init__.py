@@ -1,4 +1,4 @@
-"""Generation from marginals: a tree of pairs, exact or with differential privacy."""
+"""Generates records from the marginals of a tree of pairs, exact or with differential privacy."""
 
 from aegis_provider.synth.generate.methods.marginals.method import Marginals
 

@@ -1,4 +1,4 @@
-"""Zero-concentrated differential privacy (zCDP), whose budgets rho add up, and the (epsilon, delta) that it implies."""
+"""Zero-concentrated differential privacy (zCDP) with additive budgets rho, and the implied (epsilon, delta)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,14 @@ import opendp.prelude as dp
 import scipy
 from numpy.typing import NDArray
 
-# Without this, OpenDP offers only what has a fully vetted proof.
+# Otherwise OpenDP offers only functions with fully vetted proofs.
 dp.enable_features("contrib")
 
 
 def noisy(counts: NDArray[np.int64], deviation: float) -> NDArray[np.float64]:
-    """Return counts with discrete Gaussian noise (Canonne, Kamath and Steinke 2020), whose integers hide no digits."""
+    """Return counts with discrete Gaussian noise (Canonne, Kamath and Steinke 2020), free of floating-point
+    artefacts.
+    """
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
     measurement = dp.m.make_gaussian(*space, scale=deviation)
     return np.array(measurement(counts.ravel().tolist()), dtype=np.float64).reshape(counts.shape)
@@ -35,11 +37,11 @@ def noisy_largest(scores: Sequence[int], rho: float) -> int:
 
 
 _LEAST: Final = 1e-15
-"""The relative step by which a budget is lowered if rounding made it too large."""
+"""Relative step for lowering a budget that rounding made too large."""
 
 
 _ROUNDING: Final = 1e-12
-"""This share of the budget is left, so that rounding never uses more than all of it."""
+"""Unused share of the budget, so that rounding never exceeds it."""
 
 STEPS: Final[Mapping[str, float]] = {
     "how many records there are": 0.02,
@@ -48,20 +50,20 @@ STEPS: Final[Mapping[str, float]] = {
     "the choice of pairs": 0.25,
     "the counts of these pairs": 0.25,
 }
-"""The share of rho of each step that looks at records. All others look at what these found, or at no record."""
+"""The share of rho of each step that looks at records. All other steps use only the results of these."""
 
 _RARE: Final = 0.5
-"""The share of delta for values that a single record has; see `levels.py`."""
+"""The share of delta for values of a single record; see `levels.py`."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What the steps may spend.
+    """The budgets of the steps.
 
     Attributes:
         records: The rho of the noisy number of records.
-        levels: The rho of all that chooses levels.
-        rare: The probability that a value which a single record has becomes a level.
+        levels: The rho for choosing levels.
+        rare: The probability that a value of a single record becomes a level.
         tree: The rho of the tree: the counts of columns, the choice of pairs, and their counts.
     """
 
@@ -101,7 +103,7 @@ def log_delta_of(rho: float, epsilon: float) -> float:
     def slope(log: float) -> float:
         return (1 + 2 * math.exp(log)) * rho - epsilon + log - math.log1p(math.exp(log))
 
-    # All is written in log(alpha - 1), since alpha may be 1 + 1e-10 or 1e10. The slope is negative at the first bound
+    # The variable is log(alpha - 1), since alpha may be 1 + 1e-10 or 1e10. The slope is negative at the first bound
     # and positive at the second.
     log = scipy.optimize.brentq(slope, -3 * rho - 1, math.log1p((epsilon + 1) / (2 * rho)), xtol=1e-12)
     over, ratio = math.exp(log), log - math.log1p(math.exp(log))

@@ -1,15 +1,15 @@
-"""Levels that are chosen with differential privacy: which categories are frequent, and how numbers are cut.
-
+"""Levels chosen with differential privacy: the frequent categories, and the intervals of numbers.
 Every record has one value in each column, so it is in one cell of each histogram here, and noise of deviation s on all
 cells uses 1 / 2s^2 of the budget (Bun and Steinke 2016, proposition 1.6). Budgets add up (lemma 1.7).
 
-Categories come from the table, so a record more can bring a new one. It becomes a level only if its noisy count reaches
-a threshold that 1 and noise hardly ever reach (Korolova, Kenthapadi, Mishra and Ntoulas 2009, "Releasing search
+Categories come from the table, so an additional record can bring a new one. A category becomes a level only if its
+noisy count reaches a threshold that 1 plus noise hardly ever reaches (Korolova, Kenthapadi, Mishra and Ntoulas 2009,
+"Releasing search
 queries and clicks privately"; with Gaussian noise, Wilson et al. 2020, "Differentially private SQL with bounded user
-contribution"). All other categories share a level, which is there in any case.
+contribution"). All other categories share a level, which always exists.
 
-Numbers lie on a grid that no table decides: 0, and on both sides stretches from a power of 2 to the next. Stretches
-with many records are halved, and these again. Their type is the plan's; a text that does not have it counts as missing.
+Numbers lie on a grid independent of the table: 0, and on both sides intervals between powers of 2. Intervals with many
+records are halved repeatedly. The type of numbers is the plan's; a text of another type counts as missing.
 """
 
 import math
@@ -38,7 +38,7 @@ from aegis_provider.synth.generate.methods.marginals.budget import noisy
 from aegis_provider.table.values import IN_ORDER, MISSING, ValueType, key_of
 
 HALVINGS: Final = 10
-"""So often is a stretch halved at most: to the thousandth part of a power of 2."""
+"""Maximum number of halvings of an interval: to a thousandth of a power of 2."""
 
 _DIGITS: Final = 18
 _LARGEST: Final = 10**_DIGITS - 1
@@ -47,38 +47,37 @@ _POWERS: Final[NDArray[np.int64]] = 2 ** np.arange(_BITS, dtype=np.int64)
 _LOW: Final = np.concatenate([1 - 2 * _POWERS[::-1], [0], _POWERS])
 _HIGH: Final = -_LOW[::-1]
 _CERTAIN: Final = 5
-"""Of 122 empty cells, hardly ever one has a noisy count of so many standard deviations."""
+"""Of 122 empty cells, hardly ever one has a noisy count of this many standard deviations."""
 
 _LIKELY: Final = 3
-"""A stretch with so many is halved."""
+"""An interval with this many standard deviations is halved."""
 
 _LEAST: Final = 0.5
-"""A level has at least this share of a record, whatever the noise is."""
+"""Minimum count of a level, whatever the noise."""
 
 _EPOCH: Final = 719_163
-"""The ordinal of 1970-01-01, from which days are counted: the nearer to 0, the finer the grid."""
+"""The ordinal of 1970-01-01, the origin of days; the grid is finer near 0."""
 
 _LAST_DAY: Final = 3_652_059
 
 Histogram = Callable[[Codes, int], NDArray[np.float64]]
-"""Returns the noisy counts of so many cells; it is given the cell of each value of the domain, or -1 for none."""
+"""Returns the noisy counts of this many cells, given the cell of each value of the domain, or -1 for none."""
 
 
 def private_levels(
     columns: Sequence[Column], types: Sequence[ValueType | None], rho: float, delta: float
 ) -> tuple[list[Levels], list[str]]:
-    """Return the levels of columns, and the texts of those of the label, the last of which has none.
-
+    """Return the levels of columns, and the texts of the label's levels, except the last, which has none.
     All together are delta-approximately rho-zCDP (Bun and Steinke 2016, section 8).
 
     Args:
-        columns: The columns of the records to learn from, each value as it is written; the label is the last.
-        types: The types of the attributes by the plan. Without one, and for the label, values are categories.
-        rho: The budget, of which each column has the same share.
-        delta: The probability that a value that only one record has becomes a level in some column.
+        columns: The columns of the training records, each value as written; the label is the last.
+        types: The types of the attributes in the plan. Without one, and for the label, values are categories.
+        rho: The budget, shared equally by all columns.
+        delta: The probability that a value of only one record becomes a level in some column.
 
     Raises:
-        TableError: No category of a column, or fewer than two of the label, are frequent enough for their noise.
+        TableError: No category of a column, or fewer than two of the label, stand out from the noise.
     """
     parts = rho / len(columns), delta / len(columns)
     *attributes, label = columns
@@ -96,7 +95,7 @@ def private_levels(
 
 
 def threshold_of(deviation: float, delta: float) -> int:
-    """Return the least count that 1 and discrete Gaussian noise reach with a probability of at most delta.
+    """Return the smallest count that 1 plus discrete Gaussian noise reaches with a probability of at most delta.
 
     Such noise is at least m with at most the probability that continuous noise is at least m - 1, for whole m above 0
     (Canonne, Kamath and Steinke 2020, proposition 25).
@@ -105,7 +104,7 @@ def threshold_of(deviation: float, delta: float) -> int:
 
 
 def _of_categories(column: Column, rho: float, delta: float) -> tuple[Levels, list[str]]:
-    """Return a level for each category that stands out, one for all others, if there are any or not, and the former."""
+    """Return a level for each category that stands out, one for any others, and the former categories."""
     present, deviation = np.flatnonzero(column.counts), math.sqrt(1 / (2 * rho))
     counts = noisy(column.counts[present], deviation)
     stands_out = counts >= max(FEWEST, threshold_of(deviation, delta))
@@ -120,7 +119,7 @@ def _of_categories(column: Column, rho: float, delta: float) -> tuple[Levels, li
 
 
 def _of_numbers(column: Column, kind: ValueType | None, rho: float) -> Levels:
-    """Return a level for missing numbers, if they stand out, and those of stretches of the grid."""
+    """Return a level for missing numbers, if they stand out, and levels for intervals of the grid."""
     queries = 1 + HALVINGS + 2 * (kind == ValueType.NUMBER)
     deviation = math.sqrt(queries / (2 * rho))
     sure = max(FEWEST, _CERTAIN * deviation)
@@ -157,7 +156,7 @@ def _of_numbers(column: Column, kind: ValueType | None, rho: float) -> Levels:
 
 
 def _key(text: str, kind: ValueType | None) -> Decimal | None:
-    """Return a number, of a date its days since 1970, or `None` if the text is missing or not of the type."""
+    """Return a number, for a date its days since 1970, or `None` if the text is missing or of another type."""
     if text == MISSING or kind is None:
         return None
     try:
@@ -168,7 +167,7 @@ def _key(text: str, kind: ValueType | None) -> Decimal | None:
 
 
 def _decimals(keys: Sequence[Decimal | None], histogram: Histogram, sure: float) -> int:
-    """Return the most decimals that surely several numbers have, or as many as fit beside the digits of the largest."""
+    """Return the maximum decimals that several numbers certainly have, limited by the digits of the largest number."""
     sizes = _DIGITS, _DIGITS + 1
     decimals, digits = np.array([_digits(each) for each in keys], dtype=np.intp).reshape(-1, 2).T
     both = zip((decimals, digits), sizes, strict=True)
@@ -177,7 +176,7 @@ def _decimals(keys: Sequence[Decimal | None], histogram: Histogram, sure: float)
 
 
 def _digits(key: Decimal | None) -> tuple[int, int]:
-    """Return how many decimals a number has, and how many digits before them; -1 without a number."""
+    """Return the number of decimals, and of digits before them; -1 without a number."""
     if key is None:
         return -1, -1
     exponent = key.as_tuple().exponent
@@ -190,7 +189,7 @@ def _unit(key: Decimal | None, decimals: int) -> int:
 
 
 def _nearest(units: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(values,) Return each number, or the end of a stretch that is nearest to it if it is in none."""
+    """(values,) Return each number, or the nearest end of an interval if it is in none."""
     place = np.searchsorted(low, units, side="right") - 1
     below, above = high[np.maximum(place, 0)], low[np.minimum(place + 1, len(low) - 1)]
     moved = np.where((place == len(low) - 1) | (units - below <= above - units), below, above)
@@ -205,7 +204,7 @@ def _halved(
     histogram: Histogram,
     enough: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Halve stretches of the grid with enough records, and these again; return their ends and their noisy counts."""
+    """Halve intervals of the grid with enough records repeatedly; return their ends and their noisy counts."""
     low, high, counts = _LOW[held], _HIGH[held], counts[held]
     enough = max(enough, float(counts.sum()) / MOST)
     is_new = np.ones(len(low), dtype=bool)

@@ -1,4 +1,4 @@
-"""The method `mbi`: records from a tree of pair marginals, with differential privacy or without."""
+"""The method `mbi`: records from a tree of pair marginals, with or without differential privacy."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,23 +25,23 @@ from aegis_provider.synth.generate.methods.method import DELTA, Knobs, Model, No
 from aegis_provider.table.values import ValueType
 
 _EPSILONS: Final = (1e-6, 1e6)
-"""The least and the largest epsilon, as for noise on the counts of an entry."""
+"""The smallest and the largest epsilon, as for noise on the counts of an entry."""
 
 
 class Marginals:
     """Marginals on a tree of pairs.
 
     Without epsilon: the tree of the pairs with the most mutual information, and their exact counts (Chow and Liu 1968,
-    "Approximating discrete probability distributions with dependence trees"). Records that are drawn have nearly the
-    same counts of these pairs, so a pair of levels that only one record has comes up, too. There is no guarantee.
+    "Approximating discrete probability distributions with dependence trees"). Drawn records have nearly the same counts
+    of these pairs, so a pair of levels of only one record is generated, too. There is no guarantee.
 
     With epsilon: MST (McKenna, Miklau and Sheldon 2021, "Winning the NIST contest") with the estimation of
-    Private-PGM. See `mst.py`. Its noise comes from the operating system's cryptographic source and not from `rng`:
-    whoever knows the seed could subtract noise that follows from it. Two trainings with one seed thus differ.
+    Private-PGM. See `mst.py`. Its noise comes from the operating system's cryptographic source, not from `rng`, since
+    an attacker who knows the seed could subtract seeded noise. So two trainings with one seed differ.
 
-    The privacy knob makes pairs of two quasi-identifiers count for less by the smaller of their weights, so that the
-    tree rather links them to the label; the value knob makes pairs with the label count for more by the importance of
-    the other. With epsilon only the former is possible: importance follows from the records.
+    The privacy knob reduces the weight of pairs of two quasi-identifiers by the smaller of their weights, so that the
+    tree prefers to link them to the label. The value knob increases the weight of pairs with the label by the
+    importance of the other. With epsilon only the former is possible, since importance depends on the records.
     """
 
     heeds: ClassVar[frozenset[str]] = frozenset({"epsilon", "delta", "privacy", "value"})
@@ -49,18 +49,17 @@ class Marginals:
 
     def guarantee(self, knobs: Knobs) -> tuple[float, float] | None:
         """Return epsilon and delta; `None` without epsilon.
-
-        Of two tables, one of which has one more record, `noticed` and `train` together are (epsilon, delta)-
-        indistinguishable, and so is what is drawn from the model: they take from the records nothing but noisy counts
-        and a noisy choice. A second training uses the budget again.
+        For two tables that differ by one record, the results of `noticed` and `train` together, and records drawn from
+        the model, are (epsilon, delta)-indistinguishable: they use only noisy counts and noisy choices. A second
+        training spends the budget again.
 
         Raises:
-            PlanError: Epsilon or delta is out of range, or value is asked for, too.
+            PlanError: Epsilon or delta is out of range, or the value knob is used, too.
         """
         if knobs.epsilon is None:
             return None
         if knobs.value:
-            raise PlanError("what is important follows from the records, so epsilon cannot cover value; leave one out")
+            raise PlanError("importance depends on the records, so epsilon cannot cover value; omit one of them")
         least, most = _EPSILONS
         delta = DELTA if knobs.delta is None else knobs.delta
         if not least <= knobs.epsilon <= most:
@@ -72,7 +71,7 @@ class Marginals:
         return knobs.epsilon, delta
 
     def noticed(self, columns: Sequence[Column], types: Sequence[ValueType | None], knobs: Knobs) -> Noticed:
-        """Return levels and the number of records, both with noise; see `levels.py`.
+        """Return noisy levels and a noisy number of records; see `levels.py`.
 
         Raises:
             TableError: A column has no value that stands out from the noise, or the label fewer than two.
@@ -80,7 +79,7 @@ class Marginals:
         """
         guarantee = self.guarantee(knobs)
         if guarantee is None:
-            raise ValueError("without epsilon, nothing needs noise")
+            raise ValueError("without epsilon, there is no noise")
         budget = Budget.of(*guarantee)
         records = noisy(np.array([len(columns[-1].places)]), math.sqrt(1 / (2 * budget.records)))
         levels, labels = private_levels(columns, types, budget.levels, budget.rare)
@@ -89,8 +88,8 @@ class Marginals:
     def train(
         self,
         task: Task,
-        rng: np.random.Generator,  # noqa: ARG002 - exact counts need no randomness, and noise must not be repeatable
-        state: Mapping[str, Any] | None = None,  # noqa: ARG002 - training is one step, so there is nothing to go on from
+        rng: np.random.Generator,  # noqa: ARG002 - exact counts need no randomness, and noise must not be reproducible
+        state: Mapping[str, Any] | None = None,  # noqa: ARG002 - training is one step, so nothing can be resumed
     ) -> Iterator[Model]:
         """Yield the only model.
 
@@ -108,12 +107,12 @@ class Marginals:
 
 
 def _share(task: Task, pair: Pair) -> float:
-    """Return the share, in (0, 1], of what a pair tells that counts: less for two quasi-identifiers."""
+    """Return the weight, in (0, 1], of a pair: less for two quasi-identifiers."""
     return float(1 / (1 + task.costs[list(pair)].min()))
 
 
 def _worth(task: Task, pair: Pair) -> float:
-    """Return the same, and more for an important attribute with the label."""
+    """Return the same weight, increased for an important attribute with the label."""
     near, label = pair[0], len(task.levels) - 1
     gain = task.knobs.value * task.importance[near] if pair[1] == label else 0.0
     return float(_share(task, pair) * (1 + gain))

@@ -1,4 +1,4 @@
-"""MST: a tree of pairs that is chosen and counted with differential privacy.
+"""MST: a tree of pairs, chosen and counted with differential privacy.
 
 McKenna, Miklau and Sheldon 2021, "Winning the NIST contest": a third of the budget each for the noisy counts
 of all columns, for choosing the pairs, and for the noisy counts of these. Neighbouring tables differ by one record,
@@ -6,9 +6,8 @@ which is in one cell of each marginal, so each marginal has the L2 sensitivity 1
 of the budget (Bun and Steinke 2016, proposition 1.6; Canonne, Kamath and Steinke 2020, for integers), and
 budgets add up (Bun and Steinke 2016, lemma 1.7).
 
-Unlike the authors' program, rare levels that are ordered are put together with their neighbours, levels are drawn from
-their groups by their noisy counts, and the errors of pairs are whole numbers, so that one record changes them by at
-most 1 in floating point, too.
+Unlike the authors' program, this merges rare ordered levels with their neighbours, draws levels from their groups by
+noisy counts, and uses integer errors of pairs, so that one record changes them by at most 1 also in floating point.
 """
 
 import math
@@ -27,7 +26,7 @@ from aegis_provider.synth.generate.methods.marginals.budget import noisy, noisy_
 from aegis_provider.synth.generate.methods.marginals.tree import Pair, TreeModel, outward, spanning_tree
 
 _DEVIATIONS: Final = 3
-"""A group has a noisy count of this many standard deviations of its noise, as in MST."""
+"""Minimum noisy count of a group in standard deviations of its noise, as in MST."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,7 @@ class Groups:
 
     @classmethod
     def of(cls, noisy: NDArray[np.float64], deviation: float, *, ordered: bool) -> Self:
-        """Put rare levels together: with their neighbours if they are ordered, otherwise all in one group (MST)."""
+        """Merge rare levels: with their neighbours if they are ordered, otherwise all in one group (MST)."""
         rare = noisy < _DEVIATIONS * deviation
         if ordered:
             return cls(_neighbours(noisy, deviation), noisy, deviation)
@@ -70,7 +69,7 @@ class Groups:
         return np.bincount(self.of_level, self.noisy).astype(np.float64)
 
     def within(self) -> Conditional:
-        """Return the levels of each group, by their noisy counts; with equal shares if none of these is above 0."""
+        """Return the distribution of levels in each group by noisy counts; uniform if no count is positive."""
         weights = np.maximum(self.noisy, 0.0)
         nothing = np.bincount(self.of_level, weights)[self.of_level] == 0
         weights[nothing] = 1.0
@@ -80,7 +79,7 @@ class Groups:
 
 
 def _neighbours(noisy: NDArray[np.float64], deviation: float) -> Codes:
-    """(levels,) Group levels in their order, each group as soon as its count stands out from its noise."""
+    """(levels,) Group levels in their order; a group ends once its count stands out from its noise."""
     of_level = np.zeros(len(noisy), dtype=np.intp)
     group, count, levels = 0, 0.0, 0
     for level, each in enumerate(noisy):
@@ -94,13 +93,13 @@ def _neighbours(noisy: NDArray[np.float64], deviation: float) -> Codes:
 
 
 with warnings.catch_warnings(), jax.enable_x64(True):
-    # It warns about settings of JAX, whose cache of compiled programs is not ours to turn off.
+    # mbi warns about JAX settings, but the cache of compiled programs must stay on.
     warnings.simplefilter("ignore")
     import mbi
 
 _MOST_STEPS: Final = 20_000
 _TOLERANCE: Final = 1e-6
-"""The relative decrease of the loss over 50 steps at which the estimation ends."""
+"""The estimation ends at this relative decrease of the loss over 50 steps."""
 
 
 def estimated(
@@ -108,7 +107,7 @@ def estimated(
 ) -> dict[tuple[int, ...], NDArray[np.float64]]:
     """Return consistent marginals that fit the noisy ones of single columns and of pairs.
 
-    These are the marginals of the distribution of most entropy among those that minimise the sum of squared differences
+    These are the marginals of the maximum-entropy distribution among those that minimise the sum of squared differences
     over their variances (McKenna, Sheldon and Miklau 2019, "Graphical-model based estimation and inference for
     differential privacy"). It uses double precision: with single precision the estimation stalls.
 
@@ -118,7 +117,7 @@ def estimated(
         deviation: The standard deviation of the noise on these.
 
     Returns:
-        The marginal of each pair and of the last column; none is negative.
+        The nonnegative marginal of each pair and of the last column.
     """
     domain = mbi.Domain(range(len(groups)), [group.size for group in groups])
     total = max(1.0, float(np.mean([group.noisy.sum() for group in groups])))
@@ -147,7 +146,7 @@ _ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True)
 class Spending:
-    """How the budget is spent.
+    """The division of the budget.
 
     Attributes:
         single: The standard deviation of the noise on the counts of each column.
@@ -161,7 +160,7 @@ class Spending:
 
     @classmethod
     def of(cls, rho: float, columns: int) -> "Spending":
-        """Divide a budget among the columns and the pairs of a tree of them; one column gets it all."""
+        """Divide a budget among the columns and the pairs of a tree; a single column gets all."""
         rho = rho * (1 - _ROUNDING)
         part, pairs = (rho / 3, columns - 1) if columns > 1 else (rho, 1)
         return cls(math.sqrt(columns / (2 * part)), part / pairs, math.sqrt(pairs / (2 * part)))
@@ -177,10 +176,10 @@ def private_tree(
 
     Args:
         codes: (records, columns) The levels of the records.
-        levels: The levels of each column, known anyway; their shares are not used.
+        levels: The levels of each column, not private; their shares are not used.
         rho: The budget of zCDP.
-        share: Returns the share, in (0, 1], of the error of a pair that counts when pairs are chosen. It must not
-            depend on the records.
+        share: Returns the weight, in (0, 1], of a pair's error in the choice of pairs. It must not depend on the
+            records.
     """
     spending = Spending.of(rho, len(levels))
     groups = [
@@ -198,14 +197,14 @@ def private_tree(
 
 
 def _chosen(grouped: Codes, groups: Sequence[Groups], rho: float, share: Callable[[Pair], float]) -> list[Pair]:
-    """Return a tree of the pairs that independent columns with the noisy counts would have most wrong."""
+    """Return a tree of the pairs with the largest error under independence of columns with the noisy counts."""
     total = np.mean([group.noisy.sum() for group in groups])
     shares = [simplex(group.counts, max(1.0, float(total))) for group in groups]
 
     def error(pair: Pair) -> int:
         expected = np.rint(np.outer(shares[pair[0]], shares[pair[1]]) / max(1.0, float(total)))
         whole = int(np.abs(_counts(grouped, groups, pair) - expected.astype(np.int64)).sum())
-        # A fraction of whole numbers, rounded down: of at most 1, it changes by at most 1 if the error does.
+        # Exact integer arithmetic: a weight of at most 1, rounded down, changes by at most 1 if the error does.
         numerator, denominator = share(pair).as_integer_ratio()
         return whole * numerator // denominator
 
@@ -225,7 +224,7 @@ def _counts(grouped: Codes, groups: Sequence[Groups], pair: Pair) -> NDArray[np.
 
 
 def simplex(counts: NDArray[np.float64], total: float) -> NDArray[np.float64]:
-    """(levels,) Return the nearest counts that are not negative and have this sum (Duchi et al. 2008, figure 1)."""
+    """(levels,) Return the nearest nonnegative counts with this sum (Duchi et al. 2008, figure 1)."""
     falling = np.sort(counts)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
     nearest: NDArray[np.float64] = np.maximum(counts - excess[np.flatnonzero(falling > excess)[-1]], 0.0)

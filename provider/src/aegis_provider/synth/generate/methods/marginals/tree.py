@@ -1,4 +1,4 @@
-"""Trees of pairs of columns: the choice of one, and drawing records from one."""
+"""Trees of pairs of columns: their choice, and drawing records from them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ def spanning_tree(columns: int, chosen: Callable[[Sequence[Pair]], Pair]) -> lis
     """Return a tree that connects all columns (Kruskal 1956).
 
     Args:
-        columns: How many columns there are.
-        chosen: Returns one of the pairs that connect columns that were not connected before; called for each pair.
+        columns: The number of columns.
+        chosen: Chooses among the pairs of columns that are not connected yet; called once per pair.
     """
     part = list(range(columns))
     tree: list[Pair] = []
@@ -31,10 +31,9 @@ def spanning_tree(columns: int, chosen: Callable[[Sequence[Pair]], Pair]) -> lis
 
 
 def mutual_information(one: Codes, other: Codes) -> float:
-    """Return the mutual information of two columns in nats, less its bias.
-
-    The levels of independent columns of n records have (rows - 1)(columns - 1) / 2n too much on average (Miller 1955).
-    Without the correction, columns with many levels look alike. The result may be negative.
+    """Return the bias-corrected mutual information of two columns in nats.
+    For independent columns of n records, the bias is (rows - 1)(columns - 1) / 2n (Miller 1955). Without the
+    correction, columns with many levels seem dependent. The result may be negative.
     """
     size = int(other.max()) + 1
     joint = np.unique(one * size + other, return_counts=True)[1]
@@ -61,13 +60,13 @@ def outward(tree: Sequence[Pair], root: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class TreeModel:
-    """The distribution of a column, and of each other column given its neighbour on the way to that one.
+    """The distribution of a root column, and of each other column given its neighbour towards the root.
 
     Attributes:
         root: The column that is drawn first.
         first: Its distribution; it has one group.
         steps: The neighbour of each other column, the column, and its distribution for each level of the neighbour.
-        levels: If these are not levels but groups of them: the distribution of levels in each group of each column.
+        levels: If the columns contain groups of levels: the distribution of levels in each group of each column.
     """
 
     root: int
@@ -77,11 +76,13 @@ class TreeModel:
 
     @property
     def losses(self) -> Mapping[str, float]:
-        """Nothing: the model is not trained in steps."""
+        """Empty: the model is not trained in steps."""
         return {}
 
     def sample(self, records: int, rng: np.random.Generator) -> Codes:
-        """(records, columns) Draw records such that the counts of each pair of the tree are nearly as expected."""
+        """(records, columns) Draw records in which the counts of each pair of the tree are close to their
+        expectation.
+        """
         codes = np.zeros((records, len(self.steps) + 1), dtype=np.intp)
         if not records:
             return codes
@@ -94,5 +95,5 @@ class TreeModel:
         return codes
 
     def state(self) -> Mapping[str, Any]:
-        """Nothing: the training ends with this model."""
+        """Empty: the training ends with this model."""
         return {}

@@ -24,7 +24,7 @@ from aegis_provider.synth.generate.methods.wgan_gp.training import (
 )
 
 _SAMPLED_AT_ONCE: Final = 5_000
-"""Always so many, since JAX compiles anew for each number of records."""
+"""Fixed sample size, since JAX compiles for each number of records."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class WganGp:
     """Wasserstein GAN with gradient penalty, and the two regularisers of Bagad et al. (2021).
 
     Attributes:
-        settings: Those of the networks and of their training.
-        every: After how many iterations a model is returned: so few that they never take long.
-        stride: One in so many of these models is looked at.
-        scaled: Whether distances are relative to those between real records; otherwise they are absolute, as printed in
-            the paper.
+        settings: The settings of the networks and their training.
+        every: Iterations between models, few enough to be quick.
+        stride: The interval between evaluated models.
+        scaled: Whether distances are relative to those between real records; otherwise they are absolute, as in the
+            paper.
     """
 
     heeds: ClassVar[frozenset[str]] = frozenset({"privacy", "value"})
@@ -47,16 +47,16 @@ class WganGp:
     scaled: bool = True
 
     def guarantee(self, _knobs: Knobs) -> tuple[float, float] | None:
-        """Nothing is guaranteed."""
+        """Return `None`: there is no guarantee."""
         return None
 
     def train(
         self, task: Task, rng: np.random.Generator, state: Mapping[str, Any] | None = None
     ) -> Iterator["Trained"]:
-        """Yield a model after every few iterations, without end.
+        """Yield a model every few iterations, indefinitely.
 
         Raises:
-            DivergedError: The weights are no numbers any more.
+            DivergedError: The weights are no longer numbers.
         """
         key, blocks = jax.random.key(int(rng.integers(1 << 32))), Blocks(task.sizes)
         networks = initial_networks(blocks, self.settings, rng)
@@ -72,7 +72,7 @@ class WganGp:
             yield Trained(blocks, self.settings, networks, losses)
 
     def restored(self, task: Task, state: Mapping[str, Any]) -> "Trained":
-        """Return the model of the same task that had this state."""
+        """Return the model of the same task with this state."""
         blocks = Blocks(task.sizes)
         networks = initial_networks(blocks, self.settings, np.random.default_rng(0))
         return Trained(blocks, self.settings, _restored(networks, state), {})
@@ -93,7 +93,7 @@ class WganGp:
         return Nearness(jnp.asarray(features), jnp.float32(scale), jnp.float32(weight))
 
     def _usual_distance(self, task: Task, features: NDArray[np.float32], rng: np.random.Generator) -> float:
-        """Return the median S of real records; 1 if most of them have as many equal ones."""
+        """Return the median S of real records; 1 if it is 0, since most of them have enough equal ones."""
         rows = rng.permutation(len(task.codes))[: 2 * self.settings.reference]
         real, half = Blocks(task.sizes).vectors(task.codes[rows], features), max(1, len(rows) // 2)
         sums = _nearest_sum(real[:half], real[-half:], min(self.settings.neighbours, half))

@@ -1,4 +1,4 @@
-"""Two small networks as functions of their weights."""
+"""Small networks as functions of their weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,14 +40,16 @@ class Blocks:
         return np.stack([each.argmax(axis=1) for each in np.split(noisy, self._ends, axis=1)], axis=1)
 
     def vectors(self, codes: Codes, entries: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(records, features) Return the vectors of records, times a matrix (width, features), without making them."""
+        """(records, features) Return the vectors of records times a matrix (width, features), without materialising
+        them.
+        """
         starts = np.append(0, self._ends)
         parts = [entries[start + column] for start, column in zip(starts, codes.T, strict=True)]
         return np.asarray(np.sum(parts, axis=0))
 
     @property
     def _ends(self) -> list[int]:
-        """Where each block but the last ends."""
+        """The ends of all blocks but the last."""
         return list(accumulate(self.sizes[:-1]))
 
     def _split(self, vectors: Array) -> list[Array]:
@@ -55,9 +57,9 @@ class Blocks:
 
 
 def distance_map(levels: Sequence[Levels], weights: NDArray[np.float64]) -> NDArray[np.float32]:
-    """(width, features) Return what turns vectors into features whose Euclidean distances are those of the records.
+    """(width, features) Return the matrix that maps vectors to features with the records' Euclidean distances.
 
-    Two records are as far apart as `sqrt(sum of weight_j d_j^2)` over the columns. `d_j` is the difference of the
+    The distance of two records is `sqrt(sum of weight_j d_j^2)` over the columns. `d_j` is the difference of the
     positions of two numbers, in [0, 1]. It is 1 between two different categories, and about 1 between a number and a
     missing one. All entries of a column's block share its weight.
 
@@ -84,7 +86,7 @@ def _of_column(levels: Levels) -> NDArray[np.float64]:
     if levels.missing is None:
         return np.asarray(levels.positions[:, None])
     is_missing = np.arange(levels.size) == levels.missing
-    # A missing number is in the middle, and half a unit away from that in a direction of its own.
+    # A missing number lies in the middle, displaced in a separate direction.
     places, apart = np.where(is_missing, 0.5, levels.positions), np.where(is_missing, np.sqrt(0.75), 0.0)
     return np.asarray(np.stack([places, apart], axis=1), dtype=np.float64)
 
@@ -104,7 +106,7 @@ def initial_weights(sizes: Sequence[int], rng: np.random.Generator) -> Weights:
 
 
 def _drawn(inputs: int, outputs: int, rng: np.random.Generator) -> Array:
-    # NumPy draws them, since JAX would first have to compile that for each size.
+    # Drawn by NumPy, since JAX would compile for each size.
     drawn = rng.standard_normal((inputs, outputs), dtype=np.float32)
     return jnp.asarray(drawn * np.float32(np.sqrt(2 / inputs)))
 

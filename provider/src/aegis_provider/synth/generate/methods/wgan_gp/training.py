@@ -1,4 +1,4 @@
-"""The training of both networks, some hundred iterations at a time."""
+"""Trains both networks, several iterations at a time."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,17 +11,17 @@ from jax import Array
 
 from aegis_provider.synth.generate.methods.wgan_gp.networks import Blocks, Weights, initial_weights, outputs_of
 
-# Distances have no derivative at 0, where the square root is infinitely steep.
+# The square root has no derivative at 0.
 _LEAST_SQUARE = 1e-12
 
 
 class Nearness(NamedTuple):
-    """How near generated records are to real ones.
+    """The nearness of generated records to real ones.
 
     Attributes:
-        features: (width, features) What turns vectors into features whose Euclidean distances count.
+        features: (width, features) The matrix that maps vectors to features with Euclidean distances.
         scale: The sum of distances at which nearness has fallen to 1/e.
-        weight: How much it counts in the loss.
+        weight: Its weight in the loss.
     """
 
     features: Array
@@ -38,7 +38,7 @@ def critic_loss(critic: Weights, real: Array, generated: Array, key: Array, pena
         critic: D.
         real: (records, width) x.
         generated: (records, width) G(z).
-        key: The source of x^.
+        key: The random key of x^.
         penalty: lambda.
     """
     share = jax.random.uniform(key, (len(real), 1))
@@ -66,13 +66,13 @@ def generator_loss(
     Args:
         generated: (records, width) G(z).
         critic: D.
-        reference: (reference records, width) The real records among which the nearest are sought.
+        reference: (reference records, width) The real records to search for the nearest.
         privacy: lambda_p and tau_p, and the distance over the quasi-identifiers; `None` if lambda_p is 0.
         value: lambda_u and tau_u, and the distance over all attributes; `None` if lambda_u is 0.
-        neighbours: How many of the nearest records count.
+        neighbours: The number of nearest records.
     """
     loss = -outputs_of(critic, generated).mean()
-    # A term without weight is left out, since looking for the nearest records takes as long as all else.
+    # Skip a term without weight, since the search for the nearest records takes half of the time.
     if privacy is not None:
         loss += privacy.weight * _nearness(generated, reference, privacy, neighbours).mean()
     if value is not None:
@@ -88,12 +88,12 @@ def _nearness(generated: Array, reference: Array, how: Nearness, neighbours: int
 def nearest_sum(records: Array, reference: Array, neighbours: int) -> Array:
     """(records,) Return S, the sum of the Euclidean distances to the nearest reference records.
 
-    Which records are nearest is no function to differentiate; how far they are is.
+    The derivative is that of the distances, not of the choice of the nearest records.
 
     Args:
         records: (records, features).
         reference: (reference records, features).
-        neighbours: How many count.
+        neighbours: The number of nearest records.
     """
     here = jax.lax.stop_gradient(records)
     squares = (here**2).sum(axis=1)[:, None] - 2 * here @ reference.T + (reference**2).sum(axis=1)
@@ -108,13 +108,13 @@ class Settings(NamedTuple):
     Attributes:
         penalty: lambda, the weight of the gradient penalty.
         critic_steps: The steps of the critic for each of the generator.
-        rate: The rate of Adam.
+        rate: The learning rate of Adam.
         noise: The length of z.
         hidden: The sizes of the hidden layers of both networks.
         batch: The records of a step.
-        temperature: That of Gumbel-softmax.
-        neighbours: How many of the nearest real records count (Bagad et al. 2021).
-        reference: Among how many real records the nearest are sought, drawn anew for each step.
+        temperature: The temperature of Gumbel-softmax.
+        neighbours: The number of nearest real records (Bagad et al. 2021).
+        reference: The number of real records to search, drawn for each step.
     """
 
     penalty: float = 10.0
@@ -134,7 +134,7 @@ class Settings(NamedTuple):
 
 
 class Networks(NamedTuple):
-    """Both networks, the states of their optimisers, and how many iterations they have been trained."""
+    """Both networks, the states of their optimisers, and the number of iterations so far."""
 
     generator: Weights
     critic: Weights
@@ -144,12 +144,12 @@ class Networks(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What does not change in the training.
+    """The constants of the training.
 
     Attributes:
         codes: (records, columns) The levels of the real records.
-        privacy: What nearness to them costs; `None` for nothing.
-        value: What it is worth; `None` for nothing.
+        privacy: The penalty on nearness to them; `None` for no penalty.
+        value: The reward for nearness to them; `None` for no reward.
     """
 
     codes: Array
@@ -169,9 +169,8 @@ def initial_networks(blocks: Blocks, settings: Settings, rng: np.random.Generato
 def trained(
     networks: Networks, problem: Problem, key: Array, *, blocks: Blocks, settings: Settings, iterations: int
 ) -> tuple[Networks, Array, Array]:
-    """Return the networks after so many iterations, with the mean losses of critic and generator.
-
-    Each iteration has its own key, so that a training that was interrupted goes on as if it had not been.
+    """Return the networks after this many iterations, with the mean losses of critic and generator.
+    Each iteration has its own key, so that an interrupted training resumes with the same results.
     """
 
     def iterate(current: Networks, _: None) -> tuple[Networks, tuple[Array, Array]]:
