@@ -189,7 +189,7 @@ def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
         (["--method", "gan"], "unknown method 'gan'; did you mean 'wgan-gp'?"),
         (["--epsilon", "1"], "the method cart does not support epsilon; omit it, or choose another method"),
         (["--value", "1"], "the method cart does not support value"),
-        (["--method", "mbi", "--epsilon", "1", "--value", "1"], "what is important follows from the records"),
+        (["--method", "mbi", "--epsilon", "1", "--value", "1"], "importance depends on the records"),
         (["--method", "wgan-gp", "--epsilon", "1"], "the method wgan-gp does not support epsilon"),
         (["--label-shares", "yes"], "'yes' is not VALUE=SHARE"),
         (["--label-shares", "yes=0"], "the shares add up to 0, not to 1"),

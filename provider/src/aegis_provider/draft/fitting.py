@@ -162,7 +162,7 @@ def refit(attribute: Attribute, domain: Domain, joint: Counts, minimum: int) -> 
         attribute: The attribute.
         domain: The values to fit it to, or its bins.
         joint: (values, labels) counts.
-        minimum: The fewest records of a group.
+        minimum: Minimum records of a group.
     """
     if not attribute.fitted_to_label:
         return attribute

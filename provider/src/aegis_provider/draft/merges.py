@@ -66,7 +66,7 @@ def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[
 
     Args:
         joint: (values, labels) counts of one value or more, in the order of the values.
-        minimum: The fewest records of a group.
+        minimum: Minimum records of a group.
         sizes: The most groups of each partition, descending.
     """
     groups: Groups = tuple((place,) for place in range(len(joint)))
@@ -85,7 +85,7 @@ def merge_any(joint: NDArray[np.number], minimum: int, sizes: Sequence[int]) -> 
 
     Args:
         joint: (values, labels) counts of one value or more.
-        minimum: The fewest records of a group.
+        minimum: Minimum records of a group.
         sizes: The most groups of each partition, descending.
     """
     merging = _Merging(joint)

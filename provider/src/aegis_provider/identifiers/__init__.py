@@ -1,4 +1,4 @@
-"""The search for what identifies persons: in the columns of a table, and in what leaves."""
+"""Searches the columns of a table, and all output, for values that identify persons."""
 
 from aegis_provider.identifiers.asked import (
     MOST_COLUMNS,

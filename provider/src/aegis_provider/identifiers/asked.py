@@ -1,4 +1,4 @@
-"""Identifying columns that a plan shares as they are: refused unless their provider accepts that."""
+"""Refuses identifying columns that a plan shares unmasked, unless the provider accepts them."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ _NUMBERS: Final = {ValueType.INTEGER, ValueType.NUMBER}
 
 
 def identifying_in_entry(entry: EntryDocument) -> dict[str, str]:
-    """Return which columns of an entry identify persons, by a name or a value or by all of its values, and how."""
+    """Return the columns of an entry that identify persons, by name, by a value or by all values, with the reasons."""
     texts = texts_of_entry(entry)
     shown = accepted_in([*texts.items(), *((name, [name]) for name in texts)], Replayed({}))
     reasons = (
@@ -38,7 +38,7 @@ def identifying_in_entry(entry: EntryDocument) -> dict[str, str]:
 
 
 def _values(entry: EntryDocument, name: str, domain: Sequence[str]) -> Values:
-    """Return what is known of a column as if all of its values were there equally often."""
+    """Return the values of a column, assuming equal frequencies."""
     listed = tuple(text for text in domain if text != MISSING)
     numbers = [*map(float, listed)] if infer_type(listed) in _NUMBERS else []  # an entry also lists intervals
     extent = max(numbers) - min(numbers) if numbers else None
@@ -49,21 +49,20 @@ def _values(entry: EntryDocument, name: str, domain: Sequence[str]) -> Values:
 
 _COLUMNS_PER_READING: Final = 60
 
-#: The most columns of a table to survey.
+#: Maximum columns of a table to survey.
 MOST_COLUMNS: Final = 2_000
 
-# Of more values, only so many at both ends are sampled, and of those that are neither plain numbers nor dates.
+# Of more values, this many at both ends are sampled, and this many that are neither plain numbers nor dates.
 _SAMPLED: Final = 2_000
 _PLAIN: Final = "^([+-]?(0|[1-9][0-9]*)?([.][0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2})$"
 
 
 def values_of(table: Table, names: Sequence[str]) -> list[Values]:
-    """Survey these columns. Of those that are not counted yet, the table is read twice for every 60.
-
-    It is read three times more for each of many values.
+    """Survey these columns.
+    The table is read twice for every 60 uncounted columns, and three times more for each column with many values.
 
     Raises:
-        TableError: The table cannot be read, has no records, or there are too many columns.
+        TableError: The table cannot be read, has no records, or has too many columns.
     """
     refuse_more_columns(table.name, names, MOST_COLUMNS)
     starts = range(0, len(names), _COLUMNS_PER_READING)
@@ -85,7 +84,7 @@ def _surveyed(table: Table, names: Sequence[str]) -> list[Values]:
 
 
 def _of_counts(table: Table, name: str, counted: pa.Table) -> Values:
-    """Survey a column whose texts are counted."""
+    """Survey a counted column."""
     records = dict(zip(counted["text"].to_pylist(), counted["n"].to_pylist(), strict=True))
     if not records:
         raise _no_records(table)
@@ -102,7 +101,7 @@ def _of_counts(table: Table, name: str, counted: pa.Table) -> Values:
 
 
 def _sampled(texts: Collection[str], *, is_text: bool) -> tuple[str, ...]:
-    """Return the texts in their order; of many, the first, the last, and the odd ones of a column of texts."""
+    """Return the texts in order; of many, the first, the last, and the odd ones of a column of texts."""
     ordered = sorted(texts)
     if len(ordered) <= _SAMPLED:
         return tuple(ordered)
@@ -111,7 +110,7 @@ def _sampled(texts: Collection[str], *, is_text: bool) -> tuple[str, ...]:
 
 
 def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
-    """Survey columns by one query for all, one for the values of those with few, and others for those of many."""
+    """Survey columns by one query for all, one for columns with few values, and more for columns with many."""
     keys = table.keys(names, names)
     asked: dict[str, Any] = {"n": keys.count()}
     for place, name in enumerate(names):
@@ -171,7 +170,7 @@ def shared_as_they_are(plan: Plan, configurations: Collection[Configuration]) ->
 
 
 def identifying_in(table: Table, plan: Plan, names: Collection[str] | None = None) -> dict[str, str]:
-    """Return how the label and the attributes of a plan identify persons, or these columns of it, where they do.
+    """Return why the label, attributes of a plan, or these columns of it identify persons, where they do.
 
     Raises:
         TableError: The table cannot be read or lacks a column.
@@ -182,12 +181,12 @@ def identifying_in(table: Table, plan: Plan, names: Collection[str] | None = Non
         for attribute in plan.attributes
         if attribute.discretization is None and attribute.name in columns
     ]
-    table.keep_counts(counted, plan.label)  # a plan's table is counted sooner or later, but bins instead of numbers
+    table.keep_counts(counted, plan.label)  # reused when the plan's table is counted, except where numbers are binned
     return _identifying_beside(table, columns, plan.left_out)
 
 
 def _identifying_beside(table: Table, names: Collection[str], left_out: Collection[str]) -> dict[str, str]:
-    """Return which columns identify persons; columns left out show which stand for the same people as these."""
+    """Return the columns that identify persons, also by comparison with columns left out."""
     beside = [name for name in left_out if name in table.columns and name not in names]
     reasons = identifying(table, values_of(table, [*names, *beside]))
     return {name: reason for name, reason in reasons.items() if name in names}
@@ -203,19 +202,19 @@ def refuse_identifiers(
     left_out: Collection[str] = (),
     known: Mapping[str, str] | None = None,
 ) -> None:
-    """Refuse to share these columns as they are if one of them identifies persons.
+    """Refuse to share these columns unmasked if one of them identifies persons.
 
     Args:
         table: The table.
-        where: What shares them, for the message.
+        where: The place that shares them, for the message.
         names: The columns.
-        instead: What to do; by default, as for the attribute of a plan.
+        instead: The remedy; by default that for the attribute of a plan.
         label: The label, if it is one of them.
-        left_out: Columns that are left out, since others may stand for the same people.
-        known: How columns identify persons, if that was found out before.
+        left_out: Columns left out, since others may identify the same people.
+        known: Why columns identify persons, if known already.
 
     Raises:
-        IdentifierError: One does.
+        IdentifierError: A column identifies persons.
         TableError: The table cannot be read or lacks a column.
     """
     reasons = _identifying_beside(table, names, left_out) if known is None else known
@@ -229,7 +228,7 @@ def refuse_identifiers(
 
 
 def told(table: Table, name: str, reason: str) -> str:
-    """Return a reason for the provider alone: if only some records identify, with their share and the first of them.
+    """Return a reason for the provider only: if some records identify persons, with their share and the first of them.
 
     Raises:
         TableError: The table cannot be read.

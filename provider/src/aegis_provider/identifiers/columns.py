@@ -1,4 +1,4 @@
-"""Whether a column identifies persons: by its values, by how often each occurs, and by its name as further evidence."""
+"""Detects columns that identify persons: by their values, frequencies, and as further evidence, names."""
 
 import datetime as dt
 import re
@@ -38,13 +38,13 @@ _DIGIT: Final = re.compile(r"\d")
 _VIN: Final = re.compile(r"[A-HJ-NPR-Z0-9]{17}")
 _MIDNIGHT: Final = re.compile(r"[T ]00:00(:00(\.0+)?)?Z?$")
 _YEAR: Final = re.compile(r"(?<!\d)(?:18|19|20)\d{2}(?!\d)")
-# What names and codes of places can look like.
+# Contents that names and codes of places resemble.
 _AS_PLACES: Final = frozenset({"name", "phone"})
 _OLDEST, _SPAN = 65, 35
 
 
 def identifies(values: Values) -> str | None:
-    """Return how a column identifies persons, in one short sentence without numbers or values, or `None`."""
+    """Return why a column identifies persons, in one short sentence without numbers or values, or `None`."""
     judges = (_contents, _numbers, _birth_dates, _names, _addresses, _free_text, _codes, _named, _numbers_of_people)
     return next((reason for judge in judges if (reason := judge(values))), None)
 
@@ -99,7 +99,7 @@ def _birth_dates(values: Values) -> str | None:
 
 
 def _year_of(text: str) -> int | None:
-    """Return the year of a date; one of two digits is of the last century if it is above 30."""
+    """Return the year of a date; two digits above 30 are of the last century."""
     if year := _YEAR.search(text):
         return int(year[0])
     short = re.search(r"\d\d$", text)
@@ -140,7 +140,7 @@ def _addresses(values: Values) -> str | None:
 
 
 def _are_houses(values: Values) -> bool:
-    """Return whether values are many different words, each with a number after it, as streets and houses are."""
+    """Return whether values are many different words followed by numbers, like street addresses."""
     houses = [match for text in values.texts if (match := _HOUSE.fullmatch(text))]
     streets = {match["street"] for match in houses}
     is_own = values.records_per_value < 6 and values.distinct >= 50
@@ -148,7 +148,7 @@ def _are_houses(values: Values) -> bool:
 
 
 def _free_text(values: Values) -> str | None:
-    """Judge whether values are texts of several words, most of which hardly any two records share."""
+    """Judge whether values are texts of several words, mostly unique ones."""
     if values.kind != "string" or values.distinct <= _FEW_VALUES:
         return None
     if _are_quantities(values):
@@ -163,7 +163,7 @@ def _free_text(values: Values) -> str | None:
 
 
 def _codes(values: Values) -> str | None:
-    """Judge codes that few records share, as one person's records do: `P0317` and 7731904."""
+    """Judge codes that few records share, such as one person's: `P0317` and 7731904."""
     if values.distinct <= _FEW_VALUES or values.kind not in {"string", "integer"}:
         return None
     if values.kind == "integer":
@@ -182,7 +182,7 @@ def _codes(values: Values) -> str | None:
 
 
 def _are_users(values: Values) -> bool:
-    """Return whether hardly any two records share one of these words, which are made of names."""
+    """Return whether values are nearly unique words made of names."""
     is_own = values.records_per_value < 1.5 and values.share(_USER.fullmatch) >= _NEARLY_ALL
     return is_own and values.share(is_made_of_names) >= 0.4
 
@@ -200,7 +200,7 @@ def _word_codes(values: Values) -> str | None:
 
 
 def _are_quantities(values: Values) -> bool:
-    """Return whether the values say how much or when: a number does not begin with 0, as codes do."""
+    """Return whether the values are amounts or times; unlike codes, numbers do not begin with 0."""
     has_zeros = values.share(re.compile(r"0\d+").fullmatch) > 0.02
     return values.share(is_quantity) >= _NEARLY_ALL and not has_zeros
 
@@ -210,7 +210,7 @@ def _shape(text: str) -> str:
 
 
 def _is_numbered(values: Values) -> bool:
-    """Return whether the codes differ only in a number that runs through most of a range, or that is long."""
+    """Return whether the codes differ only in a number that is long or covers most of a range."""
     numbers = sorted({int(digits) for text in values.texts if (digits := "".join(filter(str.isdigit, text)))})
     is_dense = len(numbers) >= _MOST * (numbers[-1] - numbers[0] + 1)
     return is_dense or min(sum(map(str.isdigit, text)) for text in values.texts) >= 6
@@ -238,7 +238,7 @@ def _integer_codes(values: Values) -> str | None:
 
 
 def _is_even(values: Values, digits: Sequence[str]) -> bool:
-    """Return whether the numbers are spread evenly over their range; most measures are near their middle, or small."""
+    """Return whether the numbers are spread evenly over their range, unlike most measures."""
     numbers = sorted(map(int, digits))
     low, high = numbers[0], numbers[-1]
     half = len(numbers) // 2
@@ -251,7 +251,7 @@ def _is_even(values: Values, digits: Sequence[str]) -> bool:
 
 
 def _named(values: Values) -> str | None:
-    """Judge columns that are named as identifiers, if few records share a value."""
+    """Judge columns named like identifiers, if few records share a value."""
     header = values.header
     if values.distinct <= _FEW_VALUES or not header.is_identifier or values.kind in {"boolean", "date", "number"}:
         return None
@@ -263,7 +263,7 @@ def _named(values: Values) -> str | None:
 
 
 def _numbers_of_people(values: Values) -> str | None:
-    """Judge columns that are named as numbers of customers, patients or members, however many records share a value."""
+    """Judge columns named like numbers of customers, patients or members, however many records share a value."""
     is_numbered = values.kind == "integer" or (values.kind == "string" and values.share(_DIGIT.search) >= _NEARLY_ALL)
     if values.distinct <= _FEW_VALUES or not values.header.is_number_of_people or not is_numbered:
         return None
@@ -284,7 +284,7 @@ def is_code_like(values: Values) -> bool:
 
 
 def may_stand_for_people(values: Values) -> bool:
-    """Return whether the values could be names or numbers that somebody gave to people: no measures, no places."""
+    """Return whether the values could be names or numbers assigned to people, not measures or places."""
     if values.header.is_measure:
         return False
     return values.kind in {"integer", "date"} or (values.kind == "string" and not values.header.is_place)

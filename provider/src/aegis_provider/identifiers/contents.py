@@ -1,4 +1,4 @@
-"""What a text contains that tells who somebody is, wherever in the text it stands: addresses, numbers, names."""
+"""Finds identifying contents anywhere in a text: addresses, numbers, names."""
 
 import ipaddress
 import re
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from aegis_provider.identifiers.names import MAY_BE_NAMED, names_in
 
-#: Modules of python-stdnum whose numbers have check digits, or are of one form, and belong to persons.
+#: Modules of python-stdnum for personal numbers with check digits or a fixed form.
 _MODULES: Final = (
     "at.vnr", "at.tin", "de.idnr", "ch.ssn", "fr.nir", "fr.nif", "es.dni", "es.nie", "es.nif", "it.codicefiscale",
     "gb.nhs", "gb.upn", "gb.utr", "pl.pesel", "pl.nip", "se.personnummer", "nl.bsn", "be.nn", "br.cpf",
@@ -25,7 +25,7 @@ _MODULES: Final = (
     "si.emso", "is_.kennitala", "cn.ric", "ru.inn", "ua.rntrc", "hu.anum", "au.tfn", "id.nik", "nz.ird",
     "do.cedula", "ec.ci", "co.nit", "uy.rut", "imei",
 )  # fmt: skip
-#: Forms without check digits are believed only with their punctuation.
+#: Forms without check digits count only with their punctuation.
 _FORMS: Final = ("us.ssn",)
 _MATCHING: Final = 0.85
 _DATES: Final = (
@@ -36,14 +36,14 @@ _DATES: Final = (
 
 
 def is_iban(text: str) -> bool:
-    """Return whether it is an IBAN: by its check digits."""
+    """Return whether a text is an IBAN, by its check digits."""
     from stdnum import iban  # noqa: PLC0415 - takes longer than most commands need
 
     return bool(iban.is_valid(text, check_country=False))
 
 
 def has_spanish_letter(text: str) -> bool:
-    """Return whether the letter of a Spanish identity number is right."""
+    """Return whether a Spanish identity number has the right letter."""
     from stdnum.es import dni, nie  # noqa: PLC0415 - see above
 
     bare = text.replace("-", "")
@@ -51,20 +51,20 @@ def has_spanish_letter(text: str) -> bool:
 
 
 def has_luhn(text: str) -> bool:
-    """Return whether the digits have the check digit of Luhn, as numbers of cards do."""
+    """Return whether the digits have a valid Luhn check digit, as in card numbers."""
     digits = [int(digit) for digit in re.sub(r"\D", "", text)]
     doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
     return len(set(digits)) > 1 and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
 def dated(text: str) -> bool:
-    """Return whether the first or the last six digits, but for up to five before or after them, can be a date."""
+    """Return whether the first or the last six digits, apart from up to five before or after them, can be a date."""
     digits = re.sub(r"\D", "", text)
     return any(_is_date(digits, place, form) for place in (0, 1, 4, len(digits) - 6) for form in range(len(_DATES)))
 
 
 def dates_within(numbers: Sequence[str]) -> bool:
-    """Return whether there is a date at the same place of all these numbers of 9 to 14 digits, or nearly all."""
+    """Return whether nearly all of these numbers of 9 to 14 digits contain a date at the same place."""
     lengths = {len(number) for number in numbers}
     if not lengths <= set(range(9, 15)) or len(lengths) > 2:
         return False
@@ -113,7 +113,7 @@ def _has_width(text: str, width: int) -> bool:
     return width - 2 <= digits <= width + 2
 
 
-#: How many digits the numbers have that may begin with zeros, which are lost where they are read as numbers.
+#: The digits of numbers that may begin with zeros, which are lost when read as numbers.
 _WIDTHS: Final = {
     "pl.pesel": 11, "be.nn": 11, "br.cpf": 11, "nl.bsn": 9, "ro.cnp": 13, "bg.egn": 10,
     "no.fodselsnummer": 11,
@@ -127,10 +127,10 @@ class Content:
     """A kind of content.
 
     Attributes:
-        plural: What it is called: `e-mail addresses`.
-        candidate: A pattern, in the syntax that RE2 and Python share, that every text with such content matches.
-        is_meant: Whether what the pattern matched is such content.
-        finds: Yields such content; by default, all that the pattern matches and that is meant.
+        plural: Its name: `e-mail addresses`.
+        candidate: A pattern, in the common syntax of RE2 and Python, that every text with such content matches.
+        is_meant: Whether a match of the pattern is such content.
+        finds: Yields such content; by default, all matches that pass `is_meant`.
     """
 
     plural: str
@@ -152,8 +152,8 @@ _DOMAINS: Final = (
     "com|org|net|edu|gov|info|biz|eu|io|de|at|ch|fr|it|es|uk|us|nl|be|se|no|dk|fi|pl|cz|pt|br|ru|jp|cn|in|au|ca"
 )
 
-# Groups of digits as telephone numbers are written: with a country's code, with the area in brackets, or with a leading
-# zero or in the groups of one country. Fewer than 8 digits are not enough, more than 15 no number has.
+# Groups of digits in the forms of telephone numbers: with a country code, with the area in brackets, with a leading
+# zero, or in the groups of one country. They have 8 to 15 digits.
 _PHONES: Final = (
     r"(?:\+|\b00)[1-9]\d{0,2}[ .\-/]{0,2}(?:\(0?\d{1,5}\)[ .\-/]?)?\d(?:[ .\-/]{0,2}\d){5,13}\b"
     r"|\(0?\d{2,5}\)[ .\-/]{0,2}\d{2,4}(?:[ .\-/]?\d{2,4}){1,4}\b"
@@ -178,7 +178,7 @@ _UUID: Final = (
     r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:[0-9a-f]{2}[:\-]){5}[0-9a-f]{2}\b"
 )
 
-# National numbers that are known by their punctuation or letters. Those that are bare digits are judged by columns.
+# National numbers recognised by their punctuation or letters. Bare digits are judged by column.
 _NATIONAL: Final = (
     r"\b\d{3}-\d{2}-\d{4}\b"  # United States
     r"|\b756\.\d{4}\.\d{4}\.\d{2}\b"  # Switzerland
@@ -198,7 +198,7 @@ _DATED_NATIONAL: Final = r"\b\d{6}(?:\d{2})?[\-+A]\d{3}[\dA-Y]\b|\b\d{6}-\d{7}\b
 
 
 def _ibans_in(text: str) -> Iterator[str]:
-    """Yield the IBANs in a text; what follows one can look like a part of it."""
+    """Yield the IBANs in a text; the text after one may resemble a part of it."""
     for match in re.finditer(_IBAN, text):
         groups = match[0].split(" ")
         starts = (" ".join(groups[:number]) for number in range(len(groups), 0, -1))
@@ -226,7 +226,7 @@ def _is_ip(text: str) -> bool:
 _SPANISH: Final = re.compile(r"[XYZ]?-?\d{7,8}-?[A-Z]")
 _DATE: Final = re.compile(r"0?\d{1,2}([ .\-/])\d{1,2}\1(\d{2}|\d{4})|\d{4}([ .\-/])\d{1,2}\3\d{1,2}")
 
-#: Kinds that a text can have by chance: alone in its cell, such content counts only if most cells have it.
+#: Kinds of content that occur by chance: alone in a cell, they count only if most cells have them.
 BY_CHANCE: Final = frozenset({"dated", "card", "national", "ip"})
 
 CONTENTS: Final[Mapping[str, Content]] = {
@@ -249,7 +249,7 @@ CONTENTS: Final[Mapping[str, Content]] = {
 def contents_of(texts: pa.Array, kinds: Sequence[str] = tuple(CONTENTS)) -> Iterator[tuple[str, int, str]]:
     """Yield the contents of texts as (kind, place of the text, content), kind by kind.
 
-    Each kind is first looked for in all texts at once; only candidates are looked at one by one.
+    Each kind is searched in all texts at once; only candidates are checked one by one.
     """
     for kind in kinds:
         content = CONTENTS[kind]
@@ -261,7 +261,7 @@ def contents_of(texts: pa.Array, kinds: Sequence[str] = tuple(CONTENTS)) -> Iter
 def contents_of_each(columns: Sequence[pa.Array]) -> list[list[tuple[str, int, str]]]:
     """Return the contents of the texts of each column, as `contents_of` yields them.
 
-    Patterns are compiled at each search, which takes longer than to search some thousand texts; so all are searched
+    Compiling a pattern, once per search, takes longer than searching a few thousand texts, so all are searched
     together.
     """
     ends = list(accumulate(map(len, columns)))

@@ -1,4 +1,4 @@
-"""What the name of a column says about its values, in the languages that tables are often written in."""
+"""The meaning of column names, in common languages of tables."""
 
 import re
 import unicodedata
@@ -38,12 +38,12 @@ _IDENTIFIERS: Final = (
     "|employee|student"
     "|subject|participant|person|respondent"
 )
-# At the end of a name only, but there also of compounds: `Personalnr`.
+# Only at the end of a name, including compounds: `Personalnr`.
 _NUMBERS: Final = (
     r"(?:(?:^|[^a-z])(?:no|num|number|numero|key|ref|reference|case|record)|nr|nummer|numer|nro|nummer|tunnus"
     r"|kennung|kenning)[^a-z]*$"
 )
-# Numbers that somebody gives to the persons that he knows: `KdNr`, `patient_id`, `numero de socio`, and `Kunde` alone.
+# Numbers that organisations assign to persons: `KdNr`, `patient_id`, `numero de socio`, and `Kunde` alone.
 _PEOPLE: Final = (
     "kd|kunden?|customer|cust|client|klient(?:en)?|cliente|klant|kund|zakaznik|klijent|asiakas"
     "|patient(?:en)?|paciente|paziente|pacient|potilas|mitglieds?|member|membre|medlems?|socio|jasen"
@@ -113,7 +113,7 @@ _DAYS: Final = (
 
 @dataclass(frozen=True)
 class Header:
-    """What the name of a column says of its values."""
+    """The meaning of a column's name."""
 
     is_name: bool
     is_identifier: bool
@@ -132,7 +132,7 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 @cache
 def words_of(name: str) -> str:
-    """Return the words of a name in small letters without accents: `Straße (Ort)` is `strasse_(ort)`."""
+    """Return the words of a name in lower case without accents: `Straße (Ort)` is `strasse_(ort)`."""
     words = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
     words = "".join(
         each for each in unicodedata.normalize("NFD", words) if not unicodedata.combining(each) or each > "\u0370"
@@ -144,7 +144,7 @@ def words_of(name: str) -> str:
 
 @cache
 def header_of(name: str) -> Header:
-    """Return what a name such as `birthDate`, `BIRTH DATE` or `Geburtsdatum` says."""
+    """Return the meaning of a name such as `birthDate`, `BIRTH DATE` or `Geburtsdatum`."""
     words = words_of(name)
     matches = [
         _pattern(each).search(words) is not None

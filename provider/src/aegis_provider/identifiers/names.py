@@ -1,4 +1,4 @@
-"""Names of persons: by lists of common ones, by their form, and by the words before them."""
+"""Recognises names of persons: by lists of common names, by form, and by preceding words."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ from typing import Final
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’ʼ`-][^\W\d_]+)*")
 
-#: A text that does not match this has no name of a person in it that could be told from other words.
+#: Texts without a match contain no recognisable name of a person.
 MAY_BE_NAMED: Final = r"\p{L}[\p{L}\p{M}'’-]*[.,]* +\p{L}[\p{L}\p{M}'’-]+|[\p{Han}\p{Hangul}]{2}"
 
 
@@ -21,7 +21,7 @@ _SURNAMES_OF_ASIA: Final = frozenset(
 
 
 def normalised(word: str) -> str:
-    """Return a word in lower case and without accents, as the lists have it."""
+    """Return a word in lower case and without accents, as in the lists."""
     bare = "".join(
         letter for letter in unicodedata.normalize("NFD", word.casefold()) if not unicodedata.combining(letter)
     )
@@ -45,16 +45,16 @@ def _last() -> frozenset[str]:
 
 
 def is_first(word: str) -> bool:
-    """Return whether a normalised word is a common first name and hardly ever anything else."""
+    """Return whether a normalised word is a common and nearly unambiguous first name."""
     return word in _first() or ("-" in word and all(part in _first() for part in word.split("-")))
 
 
 def is_last(word: str) -> bool:
-    """Return whether a normalised word is a common surname and hardly ever anything else."""
+    """Return whether a normalised word is a common and nearly unambiguous surname."""
     return word in _last() or ("-" in word and any(part in _last() for part in word.split("-")))
 
 
-# Ends of surnames, by which those that no list has are known.
+# Endings of surnames, to recognise those missing from the lists.
 _ENDS: Final = (
     "mann|berg|berger|stein|huber|bauer|meier|maier|mayer|meyer|hofer|maker|field|fields|ford|worth|shaw|ston|ington|wood"
     "|house|bridge|son|sson|sen|dottir|qvist|quist|strom|gren|lund|dahl|vik|nen|lainen|ski|ska|sky|skyy|cki|cka|wicz|czyk|czak|iak"
@@ -66,7 +66,7 @@ _LIKE_LAST: Final = re.compile(rf"[^\W\d_]{{2,}}(?:{_ENDS})")
 
 
 def is_like_last(word: str) -> bool:
-    """Return whether a normalised word ends as surnames do, and is no ordinary word."""
+    """Return whether a normalised word ends like a surname and is not an ordinary word."""
     return len(word) >= 5 and _LIKE_LAST.fullmatch(word) is not None and word not in _list("ordinary")
 
 
@@ -87,7 +87,7 @@ def names_in(text: str) -> Iterator[str]:
 
 
 def _next_name(words: Sequence[re.Match[str]], plain: Sequence[str], place: int) -> int | None:
-    """Return the place of the next word that is no particle and no initial, at most three words on."""
+    """Return the place of the next word, at most three words on, that is neither a particle nor an initial."""
     for after in range(place + 1, min(place + 4, len(words))):
         if plain[after] not in _list("particles") and len(plain[after]) > (1 if words[after][0][0] < "\u0250" else 0):
             return after
@@ -103,7 +103,7 @@ def _is_capitalised(word: str) -> bool:
     return word[0].isupper() or not word[0].islower()  # scripts without case count as capitalised
 
 
-# Titles that are as often something else, such as a franc: a known name has to follow.
+# Ambiguous titles, such as `Fr` for francs: a known name must follow.
 _WEAK_TITLES: Final = frozenset({"fr", "m", "mag", "ing"})
 
 
@@ -143,7 +143,7 @@ def _is_person(words: Sequence[re.Match[str]], plain: Sequence[str], place: int,
 
 
 def _are_both(first: str, last: str) -> bool:
-    """Return whether these are a first name and a surname, and one of them is hardly ever anything else."""
+    """Return whether these are a first name and a surname, one of them nearly unambiguous."""
     certain_first, certain_last = is_first(first), is_last(last)
     return (certain_first and (last in _list("last") or is_like_last(last))) or (
         certain_last and first in _list("first")
@@ -156,7 +156,7 @@ _INITIALS: Final = re.compile(
 
 
 def is_made_of_names(word: str) -> bool:
-    """Return whether a word begins or ends with a name, as many names of users do: `annahuber`, `huber74`."""
+    """Return whether a word begins or ends with a name, like many user names: `annahuber`, `huber74`."""
     letters = normalised(word).strip("0123456789._-")
     parts = re.split(r"[\d._-]+", letters)
     if any(len(part) > 2 and (is_first(part) or is_last(part)) for part in parts):
@@ -170,12 +170,12 @@ def _is_name(word: str) -> bool:
 
 
 def are_names(texts: Sequence[str], *, is_named_so: bool = False, records_per_value: float = 1) -> bool:
-    """Return whether these different texts are names of persons, or most of them.
+    """Return whether most of these distinct texts are names of persons.
 
     Args:
-        texts: The values of a column, without repetition.
-        is_named_so: Whether the name of the column says that it has names of persons.
-        records_per_value: How many records have a value, on average.
+        texts: The distinct values of a column.
+        is_named_so: Whether the name of the column suggests names of persons.
+        records_per_value: The mean number of records per value.
     """
     split = [[normalised(word) for word in _WORD.findall(text)] for text in texts]
     shaped = [words for text, words in zip(texts, split, strict=True) if _is_shaped(text, words)]
@@ -196,7 +196,7 @@ def are_names(texts: Sequence[str], *, is_named_so: bool = False, records_per_va
     if several >= 0.7:
         return whole >= 0.15 or known >= 0.5 or (known >= 0.2 and likely >= 0.5 and records_per_value < 3)
     if number >= 100 and records_per_value < 1.5 and known >= 0.2:
-        return True  # hardly any two records share one, as towns and trades do
+        return True  # nearly unique, unlike towns and trades
     return number >= 8 and (known >= 0.5 or (known >= 0.25 and likely >= 0.6) or asian >= 0.8)
 
 

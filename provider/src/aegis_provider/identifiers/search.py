@@ -1,4 +1,4 @@
-"""The search for identifying columns in a table: every different value is looked at, and pairs of columns."""
+"""Searches a table for identifying columns: all distinct values, and pairs of columns."""
 
 import re
 from collections import Counter
@@ -21,11 +21,11 @@ _MOST_PAIRS: Final = 60
 _ALIKE: Final = 0.85
 _SAME: Final = 1.03
 _FEWEST_PEOPLE: Final = 30
-# If nothing else says that values stand for people: ages and years of birth can stand for each other, too.
+# Without further evidence, since ages and years of birth also determine each other.
 _FEWEST_UNKNOWN: Final = 130
 _REPEATED: Final = 1.2
 
-# A number inside of a code, such as that of a customer in HAPPY-BDAY-4048.
+# A number inside a code, such as a customer's in HAPPY-BDAY-4048.
 _NUMBER: Final = re.compile(r"(?<!\d)\d{3,}(?!\d)")
 _FEWEST_NUMBERED: Final = 10
 _FEWEST_MATCHES: Final = 3
@@ -33,7 +33,7 @@ _MOST_PER_CODE: Final = 1.2
 
 
 def identifying(table: Table, columns: Sequence[Values]) -> dict[str, str]:
-    """Return which of these columns identify persons, with the reason, in one short sentence without numbers or values.
+    """Return the columns that identify persons, each with the reason in one short sentence without numbers or values.
 
     Raises:
         TableError: The table cannot be read.
@@ -48,7 +48,7 @@ def identifying(table: Table, columns: Sequence[Values]) -> dict[str, str]:
 
 
 def with_contents(columns: Sequence[Values]) -> list[Values]:
-    """Return the values of columns with the contents of their texts."""
+    """Return the values of columns, including the contents of their texts."""
     texts = [text_array(column.texts if column.kind == "string" else ()) for column in columns]
     return [_with(*both) for both in zip(columns, contents_of_each(texts), strict=True)]
 
@@ -64,7 +64,7 @@ def _with(values: Values, found: Iterable[tuple[str, int, str]]) -> Values:
 
 
 def _in_any_cell(table: Table, values: Values) -> str | None:
-    """Look for contents in the values that `values.texts` lacks."""
+    """Search the values that `values.texts` lacks for contents."""
     if values.kind != "string" or values.distinct <= len(values.sample):
         return None
     for texts in texts_of(table, values.name):
@@ -75,7 +75,7 @@ def _in_any_cell(table: Table, values: Values) -> str | None:
 
 
 def texts_of(table: Table, name: str) -> Iterator[pa.Array]:
-    """Yield the different texts of a column, some thousand at a time.
+    """Yield the distinct texts of a column, some thousand at a time.
 
     Raises:
         TableError: The table cannot be read.
@@ -86,7 +86,7 @@ def texts_of(table: Table, name: str) -> Iterator[pa.Array]:
 
 
 def _one_to_one(table: Table, columns: Sequence[Values], reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield columns whose values stand for the same people as those of another one."""
+    """Yield columns whose values correspond one-to-one to those of an identifier."""
     people = [
         column for column in columns if column.distinct >= _FEWEST_PEOPLE and column.records_per_value >= _REPEATED
     ]
@@ -108,7 +108,7 @@ def _one_to_one(table: Table, columns: Sequence[Values], reasons: Mapping[str, s
 
 
 def _with_numbers(table: Table, columns: Sequence[Values], reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield columns with codes made of a number of a person, such as HAPPY-BDAY-4048, beside codes that many share."""
+    """Yield columns with codes that contain a person's number, such as HAPPY-BDAY-4048, among codes that many share."""
     known = [column.name for column in columns if column.name in reasons and any(map(_NUMBER.search, column.texts))]
     for column in columns:
         numbered = [text for text in column.texts if _NUMBER.search(text) and not is_quantity(text)]
@@ -126,7 +126,7 @@ def _with_numbers(table: Table, columns: Sequence[Values], reasons: Mapping[str,
 
 
 def _has_numbers_of(table: Table, name: str, known: Sequence[str]) -> bool:
-    """Return whether different values have a number in them that an identifier of the same record has."""
+    """Return whether several values contain a number from an identifier of the same record."""
     matching: set[str] = set()
     for batch in table.batches([name, *known]):
         texts, *identifiers = (pa.array(column) for column in batch.columns)
@@ -146,7 +146,7 @@ def _has_numbers_of(table: Table, name: str, known: Sequence[str]) -> bool:
 
 
 def _is_numbered_alike(records: Mapping[str, int]) -> bool:
-    """Return whether some codes differ only in their number, and hardly any two records share one of these."""
+    """Return whether some codes differ only in their number, and are nearly unique."""
     numbered: dict[str, list[int]] = {}
     for text, number in records.items():
         if _NUMBER.search(text) and not is_quantity(text):

@@ -1,4 +1,4 @@
-"""The values of a column, as far as the search for identifiers looks at them."""
+"""The values of a column, as used in the search for identifiers."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -53,12 +53,12 @@ FULL_DATE: Final = re.compile(
 
 
 def is_quantity(text: str) -> bool:
-    """Return whether a text says how much or when."""
+    """Return whether a text is an amount or a time."""
     return QUANTITY.fullmatch(text.strip()) is not None
 
 
 _WHOLE: Final = re.compile(r"[+-]?\d+\.0+")
-#: What usually stands for a missing value, in small letters.
+#: Usual codes of a missing value, in lower case.
 MISSING_CODES: Final = frozenset(
     {"?", "-", ".", "na", "n/a", "nan", "null", "none", "unknown", "missing", "not available"}
 )
@@ -71,12 +71,13 @@ class Values:
     Attributes:
         name: The name of the column.
         records: The records of the table.
-        known: The records in which it is not missing.
-        distinct: The number of different values, missing ones not counted.
-        numbers: The records in which it is a finite number.
+        known: The number of records in which it is not missing.
+        distinct: The number of distinct values, without missing ones.
+        numbers: The number of records in which it is a finite number.
         extent: The largest of these numbers minus the smallest; `None` if there are none.
         sample: Its values; of very many, the first and the last in text order.
-        contents: For each kind of content, in how many sampled values there is some, and in how many among other words.
+        contents: For each kind of content, the number of sampled values that contain it, and the number that do so
+            among other words.
     """
 
     name: str
@@ -90,12 +91,12 @@ class Values:
 
     @property
     def missing_codes(self) -> tuple[str, ...]:
-        """The sampled values that usually stand for a missing one, such as `?` and `NA`."""
+        """The sampled values that are usual codes of a missing one, such as `?` and `NA`."""
         return tuple(text for text in self.sample if text.strip().lower() in MISSING_CODES)
 
     @cached_property
     def texts(self) -> Sequence[str]:
-        """The sampled values that do not stand for a missing one; whole numbers as such: 4711.0 is 4711."""
+        """The sampled values that are not codes of a missing one; integers without decimals: 4711.0 is 4711."""
         codes = set(self.missing_codes)
         texts = [text for text in self.sample if text not in codes]
         return [text.split(".")[0] for text in texts] if texts and all(map(_WHOLE.fullmatch, texts)) else texts
@@ -107,17 +108,17 @@ class Values:
 
     @cached_property
     def kind(self) -> ValueType:
-        """The type of the sampled values that do not stand for a missing one."""
+        """The type of the sampled values that are not codes of a missing one."""
         return infer_type(self.texts)
 
     @property
     def records_per_value(self) -> float:
-        """How many records have a value, on average."""
+        """The mean number of records per value."""
         return self.known / max(1, self.distinct)
 
     @cached_property
     def header(self) -> Header:
-        """What the name of the column says."""
+        """The meaning of the column's name."""
         return header_of(self.name)
 
     def share(self, matches: Callable[[str], object]) -> float:

@@ -1,4 +1,4 @@
-"""The search repeated on what is written: identifying values of the table are looked for in it, and any others."""
+"""Searches output for identifying values of the table, and for any others."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,12 +21,12 @@ _MOST_SEEN: Final = 100_000
 _MOST_WORDS: Final = 5
 _SEARCHED: Final = 5_000
 _OTHERS: Final = "other identifiers"
-#: How reasons end if only a part of the records identifies.
+#: Endings of reasons if only some of the records identify persons.
 PARTLY: Final = ("in some records", "in most records")
 _NOTES: Final = "notes"
 _OF_THE_TABLE: Final = " of the table"
 
-# Why columns are left out whose whole values tell nobody, though the draft cannot mask them.
+# Reasons for leaving out columns whose whole values identify nobody, although the draft cannot mask them.
 _IDENTIFIES_NOBODY: Final = (
     "no record has a value",
     "fewer than 20 records have a value",
@@ -44,20 +44,20 @@ _TOGETHER: Final = " | "
 _MORE_THAN_A_NUMBER: Final = r"[^\d.+\-eE, ]"
 _TELLING_ANYTHING: Final = rf"{_MORE_THAN_A_NUMBER}|\d[\d \-/]{{6,}}"
 
-# From a round number to one before or at a round one.
+# From a round number to a round one, or one before it.
 _RANGE: Final = re.compile(r"(\d+0)-(\d+[09])", re.ASCII)
 
-# Values of a column that is left out by which it is known when they stand elsewhere: not `Anna`, 42 or a date.
+# Values distinctive enough to recognise a left-out column elsewhere: not `Anna`, 42 or a date.
 _TELLING: Final = re.compile(r"(?=.*\d)(?=.*[^\W\d_]).{5,}|\d[\d \-/]{7,}\d|[^\W\d_]{2,}\S* \S.+")
 
 
 @dataclass(frozen=True, eq=False)
 class Replayed:
-    """Identifying values of a table, to be looked for in what is made from it.
+    """Identifying values of a table, to be searched for in output made from it.
 
     Attributes:
-        values: The values, with single blanks and without capitals, by what they are called: `e-mail addresses`.
-        own: Columns that identify persons by their whole values: what these are called, and the values.
+        values: The values, with single blanks and in lower case, by kind: `e-mail addresses`.
+        own: Columns that identify persons by their whole values: the kind, and the values.
     """
 
     values: Mapping[str, set[str]]
@@ -67,19 +67,16 @@ class Replayed:
     def of(
         cls, table: Table, names: Sequence[str], left_out: Mapping[str, str], masked: Mapping[str, str] | None = None
     ) -> Self:
-        """Collect the identifying contents of these columns, and all telling values of those that identify.
-
-        What notes have in them is collected, and not whole notes: `type 2 diabetes` may be a category elsewhere.
-
-        The table is read once, unless all columns are counted. Of one kind, at most 200,000 different values are
-        collected.
+        """Collect the identifying contents of these columns, and all distinctive values of identifying ones.
+        For notes, only contents are collected, not whole notes: `type 2 diabetes` may be a category elsewhere. The
+        table is read once, unless all columns are counted. At most 200,000 distinct values of a kind are collected.
 
         Args:
             table: The table.
             names: The columns.
             left_out: Why columns are left out.
-            masked: How columns that are shared, masked or not, identify persons: their masked values must not list
-                even the short ones of their values.
+            masked: Why shared columns, masked or not, identify persons: their masked values must not list even short
+                values.
 
         Raises:
             TableError: The table cannot be read.
@@ -102,34 +99,36 @@ class Replayed:
         return cls(values, own)
 
     def found_in(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Yield what a text contains and the text, for each text with a value in it."""
+        """Yield the kind of value and the text, for each text that contains one."""
         for text in texts:
             runs = set(_runs(text))
             yield from ((what, text) for what, values in self.values.items() if not runs.isdisjoint(values))
 
     def lists_own(self, name: str, text: str) -> str | None:
-        """Return what a masked value lists of the values of its own column, such as `names of persons`, if it does."""
+        """Return the kind of a column's own values that a masked value lists, such as `names of persons`, if any."""
         what, values = self.own.get(name, ("", set[str]()))
         parts = {_plain(part) for part in text.split(_TOGETHER)}
         return what if values and not (values.isdisjoint(parts) and values.isdisjoint(_worded(text))) else None
 
     def refuse(self, texts: Iterable[str], what: str) -> None:
-        """Refuse to write texts if one has a value in it.
+        """Refuse to write texts if one contains a value.
 
         Raises:
-            IdentifierError: One does; the message tells the kind of value, and never the value.
+            IdentifierError: A text does; the message names the kind of value, never the value.
         """
         for kind, _ in self.found_in(texts):
             raise IdentifierError(f"{what} would show {kind} of the table")
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What the values are called, without how many there are."""
+        """The kinds of values, without their numbers."""
         kinds = dict.fromkeys([*self.values, *(what for what, _ in self.own.values())])
         return tuple(sorted(kinds, key=lambda what: what == _OTHERS))
 
     def in_words(self, found: Collection[str] = ()) -> str:
-        """Say that none was found but of these kinds: `replayed values: none of 400 e-mail addresses`."""
+        """Report that the search had no match except of these kinds: `replayed values: none of 400 e-mail
+        addresses`.
+        """
         counted = ", ".join(
             f"none of {len(self.values[what]):,} {what}"
             for what in self.kinds
@@ -139,12 +138,12 @@ class Replayed:
 
 
 def refuse_written(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed, what: str) -> None:
-    """Refuse to write texts that contain identifying values of the table, or others that are known by their form.
+    """Refuse to write texts that contain identifying values of the table, or others recognised by form.
 
     Args:
-        texts: Names of columns, each with different texts of it.
+        texts: Names of columns, each with distinct texts.
         replayed: The values of the table.
-        what: What is to be written, for messages.
+        what: The output, for messages.
 
     Raises:
         IdentifierError: A text contains such a value.
@@ -156,7 +155,7 @@ def refuse_written(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replaye
 
 
 def accepted_in(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed) -> dict[str, str]:
-    """Return which columns have what identifies persons, for texts that are written because that was accepted."""
+    """Return the columns with accepted identifying values in written texts, and the kinds of these."""
     found: dict[str, str] = {}
     for name, said in _found_in_columns(texts, replayed):
         found.setdefault(name, said.removesuffix(_OF_THE_TABLE))
@@ -166,25 +165,25 @@ def accepted_in(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed) 
 def accepted_beside(
     texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed, reasons: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return which columns have what identifies persons: by the texts that are written, or as whole columns.
+    """Return the columns with identifying values, by written texts or as whole columns, and the kinds of these.
 
     Args:
-        texts: Names of columns, each with different texts of it.
+        texts: Names of columns, each with distinct texts.
         replayed: The values of the table.
-        reasons: How columns that are shared as they are identify persons.
+        reasons: Why columns shared unmasked identify persons.
     """
     found = accepted_in(texts, replayed)
     return found | {name: called(reason) or found.get(name, "identifiers") for name, reason in reasons.items()}
 
 
 def accepted_in_words(accepted: Mapping[str, str]) -> str:
-    """Say which columns have what identifies persons: `'Berater' has names of persons, shared because ...`."""
+    """Report columns with identifying values: `'Berater' has names of persons, shared because ...`."""
     has = " and ".join(f"{shown(name)} has {what}" for name, what in accepted.items())
     return f"{has}, shared because that was accepted" if has else ""
 
 
 def _found_in_columns(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed) -> Iterator[tuple[str, str]]:
-    """Yield columns with what they show: what is known by its form, what the table has, and their own values."""
+    """Yield columns with the kinds of values that they show: recognised by form, from the table, and their own."""
     for columns in _grouped(texts):
         found = contents_of_each([text_array(mine) for _, mine in columns])
         for (name, mine), contents in zip(columns, found, strict=True):
@@ -196,7 +195,7 @@ def _found_in_columns(texts: Iterable[tuple[str, Sequence[str]]], replayed: Repl
 
 
 def _grouped(texts: Iterable[tuple[str, Sequence[str]]]) -> Iterator[list[tuple[str, Sequence[str]]]]:
-    """Yield columns with about as many texts as are worth a search, or more."""
+    """Yield groups of columns with enough texts for an efficient search."""
     group: list[tuple[str, Sequence[str]]] = []
     for column in texts:
         group.append(column)
@@ -207,9 +206,8 @@ def _grouped(texts: Iterable[tuple[str, Sequence[str]]]) -> Iterator[list[tuple[
 
 
 def texts_written(table: Table) -> Iterator[tuple[str, list[str]]]:
-    """Yield the name and different texts of each column of a written table, some thousand records at a time.
-
-    Short numbers are left out. Of few texts, none comes twice.
+    """Yield the name and distinct texts of each column of a written table, some thousand records at a time.
+    Short numbers are omitted. Texts may repeat only if there are many.
 
     Raises:
         TableError: It cannot be read.
@@ -238,20 +236,20 @@ def _counts(kind: str, content: str, text: str) -> bool:
 
 
 def _is_range(text: str) -> bool:
-    """Whether a text is a range of whole numbers from a round one, as masked numbers are: `60000-64999`."""
+    """Whether a text is a range of integers from a round one, like masked numbers: `60000-64999`."""
     ends = _RANGE.fullmatch(text)
     return ends is not None and len(ends[1]) == len(ends[2]) and int(ends[1]) < int(ends[2])
 
 
 def identifying_texts(texts: pa.Array) -> list[str]:
-    """Return those of different texts that contain what identifies persons, by its form."""
+    """Return the texts with identifying contents, recognised by form."""
     texts = texts.drop_null()
     found = ((texts[place].as_py(), kind, content) for kind, place, content in contents_of(texts))
     return list(dict.fromkeys(text for text, kind, content in found if _counts(kind, content, text)))
 
 
 def called(reason: str) -> str | None:
-    """Return what the values of a column are called that is left out for this reason; `None` if only parts identify."""
+    """Return the kind of values of a column left out for this reason; `None` if only parts identify persons."""
     if reason.endswith(PARTLY) or reason.startswith(_IDENTIFIES_NOBODY):
         return None
     if reason == "free text":
@@ -271,14 +269,14 @@ def _identifying(
 
 
 def _listable(texts: pa.Array, what: str) -> Iterator[str]:
-    """Yield the values of a column that its masked values must not list; of notes, only telling ones: not `ok`."""
+    """Yield the values of a column that its masked values must not list; for notes, only distinctive ones: not `ok`."""
     for text in texts.to_pylist():
         if text and text.strip().lower() not in MISSING_CODES and (what != _NOTES or _TELLING.fullmatch(text)):
             yield _plain(text)
 
 
 def _worded(text: str) -> Iterator[str]:
-    """Yield the runs of words that have a letter; numbers also end intervals, which name nobody."""
+    """Yield the runs of words with a letter; bare numbers may be ends of intervals, which identify nobody."""
     return (run for run in _runs(text) if any(map(str.isalpha, run)))
 
 
@@ -287,7 +285,7 @@ def _plain(text: str) -> str:
 
 
 def _runs(text: str) -> Iterator[str]:
-    """Yield a text and all runs of up to five of its words, as values are kept."""
+    """Yield a text and all runs of up to five of its words, in the form of stored values."""
     words = _plain(text).split()
     yield " ".join(words)
     for start in range(len(words)):

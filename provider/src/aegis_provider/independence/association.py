@@ -14,7 +14,7 @@ from aegis_provider.table import Source, Table, open_table
 
 _MOST_CELLS: Final = 10_000_000
 _MOST_VALUES: Final = 1_000
-"""A column with more values identifies the records rather than describes them."""
+"""A column with more values identifies records rather than describing them."""
 
 
 def associations(

@@ -18,7 +18,7 @@ from aegis_provider.table.values import MISSING, Domain, Key, ValueType, infer_t
 
 _ORDERED = (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
 
-#: An interval is shown only for at least this many records: it would nearly reveal the exact values of fewer.
+#: Minimum records for showing an interval, which would nearly reveal the exact values of fewer.
 _FEWEST = 5
 
 
@@ -260,7 +260,7 @@ class ClusteredTable:
         return Cluster(number + 1, int(np.count_nonzero(records)), extents)
 
     def refuse_star(self, star: str) -> None:
-        """Reject a star that is also a value to hide, since nobody could tell it from a masked value.
+        """Refuse a star that is also a value to hide, since it would be indistinguishable from a masked value.
 
         Raises:
             TableError: A column to hide has the value.

@@ -253,7 +253,7 @@ class Grouping:
     Attributes:
         group_of_record: (n,) The group of each record, from 0.
         stars: The number of masked values.
-        lower_bound: A number of stars that no grouping can go below.
+        lower_bound: A lower bound on the stars of any grouping.
         solver: The requested solver.
     """
 

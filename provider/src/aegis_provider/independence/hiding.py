@@ -64,8 +64,8 @@ def hide(
 
     The attributes in `from_` become one column with the number of a cluster, 1 to `clusters`, all of equal size. Some
     values of the attributes to hide become the `star`. All other columns and the order of the records stay unchanged.
-    At most `clusters` - 1 records, drawn by the seed, are dropped. A missing value is a value like others. The written
-    table is read again and checked for independence in exact integers. Both files appear, or none.
+    At most `clusters` - 1 records, drawn by the seed, are dropped. Missing values are treated like others. The written
+    table is read back and checked for independence in exact integers. Both files appear, or none.
 
     Values are treated as categories without order, since a number may be a code. Attributes that the plan types as
     `integer`, `number` or `date`, and those named in `ordered`, make clusters that are intervals.
@@ -84,12 +84,12 @@ def hide(
         plan: A plan that protects its label, and attributes that it shares unmasked and that are neither
             quasi-identifiers nor sensitive. Its types say which values have an order.
         keep: Other columns that must stay unchanged.
-        ordered: The attributes in `from_` whose values are numbers or dates, not codes.
+        ordered: The attributes in `from_` whose values are numbers or dates, not categories.
         solver: The solver that groups the records (`group`).
         seed: The seed of all draws.
         seconds: The time that the solver `best` may spend on improvements.
         star: The text for masked values.
-        keep_order: Whether the records keep the order of the table, which can tell who is who.
+        keep_order: Whether the records keep the order of the table, which can identify people.
         measure: Whether to measure the effect on the attributes' information as well (`associations`).
         accept_identifiers: Whether columns that stay may identify persons.
         delimiter: The delimiter of a CSV table.
@@ -224,7 +224,7 @@ def _refuse_second_cluster(table: Table, from_: Sequence[str]) -> None:
 
 
 def refuse_dependent(written: Table, records: MaskedRecords, output: Path) -> None:
-    """Read the written table again and check its independence, so that no solver has to be trusted.
+    """Read the written table back and check its independence, so that no solver has to be trusted.
 
     The check is `P[a, b] = P[a] P[b]` for every masked vector and every cluster, in exact integers.
 

@@ -101,12 +101,12 @@ class Hidden:
         seed: The seed of all draws.
         groups: The number of groups of records made alike, with one record of each cluster per group.
         stars_by_attribute: The number of masked values of each attribute.
-        lower_bound: A number of stars that no independent table with these clusters can go below.
+        lower_bound: A lower bound on the stars of any independent table with these clusters.
         solver: The solver that made the groups.
         unmasked: (vectors, clusters) The number of records with each combination of the hidden attributes' values,
             before masking.
         associations: The attributes' information before and after hiding; empty unless measured.
-        accepted: The columns that have what identifies persons, because that was accepted, and what they have.
+        accepted: The columns with accepted identifying values, and the kinds of these.
     """
 
     hidden: tuple[str, ...]

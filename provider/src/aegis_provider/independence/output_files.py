@@ -95,7 +95,7 @@ class MaskedRecords:
             path: The file.
             progress: Called with the records read so far, and all.
             parquet: Whether to write Parquet.
-            keep_order: Whether the records keep the order of the table, which can tell who is who.
+            keep_order: Whether the records keep the order of the table, which can identify people.
 
         Raises:
             TableError: The table changed since it was read.

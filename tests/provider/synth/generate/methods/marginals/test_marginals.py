@@ -102,7 +102,7 @@ class TestGuarantee:
             ({"epsilon": 1.0, "delta": 0.0}, "delta is 0; choose a number between 0 and 1, less than 1 over"),
             (
                 {"epsilon": 1.0, "value": 1.0},
-                "what is important follows from the records, so",
+                "importance depends on the records, so",
             ),
             ({"epsilon": 1.0, "delta": 1.0}, "delta is 1; choose a number between 0 and 1, less than 1 over"),
         ],
