@@ -141,7 +141,7 @@ class CountedEntry:
             "attributes": attributes,
             **({"pairs": told.pairs} if self.pairs else {}),
             **({} if told.trace is None else {"joint_trace": self._joint_trace(told.trace.value, label, attributes)}),
-            "configurations": [self._configuration(each) for each in plan.configurations],
+            "configurations": [self._configuration(configuration) for configuration in plan.configurations],
         }
         return entry_of(document, plan.source)
 
@@ -155,7 +155,7 @@ class CountedEntry:
     def _attribute(
         self, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], published: PublishedDomain
     ) -> dict[str, Any]:
-        maskings = [self._masking(counted, each, masked, published) for each in counted.attribute.maskings]
+        maskings = [self._masking(counted, masking, masked, published) for masking in counted.attribute.maskings]
         return {
             "name": counted.attribute.name,
             "type": str(counted.domain.value_type),
@@ -223,14 +223,14 @@ def _shared_domain(
     are listed without the rare values that they leave as they are.
     """
     attribute = counted.attribute
-    by_value = [each.id for each in attribute.maskings if each.is_by_value and not each.is_secret]
+    by_value = [masking.id for masking in attribute.maskings if masking.is_by_value and not masking.is_secret]
     unique = [] if least else [each for each in by_value if is_nearly_unique(counted, masked[each])]
     binned = isinstance(table.table.reading(attribute.name), Binned)
     other = {each: masked[each] for each in by_value if each not in unique}
     if not least:
         other = {name: listed_without_rare(counted, each, binned=binned) for name, each in other.items()}
     shared = [each.partition() for each in other.values()]
-    by_single_values = bool(unique) or any(each.is_random or each.is_secret for each in attribute.maskings)
+    by_single_values = bool(unique) or any(masking.is_random or masking.is_secret for masking in attribute.maskings)
     needed = by_single_values or plan.shares_unmasked(attribute.name)
     published = PublishedDomain.coarsest(counted, shared, unmasked=needed, binned=binned, least=least)
     listed = {each: listed_as_unmasked(counted, masked[each], published, binned=binned) for each in unique}

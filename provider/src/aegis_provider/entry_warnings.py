@@ -65,7 +65,11 @@ def counted_below_k(entry: EntryDocument) -> int:
 
     Releases that reach `k` by leaving out records do not show them, but the entry counts the whole table.
     """
-    releases = [each for each in entry.masked if each.suppressed and "k" in (each.privacy or {})]
+    releases = [
+        configuration
+        for configuration in entry.masked
+        if configuration.suppressed and "k" in (configuration.privacy or {})
+    ]
     if not releases:
         return 0
     k = min((release.privacy or {})["k"] for release in releases)

@@ -204,8 +204,10 @@ def _with_alone(entry: EntryDocument, table: Table, plan: Plan) -> EntryDocument
     """
     shares = alone_in_releases(table, plan)
     listed = [
-        each.model_copy(update={"alone": shares[each.id]}) if isinstance(each, Configuration) else each
-        for each in entry.configurations or ()
+        configuration.model_copy(update={"alone": shares[configuration.id]})
+        if isinstance(configuration, Configuration)
+        else configuration
+        for configuration in entry.configurations or ()
     ]
     known = known_of(plan)
     named = {} if known is None else {"quasi_identifiers": list(known)}

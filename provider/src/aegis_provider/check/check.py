@@ -47,7 +47,7 @@ def refuse_other_entry(entry: EntryDocument, plan: Plan, configurations: Sequenc
         raise EntryError(f"the entry's label is {entry.label.name!r}, but the plan's is {plan.label!r}")
     if entry.label.noise is not None or (entry.disclosure_control and entry.disclosure_control.epsilon is not None):
         raise EntryError("the entry's counts have noise, but a measured AUC has none: do not add it to this entry")
-    published = {each.id: each for each in entry.masked}
+    published = {configuration.id: configuration for configuration in entry.masked}
     for name in configurations:
         if name not in published:
             raise EntryError(f"the entry does not list the configuration {name!r}; name another, or summarize again")
@@ -70,8 +70,10 @@ def with_measured(entry: EntryDocument, plan: Plan, result: CheckResult) -> Entr
     found = {name: one for name in result.configurations if (one := result.of(name, model)) is not None}
     digits = _DIGITS if entry.disclosure_control is None else _FEW_DIGITS
     configurations = [
-        _with(each, found[each.id], raw, digits) if isinstance(each, wire.Configuration) and each.id in found else each
-        for each in entry.configurations or ()
+        _with(configuration, found[configuration.id], raw, digits)
+        if isinstance(configuration, wire.Configuration) and configuration.id in found
+        else configuration
+        for configuration in entry.configurations or ()
     ]
     return entry.model_copy(update={"configurations": configurations})
 
@@ -139,23 +141,24 @@ def check(
     refuse_without("check")
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         records = CheckedRecords.read(opened, plan, folds, _SEED)
-        masked = {each.id: cache(partial(records.masked, each)) for each in chosen}
+        masked = {configuration.id: cache(partial(records.masked, configuration)) for configuration in chosen}
         split, fitted = folds_of(records.labels, folds, _SEED), _fitted(plan, chosen)
         anew = Refitted(records, chosen, refit) if fitted else None
         released: dict[str, Callable[[int], MaskedRecords]] = {
-            each.id: partial(_in_fold, masked[each.id], anew, each.id, split) for each in chosen
+            configuration.id: partial(_in_fold, masked[configuration.id], anew, configuration.id, split)
+            for configuration in chosen
         }
         if choose is not None:
             best = chosen[: len(configurations)]
             again = ChosenAnew(records, best, choose, refit if _fitted(plan) else None, split)
             released |= {each.id: partial(again.masked, rank) for rank, each in enumerate(best)}
-        first = {each: released[each] for each in configurations}
+        first = {configuration: released[configuration] for configuration in configurations}
         tables = {RAW: _always(records.as_it_is), **first, NOTHING: _always(records.without_attributes)}
         training = Training(records.labels, split, tables, end, progress)
         estimates, unfinished = _estimates(training)
         rest = replace(training, folds=_enough(training.folds), tables={each: released[each] for each in further})
         shares = _shares(estimates, rest)
-        left_out = {each: int((~masked[each]().shown).sum()) for each in configurations}
+        left_out = {configuration: int((~masked[configuration]().shown).sum()) for configuration in configurations}
     return CheckResult(
         label=plan.label,
         configurations=tuple(configurations),
@@ -258,8 +261,8 @@ def _chosen(plan: Plan, configurations: Sequence[str], further: Sequence[str], f
         if name in names[:place]:
             raise PlanError(f"configuration {name!r} is named twice")
     chosen = [plan.configuration(each) for each in names]
-    for each in chosen:
-        refuse_masked_elsewhere(plan, each)
+    for configuration in chosen:
+        refuse_masked_elsewhere(plan, configuration)
     return chosen
 
 

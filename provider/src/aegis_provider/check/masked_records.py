@@ -121,7 +121,7 @@ class CheckedRecords:
     @cached_property
     def coded(self) -> DistinctRecords:
         """The records as places of their values, in any bins of the plan, and of their labels."""
-        domains = {each.attribute.name: each.domain for each in self.counted.attributes}
+        domains = {attribute.attribute.name: attribute.domain for attribute in self.counted.attributes}
         domains.setdefault(self.plan.label, self.counted.label)
         columns = _wholes(rows_of(self.counted.table.batches(list(domains)), self.chosen))
         codes = [places_of(texts, each.places) for texts, each in zip(columns, domains.values(), strict=True)]
@@ -130,17 +130,19 @@ class CheckedRecords:
 
     def with_plan(self, plan: Plan) -> "CheckedRecords":
         """Return the same records with other maskings of their attributes."""
-        named = {each.name: each for each in plan.attributes}
-        attributes = tuple(replace(each, attribute=named[each.attribute.name]) for each in self.counted.attributes)
+        named = {attribute.name: attribute for attribute in plan.attributes}
+        attributes = tuple(
+            replace(attribute, attribute=named[attribute.attribute.name]) for attribute in self.counted.attributes
+        )
         return replace(self, counted=replace(self.counted, attributes=attributes), plan=plan)
 
     def as_it_is(self) -> MaskedRecords:
         """Return the records unmasked and without bins."""
         features = []
-        for each in self.plan.attributes:
-            texts = _column(self.texts, each.name)
-            domain = Domain.of(texts.unique().to_pylist(), each.value_type)
-            features.append(Feature(each.name, places_of(texts, domain.places), numbers_of(domain)))
+        for attribute in self.plan.attributes:
+            texts = _column(self.texts, attribute.name)
+            domain = Domain.of(texts.unique().to_pylist(), attribute.value_type)
+            features.append(Feature(attribute.name, places_of(texts, domain.places), numbers_of(domain)))
         return MaskedRecords(tuple(features), np.ones(len(self.chosen), dtype=bool))
 
     def without_attributes(self) -> MaskedRecords:
@@ -168,9 +170,10 @@ class CheckedRecords:
 def _of_texts(plan: Plan, counted: CountedTable) -> Plan:
     """Return the plan for some records, with the types of the whole counted table."""
     plain = plan.of_plain_table()
-    types = {each.attribute.name: each.domain.value_type for each in counted.attributes}
+    types = {attribute.attribute.name: attribute.domain.value_type for attribute in counted.attributes}
     attributes = (
-        each if each.discretization else replace(each, value_type=types[each.name]) for each in plain.attributes
+        attribute if attribute.discretization else replace(attribute, value_type=types[attribute.name])
+        for attribute in plain.attributes
     )
     return replace(plain, attributes=tuple(attributes))
 
@@ -186,8 +189,8 @@ class Refitted:
 
     def changes(self, table: str) -> bool:
         """Return whether the table is a configuration with refitted columns."""
-        by_id = {each.id: each for each in self.configurations}
-        return table in by_id and any(is_fitted(each, by_id[table]) for each in self.records.plan.attributes)
+        by_id = {configuration.id: configuration for configuration in self.configurations}
+        return table in by_id and any(is_fitted(attribute, by_id[table]) for attribute in self.records.plan.attributes)
 
     def features(self, configuration: str, place: int, fold: Fold) -> Mapping[str, Feature]:
         """Return the refitted columns, by attribute.
@@ -206,26 +209,28 @@ class Refitted:
 
     def _of(self, fold: Fold) -> Iterator[tuple[str, Mapping[str, Feature]]]:
         plan = self.refit(self.records.plan, self.records.texts.take(pa.array(fold.train)))
-        attributes = {each.name: each for each in plan.attributes if each.fitted_to_label}
+        attributes = {attribute.name: attribute for attribute in plan.attributes if attribute.fitted_to_label}
         read, texts = self._read
         counted = replace(
             read,
-            attributes=tuple(replace(each, attribute=attributes[each.attribute.name]) for each in read.attributes),
+            attributes=tuple(
+                replace(attribute, attribute=attributes[attribute.attribute.name]) for attribute in read.attributes
+            ),
         )
         plan = replace(plan, attributes=tuple(attributes.values()))
-        for each in self.configurations:
-            maskings = {name: choice for name, choice in each.maskings.items() if name in attributes}
-            release = Release.of(counted, plan, replace(each, maskings=maskings))
-            yield each.id, {feature.name: feature for feature in _features(release, release.masked(texts))}
+        for configuration in self.configurations:
+            maskings = {name: choice for name, choice in configuration.maskings.items() if name in attributes}
+            release = Release.of(counted, plan, replace(configuration, maskings=maskings))
+            yield configuration.id, {feature.name: feature for feature in _features(release, release.masked(texts))}
 
     @cached_property
     def _read(self) -> tuple[CountedTable, Mapping[str, Texts]]:
         """The attributes fitted to the label, counted in the records, and their columns with the label's."""
         plan = self.records.plan
-        plan = replace(plan, attributes=tuple(each for each in plan.attributes if each.fitted_to_label))
+        plan = replace(plan, attributes=tuple(attribute for attribute in plan.attributes if attribute.fitted_to_label))
         with open_table(self.records.texts) as opened:
             counted = CountedTable.of(opened, plan)
-            names = {plan.label, *(each.name for each in plan.attributes)}
+            names = {plan.label, *(attribute.name for attribute in plan.attributes)}
             wanted = [name for name in counted.table.columns if name in names]
             [block] = blocks_of(counted.table.batches(wanted), len(self.records.labels))
             closed = replace(counted.table, finder=None)  # a closed table cannot find the row of a value
@@ -264,7 +269,7 @@ class ChosenAnew:
             chosen = self.choose(records.counted, records.plan, told, len(self.configurations))
         except NothingHoldsError:  # with refitted maskings
             chosen = self.configurations
-        masked = [records.masked(each) for each in chosen]
+        masked = [records.masked(configuration) for configuration in chosen]
         return [*masked, *masked[-1:] * (len(self.configurations) - len(masked))]
 
 
@@ -282,7 +287,7 @@ def _wholes(rows: pa.Table) -> list[Texts]:
 
 
 def _features(release: Release, texts: Sequence[Texts]) -> tuple[Feature, ...]:
-    originals = {each.attribute.name: each.domain for each in release.counted.attributes}
+    originals = {attribute.attribute.name: attribute.domain for attribute in release.counted.attributes}
     features = []
     for place, column in enumerate(release.columns):
         if column.name in originals:

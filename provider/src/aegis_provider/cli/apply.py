@@ -164,7 +164,7 @@ def _result(applied: Applied) -> dict[str, Any]:
         "promised": dict(applied.promised),
         "reached": dict(applied.reached),
         "shown": {"rare": dict(applied.checked.shown.rare), "below_k": dict(applied.checked.shown.below_k)},
-        "telling": [each.in_words() for each in applied.checked.shown.telling],
+        "telling": [names.in_words() for names in applied.checked.shown.telling],
         "unchecked": list(applied.unchecked),
         "faults": list(applied.faults),
         "warnings": list(applied.warnings),

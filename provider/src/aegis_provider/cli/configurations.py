@@ -136,7 +136,7 @@ def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
 
 
 def _remark(result: SearchResult) -> str:
-    required = "; ".join(each.requirement.described() for each in result.frontier)
+    required = "; ".join(point.requirement.described() for point in result.frontier)
     return f"Found by `aegis plan configurations`, {required}, the most useful first by {result.measure}."
 
 

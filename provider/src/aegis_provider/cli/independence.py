@@ -129,7 +129,7 @@ def as_document(hidden: Hidden) -> dict[str, Any]:
         "dropped": hidden.dropped,
         "seed": hidden.seed,
         "cluster": hidden.cluster,
-        "clusters": [_cluster(each, exact=hidden.exact_values) for each in hidden.clusters],
+        "clusters": [_cluster(cluster, exact=hidden.exact_values) for cluster in hidden.clusters],
         "groups": hidden.groups,
         "values": hidden.values,
         "stars": hidden.stars,
@@ -139,13 +139,13 @@ def as_document(hidden: Hidden) -> dict[str, Any]:
         "accepted": dict(hidden.accepted),
         "mutual_information": [
             {
-                "attributes": list(each.first),
-                "with": list(each.second),
-                "in_clusters": each.in_clusters,
-                "before": each.before,
-                "after": each.after,
+                "attributes": list(association.first),
+                "with": list(association.second),
+                "in_clusters": association.in_clusters,
+                "before": association.before,
+                "after": association.after,
             }
-            for each in hidden.associations
+            for association in hidden.associations
         ],
     }
 
@@ -167,8 +167,8 @@ def _clusters(hidden: Hidden) -> Iterator[str]:
     from aegis_provider.independence import Extent
 
     rows: list[tuple[str | float, ...]] = [
-        (each.number, each.records, *map(_exactly if hidden.exact_values else Extent.in_words, each.extents))
-        for each in hidden.clusters[:_CLUSTERS]
+        (cluster.number, cluster.records, *map(_exactly if hidden.exact_values else Extent.in_words, cluster.extents))
+        for cluster in hidden.clusters[:_CLUSTERS]
     ]
     yield from ("", *aligned(("cluster", "records", *map(shown, hidden.from_)), rows))
     if len(hidden.clusters) > _CLUSTERS:
@@ -193,12 +193,16 @@ def _stars(hidden: Hidden) -> Iterator[str]:
 
 
 def _associations(associations: Sequence[Association]) -> Iterator[str]:
-    measured = [each for each in associations if each.before is not None or each.after is not None]
+    measured = [
+        association for association in associations if association.before is not None or association.after is not None
+    ]
     rows = [(_names(each.first), _second(each), _bits(each.before), _bits(each.after)) for each in measured]
     yield from ("", _INFORMATION, *aligned(("of", "with", "before", "after"), rows[:_PAIRS]))
     if len(rows) > _PAIRS:
         yield f"  and {len(rows) - _PAIRS} more: --json has all"
-    unmeasured = [each for each in associations if each.before is None or each.after is None]
+    unmeasured = [
+        association for association in associations if association.before is None or association.after is None
+    ]
     if unmeasured:
         pairs = some(sorted({_pair(each) for each in unmeasured}), _VALUES)
         yield f"  not measured, because there are too many values: {pairs}"
@@ -226,7 +230,11 @@ def _percent(part: int, whole: int) -> str:
 
 def _cluster(cluster: Cluster, *, exact: bool) -> dict[str, Any]:
     told = _values if exact else _without_values
-    return {"number": cluster.number, "records": cluster.records, "values": [told(each) for each in cluster.extents]}
+    return {
+        "number": cluster.number,
+        "records": cluster.records,
+        "values": [told(extent) for extent in cluster.extents],
+    }
 
 
 def _without_values(extent: Extent) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def _details(verified: Verified) -> dict[str, Any]:
         "faults": [fault.text for fault in verified.faults],
         "k_by_all": None if verified.privacy is None else verified.privacy.k_by_all,
         "formulas": asdict(verified.formulas),
-        "unknown_texts": [asdict(each) for each in verified.compared.unknown],
+        "unknown_texts": [asdict(unknown) for unknown in verified.compared.unknown],
     }
 
 
@@ -89,7 +89,7 @@ def _differing(verified: Verified) -> Iterator[str]:
     """Yield the counts that differ and the unlisted texts; only the number of these is posted."""
     compared = verified.compared
     counts = [each for each in compared.first if each.rule != "unknown"]
-    rows = [_unknown_row(each) for each in compared.unknown[: _SHOWN // 2]]
+    rows = [_unknown_row(unknown) for unknown in compared.unknown[: _SHOWN // 2]]
     rows += [_row(count) for count in counts[: _SHOWN - len(rows)]]
     if rows:
         yield from aligned(("attribute", "masked value", "class", "published", "delivered", "but"), rows)

@@ -180,5 +180,5 @@ def _models(card: Card) -> Iterator[tuple[str, str, str]]:
 
 
 def _choices(card: Card) -> Iterator[tuple[str, str]]:
-    for each in card.frontier:
-        yield each.in_words, "nothing was found" if each.kept is None else str(Share(each.kept))
+    for choice in card.frontier:
+        yield choice.in_words, "nothing was found" if choice.kept is None else str(Share(choice.kept))

@@ -189,7 +189,7 @@ def columns_of(
         TableError: The table cannot be read, has no records, or has too many columns; or numbers or dates are
             ambiguous.
     """
-    surveyed = {each.name: each for each in values_of(table, [label, *names])}
+    surveyed = {values.name: values for values in values_of(table, [label, *names])}
     types = {name: each.value_type for name, each in stated.items()}
     unclear = [name for name in names if _may_be(table, surveyed[name]) and types.get(name) is not ValueType.STRING]
     seen = {name: recognised_in(table, name, types.get(name)) for name in unclear}

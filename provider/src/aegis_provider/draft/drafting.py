@@ -323,7 +323,7 @@ def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> No
             f"{table.name}: the label {shortened(label.name)} is written {alike}; --fold-case (fold_case=True in "
             "Python) makes one value of those that differ only in case, or in blanks around them"
         )
-    odd = {each.name: each.recognised for each in survey.to_draft if each.recognised and each.recognised.odd}
+    odd = {column.name: column.recognised for column in survey.to_draft if column.recognised and column.recognised.odd}
     if odd and not odd_as_missing:
         name, first = next(iter(odd.items()))
         said = "; ".join(f"{shortened(each)} has {of.in_words}" for each, of in list(odd.items())[:_COLUMNS])
@@ -364,7 +364,7 @@ def _label_counts(table: Table, label: str) -> dict[str, int]:
 def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     """Return why columns are not drafted, in order: unsuitable ones, and those with too little information."""
     less = f"tells less about {shortened(survey.label.name)} than {MOST_DRAFTED} others; --add NAME drafts it"
-    surplus = {each.name: less for each in survey.to_draft if each.name not in attributes}
+    surplus = {column.name: less for column in survey.to_draft if column.name not in attributes}
     reasons = {**survey.left_out, **surplus}
     return {name: reasons[name] for name in columns if name in reasons}
 

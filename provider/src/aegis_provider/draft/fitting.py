@@ -167,10 +167,12 @@ def refit(attribute: Attribute, domain: Domain, joint: Counts, minimum: int) -> 
     if not attribute.fitted_to_label:
         return attribute
     functions = [masking.function for masking in attribute.maskings]
-    numbers = sorted({_intervals(each) for each in functions if isinstance(each, EdgeBuckets)}, reverse=True)
+    numbers = sorted(
+        {_intervals(function) for function in functions if isinstance(function, EdgeBuckets)}, reverse=True
+    )
     fitted = fit_intervals(domain, joint, minimum, numbers) if numbers else []
     edges = {number: each.edges for number, each in zip(numbers, fitted, strict=True)}
-    trees = {id(each.tree): each.tree for each in functions if isinstance(each, TreeHierarchy)}
+    trees = {id(function.tree): function.tree for function in functions if isinstance(function, TreeHierarchy)}
     trees = {place: _refitted_tree(tree, domain, joint, minimum) for place, tree in trees.items()}
     maskings = tuple(replace(masking, function=_anew(masking.function, edges, trees)) for masking in attribute.maskings)
     return replace(attribute, maskings=maskings)
@@ -198,17 +200,17 @@ def refitted(
     Raises:
         TableError: The table cannot be read, or does not fit the plan.
     """
-    fitted = tuple(each for each in plan.attributes if each.fitted_to_label)
+    fitted = tuple(attribute for attribute in plan.attributes if attribute.fitted_to_label)
     if not fitted:
         return plan
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, replace(plan, attributes=fitted))
     least = minimum or default_minimum(counted.records)
     anew = {
-        each.attribute.name: refit(each.attribute, each.domain, joint_of(each.counts), least)
-        for each in counted.attributes
+        attribute.attribute.name: refit(attribute.attribute, attribute.domain, joint_of(attribute.counts), least)
+        for attribute in counted.attributes
     }
-    return replace(plan, attributes=tuple(anew.get(each.name, each) for each in plan.attributes))
+    return replace(plan, attributes=tuple(anew.get(attribute.name, attribute) for attribute in plan.attributes))
 
 
 def joint_of(counts: JointCounts) -> Counts:

@@ -101,7 +101,7 @@ def load_policy(path: Path) -> Policy:
     tables = {name: _planned_table(each) for name, each in fields["entries"].items()}
     if not tables:
         fields["entries"].fail("name at least one entry, with its table and its plan")
-    rules = tuple(_rule(each) for each in fields["approve"].elements()) if "approve" in fields else ()
+    rules = tuple(_rule(element) for element in fields["approve"].elements()) if "approve" in fields else ()
     return Policy(_storage(fields), tables, rules)
 
 

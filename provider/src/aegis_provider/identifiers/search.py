@@ -90,8 +90,8 @@ def _one_to_one(table: Table, columns: Sequence[Values], reasons: Mapping[str, s
     people = [
         column for column in columns if column.distinct >= _FEWEST_PEOPLE and column.records_per_value >= _REPEATED
     ]
-    known = [each for each in people if each.name in reasons]
-    others = [each for each in people if each.name not in reasons and may_stand_for_people(each)]
+    known = [column for column in people if column.name in reasons]
+    others = [column for column in people if column.name not in reasons and may_stand_for_people(column)]
     pairs = [(one, other) for one in known for other in others]
     codes = [each for each in others if is_code_like(each)]
     alone = [code for code in codes if code.distinct >= _FEWEST_UNKNOWN and code.records_per_value <= 20]

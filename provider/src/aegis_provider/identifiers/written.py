@@ -254,7 +254,7 @@ def called(reason: str) -> str | None:
         return None
     if reason == "free text":
         return _NOTES
-    return next((each.plural for each in CONTENTS.values() if each.plural in reason), _OTHERS)
+    return next((content.plural for content in CONTENTS.values() if content.plural in reason), _OTHERS)
 
 
 def _identifying(

@@ -227,7 +227,7 @@ class ClusteredTable:
         """
         columns = read_columns(table, [*hide, *from_], progress)
         typed = types or {}
-        basis = tuple(Basis.of(each, typed.get(each.name, ValueType.STRING)) for each in columns[len(hide) :])
+        basis = tuple(Basis.of(column, typed.get(column.name, ValueType.STRING)) for column in columns[len(hide) :])
         kept = _kept(table, len(columns[0].codes), clusters, random)
         return cls(table, columns[: len(hide)], basis, kept, _cluster_of_record(basis, kept, clusters, random))
 

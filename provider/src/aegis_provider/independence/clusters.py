@@ -86,9 +86,9 @@ class DistinctRows:
         Raises:
             ValueError: A number is not finite.
         """
-        _, row_of_record = distinct_rows(np.column_stack([_ranks(each) for each in columns]))
+        _, row_of_record = distinct_rows(np.column_stack([_ranks(column) for column in columns]))
         first = np.unique(row_of_record, return_index=True)[1]
-        return cls(tuple(_feature(each, first) for each in columns), np.bincount(row_of_record)), row_of_record
+        return cls(tuple(_feature(column, first) for column in columns), np.bincount(row_of_record)), row_of_record
 
     def distances(self, amounts: IntArray) -> FloatArray:
         """(rows, clusters) Distances from each row to the mean of each cluster.
@@ -98,7 +98,7 @@ class DistinctRows:
         """
         shares = amounts / amounts.sum(axis=0)
         # Rounding can make a distance slightly negative.
-        return np.maximum(sum((each.distances(shares) for each in self.columns), np.zeros(amounts.shape)), 0)
+        return np.maximum(sum((column.distances(shares) for column in self.columns), np.zeros(amounts.shape)), 0)
 
 
 def _ranks(column: FloatArray | IntArray) -> IntArray:

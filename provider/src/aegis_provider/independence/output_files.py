@@ -78,12 +78,12 @@ class MaskedRecords:
     @cached_property
     def others(self) -> tuple[str, ...]:
         """The unchanged columns, C in the paper."""
-        return tuple(name for name in self.table.columns if name not in {each.name for each in self._read})
+        return tuple(name for name in self.table.columns if name not in {column.name for column in self._read})
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The published columns, in the table's order."""
-        later = {each.name for each in self.replaced[1:]}
+        later = {column.name for column in self.replaced[1:]}
         return tuple(
             self.cluster if name == self.replaced[0].name else name for name in self.table.columns if name not in later
         )
@@ -119,12 +119,12 @@ class MaskedRecords:
 
     def _texts(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         names = [f"v{place}" for place in range(len(self.names))]
-        read = [each.name for each in self._read]
+        read = [column.name for column in self._read]
         blocks = self._checked(self.table.batches([*read, *self.others]), progress)
         return self._made(blocks, names, lambda texts: texts, pa.string())
 
     def _typed(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        blocks = self._checked(self.table.batches([each.name for each in self._read], self.others), progress)
+        blocks = self._checked(self.table.batches([column.name for column in self._read], self.others), progress)
         return self._made(blocks, self.names, _null_if_missing, pa.int32())
 
     @property
@@ -135,7 +135,7 @@ class MaskedRecords:
         """Yield the blocks, each with the number of its first record, if they equal what was read before."""
         start, records = 0, len(self.kept)
         for block in blocks_of(batches):
-            expected = [each.part(start, block.num_rows) for each in self._read]
+            expected = [column.part(start, block.num_rows) for column in self._read]
             if not all(mine.equals(texts) for mine, texts in zip(expected, block.columns, strict=False)):
                 raise self._changed()
             yield block, start
@@ -159,7 +159,7 @@ class MaskedRecords:
     @property
     def _sources(self) -> list[str]:
         """The column of the table that each published column replaces or repeats."""
-        later = {each.name for each in self.replaced[1:]}
+        later = {column.name for column in self.replaced[1:]}
         return [name for name in self.table.columns if name not in later]
 
     def _maker(self, name: str, masked: Callable[[pa.StringArray], pa.StringArray], number: pa.DataType) -> _Maker:

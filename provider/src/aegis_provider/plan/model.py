@@ -164,11 +164,14 @@ class Plan:
     @property
     def writings(self) -> Mapping[str, Writing]:
         """The stated written forms of the table's columns."""
-        return {**{each.name: each.writing for each in self.attributes}, self.label: Writing(fold_case=self.fold_case)}
+        return {
+            **{attribute.name: attribute.writing for attribute in self.attributes},
+            self.label: Writing(fold_case=self.fold_case),
+        }
 
     def of_plain_table(self) -> "Plan":
         """Return the plan for a plainly written table."""
-        attributes = tuple(replace(each, writing=PLAINLY) for each in self.attributes)
+        attributes = tuple(replace(attribute, writing=PLAINLY) for attribute in self.attributes)
         return replace(self, attributes=attributes, fold_case=False)
 
     @property
@@ -195,8 +198,8 @@ class Plan:
 
     def _with_maskings(self, keep: Callable[[str, Masking], bool]) -> "Plan":
         attributes = [
-            replace(each, maskings=tuple(one for one in each.maskings if keep(each.name, one)))
-            for each in self.attributes
+            replace(attribute, maskings=tuple(one for one in attribute.maskings if keep(attribute.name, one)))
+            for attribute in self.attributes
         ]
         return replace(self, attributes=tuple(attributes))
 

@@ -83,7 +83,7 @@ def _without_places(plan: Plan) -> Plan:
         replace(attribute, maskings=tuple(replace(masking, place="") for masking in attribute.maskings))
         for attribute in plan.attributes
     )
-    generated = tuple(replace(each, file=each.file.resolve()) for each in plan.generated)
+    generated = tuple(replace(table, file=table.file.resolve()) for table in plan.generated)
     return replace(plan, source="", attributes=attributes, generated=generated)
 
 
@@ -144,7 +144,7 @@ def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]
         yield f"  {scalar(each.id)}: {_flow({k: v for k, v in each.maskings.items() if v != defaults[k]})}"
     yield "privacy:"
     promises = {configuration.id: configuration.privacy for configuration in configurations}
-    promises |= {each.id: each.privacy for each in plan.generated if each.privacy}
+    promises |= {table.id: table.privacy for table in plan.generated if table.privacy}
     yield from (f"  {scalar(name)}: {_nested(privacy)}" for name, privacy in promises.items())
     if required := {
         configuration.id: configuration.required

@@ -121,7 +121,7 @@ class Comparison:
     def of(cls, evidence: Evidence, delivered: Delivered) -> "Comparison":
         """Return the comparison of a delivered table with the evidence on it."""
         tables = [evidence.label.joint, *(attribute.joint for attribute in evidence.attributes)]
-        tables += [each.joint for each in evidence.pairs]
+        tables += [pair.joint for pair in evidence.pairs]
         sums = sum(len(table) * len(table[0]) for table in tables if table) + 1
         label, exact = evidence.label, evidence.disclosure_control is None
         labels = placed(Listed(label.domain, infer_type(label.domain), exact=exact), delivered.labels)

@@ -111,7 +111,9 @@ class _Beside:
     @classmethod
     def of(cls, entry: EntryDocument, configuration: Configuration, table: Table) -> "_Beside":
         """Place the texts of the table among the masked values that the entry lists."""
-        shown = [each for each in entry.attributes if _is_shown(each, configuration.maskings[each.name])]
+        shown = [
+            attribute for attribute in entry.attributes if _is_shown(attribute, configuration.maskings[attribute.name])
+        ]
         delivered = Delivered(table, entry.label.name, [each.name for each in shown])
         exact, domain = entry.disclosure_control is None, entry.label.domain
         labels = placed(Listed(domain, infer_type(domain), exact=exact), delivered.labels)
@@ -135,7 +137,7 @@ class _Beside:
             if pair.joint is not None
         }
         return MaskedTable(
-            shown=[self._attribute(each, labels) for each in self.entry.attributes],
+            shown=[self._attribute(attribute, labels) for attribute in self.entry.attributes],
             labels=labels,
             left_out=_left_out(self.entry, self.configuration),
             pairs={(first, second): self._pair(first, second, labels) for first, second in sorted(pairs)},
@@ -176,7 +178,7 @@ def _is_shown(attribute: Attribute, masking: str) -> bool:
 
 
 def _masking(attribute: Attribute, name: str) -> Masking:
-    return next(each for each in attribute.maskings if each.id == name)
+    return next(masking for masking in attribute.maskings if masking.id == name)
 
 
 def _mapping(attribute: Attribute, masking: str) -> Counts:

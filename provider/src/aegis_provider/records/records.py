@@ -117,7 +117,7 @@ class Records:
 
     def places(self, names: Sequence[str]) -> NDArray[np.intp]:
         """(records, names) The place of each value in the domain of its column."""
-        return np.stack([self.column(each).places for each in names], axis=1)
+        return np.stack([self.column(name).places for name in names], axis=1)
 
 
 def read_records(

@@ -85,8 +85,8 @@ def alone_in_releases(
     Raises:
         TableError: The table cannot be read, or does not fit the plan.
     """
-    if all(is_nobody_alone(plan, each) for each in plan.configurations):
-        return {each.id: 0.0 for each in plan.configurations}
+    if all(is_nobody_alone(plan, configuration) for configuration in plan.configurations):
+        return {configuration.id: 0.0 for configuration in plan.configurations}
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         return shares_alone(CountedTable.of(opened, plan), plan)
 
@@ -118,15 +118,15 @@ def shares_alone(counted: CountedTable, plan: Plan) -> dict[str, float | None]:
     Raises:
         TableError: The table cannot be read.
     """
-    open_ones = [each for each in plan.configurations if not is_nobody_alone(plan, each)]
-    shares: dict[str, float | None] = {each.id: 0.0 for each in plan.configurations}
+    open_ones = [configuration for configuration in plan.configurations if not is_nobody_alone(plan, configuration)]
+    shares: dict[str, float | None] = {configuration.id: 0.0 for configuration in plan.configurations}
     if counted.table.in_memory([plan.label]) is None:
         by_value = [one for one in open_ones if _masks_by_value(plan, one)]
         shares |= _shares_of_codes(counted, plan, by_value) if by_value else {}
         open_ones = [one for one in open_ones if one not in by_value]
     if open_ones:
         columns = [column for column in plan.columns if any(column in shared_columns(plan, one) for one in open_ones)]
-        roles = [each for each in (*plan.quasi_identifiers, *plan.sensitive) if each not in columns]
+        roles = [name for name in (*plan.quasi_identifiers, *plan.sensitive) if name not in columns]
         table = PrivacyTable.of(counted, plan, [*columns, *roles] or [plan.label])
         shares |= {one.id: _share(table, counted, plan, one) for one in open_ones}
     return shares
@@ -145,7 +145,7 @@ def shared_columns(plan: Plan, configuration: Configuration) -> tuple[str, ...]:
 
 def known_of(plan: Plan) -> tuple[str, ...] | None:
     """Return the quasi-identifiers if a configuration shares other columns too; `None` if they are all."""
-    shared = {name for each in plan.configurations for name in shared_columns(plan, each)}
+    shared = {name for configuration in plan.configurations for name in shared_columns(plan, configuration)}
     return None if shared <= set(plan.quasi_identifiers) else plan.quasi_identifiers
 
 
@@ -192,7 +192,7 @@ def _shares_of_codes(
 def _views_of(counted: CountedTable, place: int, configurations: Sequence[Configuration]) -> dict[str, Partition]:
     """Return the groups of an attribute's values, by the choices of configurations that share it."""
     one = counted.attributes[place]
-    used = {each.maskings[one.attribute.name] for each in configurations}
+    used = {configuration.maskings[one.attribute.name] for configuration in configurations}
     masked = {masking.id: masking for masking in one.attribute.maskings if masking.id in used}
     views = {name: MaskedDomain.of(counted.masked(one, each)).partition() for name, each in masked.items()}
     return views | ({IDENTITY: Partition.identity(len(one.domain))} if IDENTITY in used else {})

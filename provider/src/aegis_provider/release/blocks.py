@@ -175,7 +175,9 @@ class Release:
 
     def with_stars(self, names: Collection[str]) -> "Release":
         """Return the same release with `*` in the domains of these columns, where single cells are suppressed."""
-        return replace(self, columns=tuple(_with_star(each) if each.name in names else each for each in self.columns))
+        return replace(
+            self, columns=tuple(_with_star(column) if column.name in names else column for column in self.columns)
+        )
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Yield the masked texts of all records in the table's order, the same each time and whatever the other

@@ -44,7 +44,7 @@ class ShownValues:
 
     def in_words(self) -> Iterator[str]:
         """Yield the columns with rare values, and the names that disclose such values."""
-        yield from (each.in_words() for each in self.telling)
+        yield from (names.in_words() for names in self.telling)
         yield from self.values_in_words()
 
     def values_in_words(self) -> Iterator[str]:

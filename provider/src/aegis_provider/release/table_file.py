@@ -57,7 +57,7 @@ def write_table(
     if output.suffix.lower() == PARQUET_ENDING:
         write_parquet(path, names, blocks, domains, categorical)
         return ()
-    guard = FormulaGuard(names, [each.texts for each in domains], escape_formulas)
+    guard = FormulaGuard(names, [domain.texts for domain in domains], escape_formulas)
     write_csv(path, guard.header, guard.passed(blocks), delimiter)
     return guard.warnings
 

@@ -40,7 +40,7 @@ def disclosure_report(disclosure: Disclosure, summarize: str, *, in_full: bool =
         Section("Small counts", list(_small(disclosure))),
         Section("What all tables say together", list(_linked(disclosure))),
     ]
-    if any(each.compared for each in disclosure.attributes):
+    if any(attribute.compared for attribute in disclosure.attributes):
         sections.append(Section("Compared with the truth", list(_truth(disclosure))))
     sections += [
         Section("Every table by itself, the smallest counts first", list(_tables(disclosure, in_full=in_full))),
@@ -57,13 +57,15 @@ def _summary(disclosure: Disclosure) -> Iterator[str]:
     yield f"{disclosure.entry}: {counted}"
     certain = sum(disclosure.small_and_certain.values())
     limits = ", as far as bounds were computed" if disclosure.unfinished else ""
-    smallest = _smallest("in a table", ((each.name, each.smallest) for each in disclosure.attributes))
+    smallest = _smallest("in a table", ((attribute.name, attribute.smallest) for attribute in disclosure.attributes))
     small = f"counts below {disclosure.below} that are known for certain, in a table or by difference"
     yield f"{small}: {certain or 'none'}{limits}.{smallest}"
-    cells = sum(each.linked.cells for each in disclosure.attributes)
-    exact = sum(each.linked.exact for each in disclosure.attributes)
-    derived = sum(each.linked.derived_below for each in disclosure.attributes)
-    hidden = _smallest("in no table", ((each.name, each.linked.derived) for each in disclosure.attributes))
+    cells = sum(attribute.linked.cells for attribute in disclosure.attributes)
+    exact = sum(attribute.linked.exact for attribute in disclosure.attributes)
+    derived = sum(attribute.linked.derived_below for attribute in disclosure.attributes)
+    hidden = _smallest(
+        "in no table", ((attribute.name, attribute.linked.derived) for attribute in disclosure.attributes)
+    )
     yield (
         f"All tables of an attribute together determine {exact:,} of {cells:,} cells ({Share(exact / cells)}) "
         f"exactly. {derived:,} of them count 1 to {disclosure.below - 1} records and appear in no table: only "
@@ -78,11 +80,11 @@ def _reservations(disclosure: Disclosure) -> Iterator[str]:
         names = ", ".join(map(shown, disclosure.unfinished))
         yield f"bounds stopped early, so more cells may be determined exactly (see --seconds): {names}"
     tables = [table for _, table in _all_tables(disclosure)]
-    changed = sum(not each.is_plain for each in tables)
+    changed = sum(not table.is_plain for table in tables)
     if changed:
         epsilon = f", epsilon {disclosure.epsilon:g} in total" if disclosure.epsilon is not None else ""
         yield f"declared to differ from the counts of the provider's table: {changed} of {len(tables)} tables{epsilon}"
-    if any(each.declared.noise is not None for each in tables):
+    if any(table.declared.noise is not None for table in tables):
         yield (
             "a table with noise determines nothing for certain: each of its counts may be off by any number of "
             "records, though large errors are improbable"
@@ -99,11 +101,11 @@ def _smallest(where: str, cells: Iterable[tuple[str, Cell | None]]) -> str:
 
 
 def _one_label(disclosure: Disclosure) -> str:
-    cells = [(each.name, each.linked.largest) for each in disclosure.attributes]
+    cells = [(attribute.name, attribute.linked.largest) for attribute in disclosure.attributes]
     known = [(name, cell) for name, cell in cells if cell is not None]
     if not known:
         return ""
-    groups = sum(each.linked.alike for each in disclosure.attributes)
+    groups = sum(attribute.linked.alike for attribute in disclosure.attributes)
     largest = _counted(*max(known, key=lambda item: item[1].count))
     alike = f"In {groups} group{'s' * (groups != 1)} of values, all records certainly have the same label value"
     return f" {alike}; the largest: {largest}."
@@ -119,13 +121,13 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
     yield SeriesBars(
         f"Small counts that are published, and small counts that differences of tables give away.{_of_all(disclosure)}",
         Axis("counts", "counts, on a logarithmic scale"),
-        [each.name for each in attributes],
+        [attribute.name for attribute in attributes],
         [
-            Lengths(f"counts of {few} in its tables", GOOD, [each.below for each in attributes]),
+            Lengths(f"counts of {few} in its tables", GOOD, [attribute.below for attribute in attributes]),
             Lengths(
                 f"counts of {few} in no table, but determined exactly",
                 BAD,
-                [each.linked.derived_below for each in attributes],
+                [attribute.linked.derived_below for attribute in attributes],
             ),
         ],
         is_logarithmic=True,
@@ -134,15 +136,15 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
     header = ("attribute", "tables", "smallest", small, "smallest exact", "where", "by difference")
     rows = [
         (
-            shown(each.name),
-            len(each.tables),
-            _count(each.smallest),
-            each.below,
-            _count(each.linked.smallest),
-            _where(each.linked.smallest),
-            each.linked.derived_below,
+            shown(attribute.name),
+            len(attribute.tables),
+            _count(attribute.smallest),
+            attribute.below,
+            _count(attribute.linked.smallest),
+            _where(attribute.linked.smallest),
+            attribute.linked.derived_below,
         )
-        for each in disclosure.attributes
+        for attribute in disclosure.attributes
     ]
     yield TextTable(header, rows)
     yield f"smallest, {small}: among the counts above 0 in its tables without noise, rounding or random masking"
@@ -151,9 +153,14 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
         "the smallest of each attribute:"
     )
     derived = [
-        (shown(each.name), cell.count, _where(cell), "smaller than any in its tables" if each.given_away else "")
-        for each in disclosure.attributes
-        if (cell := each.linked.derived) is not None and cell.count < disclosure.below
+        (
+            shown(attribute.name),
+            cell.count,
+            _where(cell),
+            "smaller than any in its tables" if attribute.given_away else "",
+        )
+        for attribute in disclosure.attributes
+        if (cell := attribute.linked.derived) is not None and cell.count < disclosure.below
     ]
     yield TextTable(("attribute", "records", "where", ""), derived) if derived else "  none"
 
@@ -162,7 +169,7 @@ def _linked(disclosure: Disclosure) -> Iterator[Part]:
     yield _known_within(disclosure)
     within = sorted({0, *disclosure.attributes[0].linked.within} - {0})
     header = ("attribute", "groups", "of one label", "cells", "exact", "empty", "in a table")
-    rows = [_linked_row(each, within) for each in disclosure.attributes]
+    rows = [_linked_row(attribute, within) for attribute in disclosure.attributes]
     yield TextTable((*header, *(f"within {k}" for k in within), "bounds"), rows)
     yield "groups: sets of values that no masking tells apart"
     yield "of one label: groups whose records certainly all have the same label value"
@@ -174,7 +181,7 @@ def _linked(disclosure: Disclosure) -> Iterator[Part]:
 
 def _by_whole_numbers(disclosure: Disclosure) -> Iterator[Part]:
     """Yield the cells that follow not from differences of tables, but from counts being whole numbers."""
-    linked = [(shown(each.name), each.linked) for each in disclosure.attributes]
+    linked = [(shown(attribute.name), attribute.linked) for attribute in disclosure.attributes]
     named = [(name, known.by_whole_numbers, known.smallest_by_whole_numbers) for name, known in linked]
     if rows := [(name, cells, _count(smallest), _where(smallest)) for name, cells, smallest in named if cells]:
         note = "exact cells that follow only because counts are whole numbers"
@@ -202,7 +209,7 @@ def _linked_row(attribute: AttributeDisclosure, within: Sequence[int]) -> tuple[
 def _known_within(disclosure: Disclosure) -> SeriesBars:
     """Draw how precisely all tables of each attribute together determine its cells, the most precise first."""
     attributes = _worst(disclosure, lambda each: each.linked.share_within(disclosure.within))
-    linked = [each.linked for each in attributes]
+    linked = [attribute.linked for attribute in attributes]
     ks = sorted(linked[0].within)
     empty = [each.empty / each.cells for each in linked]
     in_tables = [each.in_tables / each.cells for each in linked]
@@ -221,7 +228,7 @@ def _known_within(disclosure: Disclosure) -> SeriesBars:
     return SeriesBars(
         "How well cells are known from all tables together",
         Axis("share", "share of the cells: groups of values by label value", "share"),
-        [each.name for each in attributes],
+        [attribute.name for attribute in attributes],
         series,
         is_stacked=True,
         notes=[f"Orange: cells that differences of tables give away.{_of_all(disclosure)}"],
@@ -229,7 +236,9 @@ def _known_within(disclosure: Disclosure) -> SeriesBars:
 
 
 def _truth(disclosure: Disclosure) -> Iterator[Part]:
-    compared = [(each.name, known) for each in disclosure.attributes if (known := each.compared) is not None]
+    compared = [
+        (attribute.name, known) for attribute in disclosure.attributes if (known := attribute.compared) is not None
+    ]
     nearest = sorted(compared, key=lambda item: item[1].margins.values - item[1].pooled.values, reverse=True)[:_ROWS]
     series = [
         Lengths("the two histograms alone", NEUTRAL, [known.margins.values for _, known in nearest]),
@@ -309,7 +318,7 @@ def _order(table: PublishedTable) -> float:
 
 def _all_tables(disclosure: Disclosure) -> list[tuple[str, PublishedTable]]:
     """Return every examined table, with the name of its subject."""
-    of_attributes = ((each.name, table) for each in disclosure.attributes for table in each.tables)
+    of_attributes = ((attribute.name, table) for attribute in disclosure.attributes for table in attribute.tables)
     of_pairs = (("pairs", table) for table in disclosure.pairs)
     return list(chain([(disclosure.label, disclosure.histogram)], of_attributes, of_pairs))
 

@@ -8,7 +8,7 @@ from aegis_provider.disclosure import AttributeDisclosure, Disclosure, Judged
 
 def disclosure_document(disclosure: Disclosure) -> dict[str, Any]:
     """Return the disclosure as JSON values."""
-    attributes = [_attribute_document(each) for each in disclosure.attributes]
+    attributes = [_attribute_document(attribute) for attribute in disclosure.attributes]
     document = asdict(replace(disclosure, judged=None))
     del document["judged"]
     small = {"small_and_certain": dict(disclosure.small_and_certain)}

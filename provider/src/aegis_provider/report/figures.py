@@ -161,7 +161,9 @@ def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None
     Raises:
         PlotError: The advice scores no masking of these attributes.
     """
-    if not any(each.maskings and (not attributes or each.name in attributes) for each in advice.attributes or ()):
+    if not any(
+        attribute.maskings and (not attributes or attribute.name in attributes) for attribute in advice.attributes or ()
+    ):
         raise PlotError("the advice scores no masking of these attributes; ask again with --json")
     chart = costs_chart(advice, Subject(entry).schema, attributes)
     return replace(chart, title=shown(f"{chart.title}: {entry.name}", 70))
@@ -192,7 +194,7 @@ def _about_costs(subject: Subject) -> Iterator[Part]:
         "attribute tells about the label, or as much of that as is known. A long bar means a high cost. If all bars "
         "are short and the joint counts are known, the attribute tells little in any case."
     )
-    chosen = [each for each in advice.attributes or () if not attributes or each.name in attributes]
+    chosen = [attribute for attribute in advice.attributes or () if not attributes or attribute.name in attributes]
     if unknown := [each.name for each in chosen if each.maskings and not reference_known(each)]:
         yield (
             f"The unmasked joint counts of {some(unknown, _MOST_NAMES)} are not known. The reference utility is only "
@@ -237,7 +239,7 @@ _FIGURES: Final = (
         lambda subject: costs(subject.entry, subject.answer, subject.attributes),
         _about_costs,
         needs_advice=True,
-        is_possible=lambda subject: any(each.maskings for each in subject.answer.attributes or ()),
+        is_possible=lambda subject: any(attribute.maskings for attribute in subject.answer.attributes or ()),
     ),
     EntryFigure("lattice", "Which masking can be computed from which", _lattice, _about_lattice),
 )
@@ -284,7 +286,7 @@ def figures_page(subject: Subject) -> str:
         PlotError: A figure cannot be drawn.
     """
     entry, advice = subject.entry, subject.advice
-    sections = [Section(each.heading, tuple(each.parts(subject))) for each in possible(subject)]
+    sections = [Section(figure.heading, tuple(figure.parts(subject))) for figure in possible(subject)]
     title = f"{entry.name}: {shown(entry.title, 100)}" if entry.title else entry.name
     return render_page(Report(title, [] if advice is None else [_about(entry, advice)], sections))
 

@@ -33,10 +33,10 @@ def proof_of(point: FrontierPoint) -> str:
 
 
 def _parts(result: SearchResult, label: str) -> Iterator[Part]:
-    rows = [_row(each) for each in result.frontier]
+    rows = [_row(point) for point in result.frontier]
     yield TextTable(("required", "left out at most", "configuration", "records left out", "keeps", ""), rows)
-    places = list(dict.fromkeys(in_words(each.requirement.privacy) for each in result.frontier))
-    shares = list(dict.fromkeys(each.requirement.suppress_at_most for each in result.frontier))
+    places = list(dict.fromkeys(in_words(point.requirement.privacy) for point in result.frontier))
+    shares = list(dict.fromkeys(point.requirement.suppress_at_most for point in result.frontier))
     yield Plane(
         Axis("privacy", "required privacy"),
         Axis("kept", f"kept of what the table tells about {shown(label)}", "share", levels=BASELINES),
@@ -54,7 +54,9 @@ def _row(point: FrontierPoint) -> tuple[str, ...]:
 
 def _series(points: Sequence[FrontierPoint], places: Sequence[str], share: float, tone: Tone) -> Series:
     """Return the kept utility at each place if at most this share of the records is left out."""
-    there = {in_words(each.requirement.privacy): each for each in points if each.requirement.suppress_at_most == share}
+    there = {
+        in_words(point.requirement.privacy): point for point in points if point.requirement.suppress_at_most == share
+    }
     numbers = [_measured(there.get(place)) for place in places]
     return Series.at_places(f"at most {Share(share)} of the records left out", tone, numbers, is_joined=True)
 

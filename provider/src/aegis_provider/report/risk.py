@@ -150,7 +150,7 @@ def _in_detail(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Sect
 
 
 def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]:
-    broken = {each.name for each in release.broken}
+    broken = {breach.name for breach in release.broken}
     promised = {
         name: f"{number(promise, 6)}, {'BROKEN' if name in broken else 'held'}"
         for name, promise in release.promise.items()
@@ -180,7 +180,7 @@ def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]
 def _risk(compared: Mapping[str, ReleasePrivacy]) -> Iterator[Part]:
     risks = {name: _risks(each.risk) for name, each in compared.items() if each.risk is not None}
     names = next(iter(risks.values()), {})
-    yield TextTable(("risk", *risks), [(name, *(each[name] for each in risks.values())) for name in names])
+    yield TextTable(("risk", *risks), [(name, *(risk[name] for risk in risks.values())) for name in names])
     when = "before and after masking" if len(compared) > 1 else "as the table is"
     caption = f"The risk that a record is re-identified, {when}. Lower is safer."
     yield _beside("risk, or share of the records", risks, caption)
@@ -217,11 +217,12 @@ def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str
 
 def _classes_of_all(assessment: Assessment) -> SeriesBars:
     """Draw the share of records in small classes: of the unmasked table, and of the configurations, worst first."""
-    measured = [each for each in assessment.releases if each.risk is not None]
+    measured = [release for release in assessment.releases if release.risk is not None]
     worst = sorted(measured, key=_exposed, reverse=True)[:_ROWS]
     releases = [assessment.as_it_is, *worst]
     series = [
-        Lengths(name, tone, [_share(each.sizes, *band) for each in releases]) for (name, tone), band in _RISKY.items()
+        Lengths(name, tone, [_share(release.sizes, *band) for release in releases])
+        for (name, tone), band in _RISKY.items()
     ]
     few = f" These are the worst {_ROWS} of {len(measured)}." if len(measured) > _ROWS else ""
     notes = [f"The configuration with most records at risk comes first.{few}"]
@@ -242,10 +243,10 @@ def _suppression_table(sizes: ClassSizes) -> TextTable:
 
 
 def _suppression_curves(assessment: Assessment) -> Plane:
-    measured = [each for each in assessment.releases if each.sizes is not None and each.risk is not None]
+    measured = [release for release in assessment.releases if release.sizes is not None and release.risk is not None]
     is_one = len(measured) == 1
     name, tone = (f"as {measured[0].id} masks it", GOOD) if is_one else ("configurations", OTHER)
-    curves = [_curve(name, tone, each.sizes, is_faint=not is_one) for each in measured[:_CURVES]]
+    curves = [_curve(name, tone, release.sizes, is_faint=not is_one) for release in measured[:_CURVES]]
     curves.append(_curve(assessment.unmasked_name, BAD, assessment.as_it_is.sizes))
     first = f" The first {_CURVES} configurations." if len(measured) > _CURVES else ""
     caption = f"How many records must be suppressed so that all others have k-anonymity.{first}"

@@ -32,7 +32,7 @@ def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, An
         "id": release.id or None,
         "promise": dict(release.promise),
         "holds": release.holds,
-        "broken": [vars(each) for each in release.broken],
+        "broken": [vars(breach) for breach in release.broken],
         "left_to_chance": list(release.left_to_chance),
         "masked_elsewhere": list(release.masked_elsewhere),
         "suppressed": release.suppressed if measured else None,

@@ -56,8 +56,8 @@ def risk_verdict(
     """
     judged = assessment.releases or (assessment.as_it_is,)
     by_outcome: dict[_Outcome, list[ReleasePrivacy]] = {outcome: [] for outcome in _Outcome}
-    for each in judged:
-        by_outcome[_outcome_of(each)].append(each)
+    for release in judged:
+        by_outcome[_outcome_of(release)].append(release)
     only = judged[0] if len(judged) == 1 else None
     reason = _reason_of(only, assessment.unmasked_name, counted=counted) if only else _tally(by_outcome)
     ways = _Ways(assessment, table, plan)
@@ -96,7 +96,7 @@ def _tally(by_outcome: Mapping[_Outcome, Sequence[ReleasePrivacy]]) -> str:
     parts = [f"{len(by_outcome[_Outcome.KEPT]):,} of {number:,} configurations {_words(by_outcome, _Outcome.KEPT)}"]
     for outcome in (_Outcome.BROKEN, _Outcome.UNKNOWN):
         if releases := by_outcome[outcome]:
-            names = some([shown(each.id) for each in releases], _MOST_NAMES)
+            names = some([shown(release.id) for release in releases], _MOST_NAMES)
             parts.append(f"{len(releases):,} {_words(by_outcome, outcome)}: {names}")
     if nothing := by_outcome[_Outcome.NOTHING]:
         parts.append(f"{len(nothing):,} {_words(by_outcome, _Outcome.NOTHING)}")
@@ -137,7 +137,7 @@ class _Ways:
         """Return the command that masks the table as promised; if only numbers in the plan are wrong, the
         correction.
         """
-        wrong = [(release.id, each) for release in broken for each in release.broken]
+        wrong = [(release.id, breach) for release in broken for breach in release.broken]
         if all(each.name in SUPPRESSED for _, each in wrong):
             [(release, each), *_] = wrong
             return f"write {each.name}: {{{shown(release)}: {each.reached:g}}} into {self.plan}"

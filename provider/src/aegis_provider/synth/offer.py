@@ -181,15 +181,15 @@ def _document(part: Any) -> dict[str, Any]:  # noqa: ANN401 - any part of the co
 
 def _generated(entry: EntryDocument, sides: RealSides, how: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the generated configurations."""
-    for each in sides.plan.generated:
-        histogram = _histogram(each, sides.labels(each, how), entry.label.domain)
-        transfer = transfer_of(sides.generated(each, how), sides.seen, sides.held_out, sides.plan.label)
+    for table in sides.plan.generated:
+        histogram = _histogram(table, sides.labels(table, how), entry.label.domain)
+        transfer = transfer_of(sides.generated(table, how), sides.seen, sides.held_out, sides.plan.label)
         yield {
-            "id": each.id,
+            "id": table.id,
             "kind": "generated",
             "records": sum(histogram),
             "histogram": histogram,
-            **each.stated,
+            **table.stated,
             "transfer": _document(transfer),
         }
 

@@ -188,7 +188,7 @@ class Card:
     @property
     def asked(self) -> Mapping[str, float]:
         """The required privacy, by name."""
-        return next((each.require for each in self.frontier if each.is_aim), {})
+        return next((choice.require for choice in self.frontier if choice.is_aim), {})
 
     @property
     def privacy_line(self) -> str:
@@ -238,7 +238,11 @@ class Card:
 
     def auc_of(self, table: str) -> CardAuc | None:
         """Return the AUC on a table of the best model for the unmasked table; `None` if unknown."""
-        raw = [each for each in self.measured if each.table == RAW]
+        raw = [measured for measured in self.measured if measured.table == RAW]
         best = max(raw, key=lambda each: each.auc, default=None)
-        own = (each for each in self.measured if best is not None and (each.table, each.model) == (table, best.model))
+        own = (
+            measured
+            for measured in self.measured
+            if best is not None and (measured.table, measured.model) == (table, best.model)
+        )
         return next(own, None)

@@ -20,14 +20,14 @@ def kept_in_words(share: float | None) -> str:
 
 def choices(card: Card) -> Iterator[Part]:
     """Yield the best configuration for each requirement as a table, and as a picture."""
-    models = any(each.predicted for each in card.frontier)
-    cells = any(each.suppressed_cells is not None for each in card.frontier)
+    models = any(choice.predicted for choice in card.frontier)
+    cells = any(choice.suppressed_cells is not None for choice in card.frontier)
     columns = {
-        "required": [RAW, *(each.in_words for each in card.frontier), NOTHING],
-        "configuration": [_NONE, *(each.configuration or _NONE for each in card.frontier), _NONE],
+        "required": [RAW, *(choice.in_words for choice in card.frontier), NOTHING],
+        "configuration": [_NONE, *(choice.configuration or _NONE for choice in card.frontier), _NONE],
         "records left out": [_NONE, *map(_left_out, card.frontier), _NONE],
         **(
-            {"cells suppressed": [_NONE, *(_number(each.suppressed_cells) for each in card.frontier), _NONE]}
+            {"cells suppressed": [_NONE, *(_number(choice.suppressed_cells) for choice in card.frontier), _NONE]}
             if cells
             else {}
         ),
@@ -36,7 +36,7 @@ def choices(card: Card) -> Iterator[Part]:
     }
     rows = list(zip(*columns.values(), strict=True))
     yield TextTable(tuple(columns), rows, _caption(card, models=models))
-    known = [each for each in card.frontier if each.kept is not None]
+    known = [choice for choice in card.frontier if choice.kept is not None]
     if known:
         yield _picture(card, known, models=models)
 
@@ -70,7 +70,7 @@ def _caption(card: Card, *, models: bool) -> str:
     return "; ".join(
         [
             kept,
-            *([unproven] if any(_possible(each) == " or more" for each in card.frontier) else []),
+            *([unproven] if any(_possible(choice) == " or more" for choice in card.frontier) else []),
             *([predicted] if models else []),
             *([f"records left out: rounded to a multiple of {card.rounded_to}"] if card.rounded_to else []),
             f"{_NONE}: none, not in the plan, or not measured",

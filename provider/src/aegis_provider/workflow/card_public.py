@@ -33,7 +33,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         entry: The entry of the release.
         sensitive: The sensitive attributes of its plan.
     """
-    known = {each.id: each for each in entry.masked}
+    known = {configuration.id: configuration for configuration in entry.masked}
     chosen = known.get(card.configuration)
     published = {} if chosen is None else chosen.privacy or {}
     release, before = card.highest_risk
@@ -56,7 +56,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         kept=_share(card.kept),
         predicted=_interval(card.predicted),
         runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),
-        frontier=tuple(_choice(each, known.get(each.configuration)) for each in card.frontier),
+        frontier=tuple(_choice(choice, known.get(choice.configuration)) for choice in card.frontier),
         measured=tuple(map(_auc, card.measured)),
         comparison=None if card.comparison is None else _comparison(card.comparison),
     )

@@ -62,7 +62,7 @@ class Folder:
         """
         try:
             path.mkdir(exist_ok=True)
-            there = sorted(each.name for each in path.iterdir() if each.name not in keep and not is_unfinished(each))
+            there = sorted(file.name for file in path.iterdir() if file.name not in keep and not is_unfinished(file))
         except FileExistsError:
             raise OutputError(f"{path}: is a file; name a folder") from None
         except FileNotFoundError:

@@ -22,7 +22,7 @@ def refuse_equal_ids(plan: Plan) -> None:
     Raises:
         PlanError: The plan uses one.
     """
-    taken = {*(configuration.id for configuration in plan.configurations), *(each.id for each in plan.generated)}
+    taken = {*(configuration.id for configuration in plan.configurations), *(table.id for table in plan.generated)}
     for name in map(id_at, LEVELS):
         if name in taken:
             raise PlanError(f"{plan.source}: {name!r} is to be the name of a generated table; choose another one there")

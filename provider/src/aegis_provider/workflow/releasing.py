@@ -280,7 +280,7 @@ def _published(steps: Steps, service: Client, counted: _Counted, *, accept_uniqu
         raise SmallCountsError(f"{faults[0]}. It is not published")
     if not (together := steps.judge_together(entry, summarised.advice.best.id)).passed:
         raise SmallCountsError(f"{read_together_line(together)}. It is not published")
-    alone = told_alone(steps.found, {each.id: each.alone for each in entry.masked})
+    alone = told_alone(steps.found, {configuration.id: configuration.alone for configuration in entry.masked})
     if alone.is_much(offered=True) and not accept_unique:
         raise UniqueRecordsError(f"{alone.line(offered=True)}. It is not published without {ACCEPT_UNIQUE}")
     if not steps.accept_identifiers:
@@ -297,9 +297,12 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
             advice = asked(service, entry_id, entry, steps.aim)
     masked = steps.mask(advice.best.id)
     together = steps.judge_together(entry, advice.best.id)
-    published_privacy = next((each.privacy for each in entry.masked if each.id == advice.best.id), None) or {}
+    published_privacy = (
+        next((configuration.privacy for configuration in entry.masked if configuration.id == advice.best.id), None)
+        or {}
+    )
     assessed = steps.assess(advice.best.id, _alone(steps, entry, masked, advice.best.id), published_privacy)
-    check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
+    check = _checked(steps, [ranked.id for ranked in advice.ranking[:2]], search)
     comparison = _compared(steps, entry, _on_the_frontier(steps, advice.best.id, search))
     summarised = replace(counted.summarised, advice=advice)
     return Findings(search, entry, counted.judged, summarised, masked, together, assessed, check, comparison)
@@ -321,14 +324,14 @@ def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]
 
 def _on_the_frontier(steps: Steps, best: str, search: SearchResult) -> list[Configuration]:
     """Return the configuration of the release, and the best ones for other requirements."""
-    others = [each.configuration for each in search.frontier if each.configuration is not None]
+    others = [point.configuration for point in search.frontier if point.configuration is not None]
     masks = {each.id: each for each in [*others, steps.found.configuration(best)]}
     return sorted(masks.values(), key=lambda each: each.privacy.get("k", 0))
 
 
 def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) -> CheckResult | str:
     """Train models, on the frontier last; or return why that is not possible, which does not fail the release."""
-    frontier = {each.configuration.id: each.configuration for each in search.frontier if each.configuration}
+    frontier = {point.configuration.id: point.configuration for point in search.frontier if point.configuration}
     try:
         return steps.check(configurations, [each for name, each in frontier.items() if name not in configurations])
     except AegisError as error:  # an extra is missing, or too few records have a label value

@@ -232,13 +232,13 @@ class Steps:
                 progress=progress,
                 **self.how,
             )
-        fitting = tuple(each for each in result.configurations if self.aim.is_met_by(each))
+        fitting = tuple(configuration for configuration in result.configurations if self.aim.is_met_by(configuration))
         if not fitting:
             raise NothingHoldsError(
                 f"{self.plan}: no configuration was found that has {self.aim.described()}; require less, let more "
                 "records be left out, or give the plan coarser maskings"
             )
-        if any(each.suppressed_cells is not None for each in plan.configurations):
+        if any(configuration.suppressed_cells is not None for configuration in plan.configurations):
             fitting = self._with_cells(replace(plan, configurations=fitting)).configurations
         if drawn:
             generated = (*plan.generated, *(each.stated(self.folder.path) for each in drawn))
@@ -249,7 +249,7 @@ class Steps:
 
     def _with_cells(self, plan: Plan) -> Plan:
         """Let configurations suppress single cells instead of leaving out records."""
-        if not any(each.suppresses for each in plan.configurations):
+        if not any(configuration.suppresses for configuration in plan.configurations):
             return plan
         with self.stage("choosing cells") as progress:
             return suppress_cells(self.table, plan, progress=progress, **self.how).plan
@@ -286,7 +286,7 @@ class Steps:
     def _masked_by_best(self, prepared: PreparedEntry) -> EntryAdvice:
         """Rank the configurations by the exact counts, and mask the table by the best one."""
         with self.stage("ranking the configurations"):
-            left_out = {each.id: each.suppressed or 0 for each in self.found.configurations}
+            left_out = {configuration.id: configuration.suppressed or 0 for configuration in self.found.configurations}
             advice = advise(prepared.counted, self.aim.measure, left_out)
         self.mask(advice.best.id)
         return advice
@@ -414,7 +414,7 @@ class Steps:
 
     def _choose(self, seconds: float) -> Choose | None:
         """Return the search on a part of the records; `None` if configurations suppress cells, which it cannot."""
-        if any(each.suppressed_cells is not None for each in self.found.configurations):
+        if any(configuration.suppressed_cells is not None for configuration in self.found.configurations):
             return None
         required = self.aim.requirements()[0]
         return partial(choose_again, requirement=required, measure=self.aim.measure, seconds=seconds)
@@ -451,7 +451,11 @@ def _digests(drawn: Sequence[Drawn]) -> dict[str, Any]:
 
 def _with(plan: Plan, configurations: Sequence[Configuration]) -> Plan:
     """Return the plan extended by the configurations that it lacks."""
-    known = {each.id for each in plan.configurations}
+    known = {configuration.id for configuration in plan.configurations}
     return replace(
-        plan, configurations=(*plan.configurations, *(each for each in configurations if each.id not in known))
+        plan,
+        configurations=(
+            *plan.configurations,
+            *(configuration for configuration in configurations if configuration.id not in known),
+        ),
     )

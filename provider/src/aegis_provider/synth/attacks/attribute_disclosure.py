@@ -65,7 +65,7 @@ def attribute_disclosure(case: Case) -> Iterator[Outcome]:
         truths = [of_value[side.column(secret).places] for side in sides]
         frequent = int(np.bincount(of_value[case.seen.column(secret).places]).argmax())
         for place, k in enumerate(NEIGHBOURS):
-            yield _outcome(secret, k, [each[place] for each in guesses], truths, frequent)
+            yield _outcome(secret, k, [guess[place] for guess in guesses], truths, frequent)
 
 
 def guessed(release: Released, targets: Records, votes: NDArray[np.float32]) -> NDArray[np.intp]:
@@ -77,7 +77,7 @@ def guessed(release: Released, targets: Records, votes: NDArray[np.float32]) -> 
         votes: (released, classes) The votes of each released record for each class.
     """
     blocks = [[_votes(block, k, votes).argmax(axis=1) for k in NEIGHBOURS] for _, block in release.distances(targets)]
-    return np.concatenate([np.array(each) for each in blocks], axis=1)
+    return np.concatenate([np.array(block) for block in blocks], axis=1)
 
 
 def _votes(block: Distances, k: int, votes: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -93,7 +93,7 @@ class Case:
         records with the secret of a held-out person, and then seems to reveal less about held-out persons even if it
         reveals nothing. The label does not affect the side. If too few persons remain, all are retained.
         """
-        others = [each for each in self.persons_by if each != secret]
+        others = [name for name in self.persons_by if name != secret]
         if secret not in self.persons_by or not others or not len(self.held_out):
             return self
         both = np.concatenate([each.places([*others, secret]) for each in (self.seen, self.held_out)])
@@ -227,4 +227,4 @@ def _attacked(released: Released, roles: Roles, label: str) -> tuple[tuple[str, 
     secrets = tuple(roles.sensitive) or ((label,) if roles.label else ())
     others = [name for name in released.names if name not in secrets and name != roles.label]
     known = [name for name in released.names if name in roles.quasi_identifiers] or others
-    return tuple(known), tuple(each for each in secrets if each in released.names)
+    return tuple(known), tuple(secret for secret in secrets if secret in released.names)

@@ -117,7 +117,7 @@ class Judgement:
         """The result of each attack: it works, fails, or is not judged.
         The comparison of distances is not an attack, so it has no result.
         """
-        tried = [each.name for each in self.outcomes if each.is_attack]
+        tried = [outcome.name for outcome in self.outcomes if outcome.is_attack]
         names = dict.fromkeys([*tried, *self.unfinished, *self.impossible, *self.nobody])
         return {name: self._result(name) for name in {**ATTACKS, **names} if name in names and name != CLOSEST}
 
@@ -134,13 +134,15 @@ class Judgement:
         return None if not variant.is_attack or (result is Result.NOT_JUDGED and others_tell) else result
 
     def _result(self, name: str) -> Result:
-        return self._of(name, [each for each in self.outcomes if each.name == name])
+        return self._of(name, [outcome for outcome in self.outcomes if outcome.name == name])
 
     def _of(self, name: str, variants: Sequence[Outcome]) -> Result:
-        enough = [each for each in variants if not each.is_few]
+        enough = [variant for variant in variants if not variant.is_few]
         if any(self.gain(each) > 0 for each in enough):
             return Result.FAIL
-        nobody = name == SINGLING_OUT and not any(each.success.value for each in variants)  # however few there are
+        nobody = name == SINGLING_OUT and not any(
+            variant.success.value for variant in variants
+        )  # however few there are
         ended = name not in self.unfinished and name not in self.impossible
         compared = not (self.is_too_small or self.copied_held_out or self.is_as_large)
         is_read = compared and not (self.not_understood or self.not_read)
@@ -153,7 +155,7 @@ class Judgement:
         contains nearly all of them, or far more released and held-out records are equal than in independent draws, or
         it is a part of the table.
         """
-        for copies in (each.details for each in self.outcomes if each.name == COPIES):
+        for copies in (outcome.details for outcome in self.outcomes if outcome.name == COPIES):
             found, records = (int(copies.get(name, 0)) for name in ("held_out_found", "held_out_records"))
             has_all = found > _NEARLY_ALL * records > copies.get("held_out_by_chance", 0)
             most = max(_FEWEST, _FAR_MORE * copies.get("held_out_pairs_by_chance", 0))
@@ -166,14 +168,14 @@ class Judgement:
         """The attack with the highest certain gain over both chance and held-out records.
         Without any, the attack with the highest certain gain over chance; `None` if there is none.
         """
-        attacks = [each for each in self.outcomes if each.is_attack and not each.is_few]
+        attacks = [outcome for outcome in self.outcomes if outcome.is_attack and not outcome.is_few]
         strongest = max(attacks, key=self._strength, default=None)
         return None if strongest is None or self._strength(strongest)[1] <= 0 else strongest
 
     @property
     def is_too_small(self) -> bool:
         """Whether the release has too few records to judge attacks."""
-        return any(each.name == COPIES and each.is_few for each in self.outcomes)
+        return any(outcome.name == COPIES and outcome.is_few for outcome in self.outcomes)
 
     def gain(self, outcome: Outcome) -> float:
         """Return the certain gain of an attack, corrected for the number of attacks."""
@@ -181,7 +183,7 @@ class Judgement:
 
     @property
     def _tried(self) -> int:
-        return sum(each.is_attack for each in self.outcomes)
+        return sum(outcome.is_attack for outcome in self.outcomes)
 
     def _strength(self, outcome: Outcome) -> tuple[float, float]:
         """Return the sort key of attacks: the certain gain, if any, then the certain gain over chance."""
@@ -190,11 +192,11 @@ class Judgement:
     def best(self) -> Sequence[Outcome]:
         """Return the variant with the highest gain of each attack, and of each attribute that it guesses."""
         best: dict[tuple[str, str], Outcome] = {}
-        for each in self.outcomes:
-            key = (each.name, each.variant.rpartition(", k = ")[0] if each.name == DISCLOSURE else "")
-            key = (each.name, each.variant) if each.name in {INFERENCE, SINGLING_OUT} else key
-            if key not in best or self._strength(each) > self._strength(best[key]):
-                best[key] = each
+        for outcome in self.outcomes:
+            key = (outcome.name, outcome.variant.rpartition(", k = ")[0] if outcome.name == DISCLOSURE else "")
+            key = (outcome.name, outcome.variant) if outcome.name in {INFERENCE, SINGLING_OUT} else key
+            if key not in best or self._strength(outcome) > self._strength(best[key]):
+                best[key] = outcome
         return tuple(best.values())
 
 

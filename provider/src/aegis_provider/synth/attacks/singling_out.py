@@ -73,7 +73,7 @@ def _outcome(
 
 def univariate(release: Released, rng: np.random.Generator) -> list[Predicate]:
     """Return predicates on one column each: values of a single released record, and extreme numbers."""
-    found = [(each, *rare) for each in release.columns for rare in _rare(each)]
+    found = [(column, *rare) for column in release.columns for rare in _rare(column)]
     chosen = (found[place] for place in rng.permutation(len(found))[:_MOST])
     return [[(column.name, _allowed(column, text, extreme))] for column, text, extreme in chosen]
 
@@ -151,7 +151,7 @@ def _blind(release: Released, columns: int, rng: np.random.Generator) -> Predica
 
 def isolated(predicates: Sequence[Predicate], records: Records) -> NDArray[np.intp]:
     """(predicates,) The only record that satisfies each predicate; -1 if there is none."""
-    places = {each.name: each.places for each in records.columns}
+    places = {column.name: column.places for column in records.columns}
     satisfied = (
         np.logical_and.reduce([allowed[places[name]] for name, allowed in predicate]) for predicate in predicates
     )

@@ -36,12 +36,16 @@ class PlainRecords:
     @classmethod
     def real(cls, records: Records) -> Self:
         """Return the records of a table."""
-        return cls(tuple(PlainColumn(each.name, each.numbers is not None, _values(each)) for each in records.columns))
+        return cls(
+            tuple(PlainColumn(column.name, column.numbers is not None, _values(column)) for column in records.columns)
+        )
 
     @classmethod
     def released(cls, released: Released, rng: np.random.Generator) -> Self:
         """Return released records, with a random value for each masked one that stands for several."""
-        return cls(tuple(PlainColumn(each.name, each.is_numeric, _drawn(each, rng)) for each in released.columns))
+        return cls(
+            tuple(PlainColumn(column.name, column.is_numeric, _drawn(column, rng)) for column in released.columns)
+        )
 
     def __len__(self) -> int:
         return len(self.columns[0].of_record)
@@ -49,7 +53,7 @@ class PlainRecords:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(each.name for each in self.columns)
+        return tuple(column.name for column in self.columns)
 
     def column(self, name: str) -> PlainColumn:
         """Return the column of that name."""
@@ -57,16 +61,18 @@ class PlainRecords:
 
     def only(self, names: Collection[str]) -> Self:
         """Return the records with these columns only."""
-        return replace(self, columns=tuple(each for each in self.columns if each.name in names))
+        return replace(self, columns=tuple(column for column in self.columns if column.name in names))
 
     def take(self, rows: NDArray[Any]) -> Self:
         """Return some of the records: by their places, or by a mask."""
-        return replace(self, columns=tuple(replace(each, of_record=each.of_record[rows]) for each in self.columns))
+        return replace(
+            self, columns=tuple(replace(column, of_record=column.of_record[rows]) for column in self.columns)
+        )
 
     def shuffled(self, rng: np.random.Generator) -> Self:
         """Return the records with shuffled columns, which retain value frequencies only."""
         return replace(
-            self, columns=tuple(replace(each, of_record=rng.permutation(each.of_record)) for each in self.columns)
+            self, columns=tuple(replace(column, of_record=rng.permutation(column.of_record)) for column in self.columns)
         )
 
 
@@ -119,7 +125,7 @@ class Grouping:
     @classmethod
     def of(cls, real: PlainRecords) -> Self:
         """Return the groups: quantiles of real numbers, and the most frequent real categories."""
-        return cls(tuple(_edges(each) if each.is_numeric else _frequent(each) for each in real.columns))
+        return cls(tuple(_edges(column) if column.is_numeric else _frequent(column) for column in real.columns))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -147,7 +153,7 @@ class Encoder:
     @classmethod
     def of(cls, real: PlainRecords) -> Self:
         """Return the encoder fitted to these records."""
-        return cls(tuple(_scale(each) if each.is_numeric else _frequent(each) for each in real.columns))
+        return cls(tuple(_scale(column) if column.is_numeric else _frequent(column) for column in real.columns))
 
     def vectors(self, records: PlainRecords) -> Vectors:
         """(records, width) Return the vector of each record."""

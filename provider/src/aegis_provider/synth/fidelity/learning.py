@@ -33,7 +33,7 @@ class Lesson:
         """Return the training data of a release with these plain values; the label stays unchanged."""
         columns, of_value = [], {}
         for column, values in zip(released.columns, plain.columns, strict=True):
-            sizes, hidden = np.array([size_of(each) for each in column.meanings]), hides(column)
+            sizes, hidden = np.array([size_of(meaning) for meaning in column.meanings]), hides(column)
             if column.name == label or (sizes <= 1).all():
                 columns.append(values)
             elif column.is_numeric and (hidden | (sizes <= 1)).all():
@@ -59,7 +59,7 @@ class Lesson:
 
 def hides(column: ReleasedColumn) -> NDArray[np.bool_]:
     """(texts,) Return whether a text may stand for every value."""
-    return np.array([size_of(each) == len(column.original.domain) for each in column.meanings])
+    return np.array([size_of(meaning) == len(column.original.domain) for meaning in column.meanings])
 
 
 def narrowest(column: ReleasedColumn) -> Places:
@@ -114,9 +114,11 @@ def records_of_rows(released: Released, records: Records, rng: np.random.Generat
     """
     found = np.full(len(released), -1)
     order = rng.permutation(len(records))
-    masked = np.stack([narrowest(each)[records.column(each.name).places[order]] for each in released.columns], axis=1)
-    texts = np.stack([each.codes for each in released.columns], axis=1)
-    hidden = np.stack([hides(each)[each.codes] for each in released.columns], axis=1)
+    masked = np.stack(
+        [narrowest(column)[records.column(column.name).places[order]] for column in released.columns], axis=1
+    )
+    texts = np.stack([column.codes for column in released.columns], axis=1)
+    hidden = np.stack([hides(column)[column.codes] for column in released.columns], axis=1)
     patterns, of_row = np.unique(hidden, axis=0, return_inverse=True)
     left = np.arange(len(records))
     for number in np.argsort(patterns.sum(axis=1), kind="stable"):

@@ -137,7 +137,7 @@ def _has_class(records: PlainRecords, label: str, values: Numbers) -> NDArray[np
 def _trial(trained: PlainRecords, tested: PlainRecords, label: str, values: Numbers) -> Trial:
     both = stacked([trained, tested])
     classes = np.searchsorted(values, both.column(label).of_record)
-    features = tuple(_feature(each) for each in both.columns if each.name != label)
+    features = tuple(_feature(column) for column in both.columns if column.name != label)
     return Trial(features, classes, len(trained))
 
 

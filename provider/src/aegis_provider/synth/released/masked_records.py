@@ -54,7 +54,7 @@ class MaskedRecords:
         counted = CountedTable.of(table, plan)
         records = read_records(undiscretized(counted.table), plan.attributes, plan.label)
         codes = _codes(counted, plan, records)
-        if not any(each.suppresses for each in plan.configurations):
+        if not any(configuration.suppresses for configuration in plan.configurations):
             return cls(plan, records, counted, codes, None, np.zeros(len(records), dtype=np.intp))
         privacy = PrivacyTable.of(counted, plan)
         own = np.stack([codes[name] for name in privacy.records.columns], axis=1)

@@ -167,7 +167,7 @@ def open_release(
         if plan is not None and configuration is not None:
             chosen = plan.configuration(configuration)
             known, opaque = meanings_by_plan(original, plan, chosen, records), masked_elsewhere(plan, chosen)
-        common = [each for each in records.names if each in alike]
+        common = [name for name in records.names if name in alike]
         if not common:
             raise TableError(f"{masked.name}: no column of {original.name} is in it; give a release of that table")
         size = masked.records()
@@ -185,7 +185,7 @@ def open_release(
         seen = records.take(~held_out)
         if len(seen) < FEWEST:
             raise TableError(f"{original.name}: {len(seen)} records are not held out; lower --holdout")
-        lacking = tuple(each for each in records.names if each not in common)
+        lacking = tuple(name for name in records.names if name not in common)
         of_records = original.records()
         opened = Opened(
             released, records, seen, records.take(held_out), share, label, size, of_records, lacking, is_masked

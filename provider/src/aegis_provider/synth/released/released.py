@@ -185,9 +185,11 @@ class Released:
     def as_it_is(cls, records: Records, scale: Scale = "rank") -> Self:
         """Return the unmasked release of these records, whose domain may contain further values."""
         columns = []
-        for each in records.columns:
-            values = np.arange(len(each.domain))
-            columns.append(_column(each, each.domain.texts, each.places, [values[n : n + 1] for n in values], scale))
+        for column in records.columns:
+            values = np.arange(len(column.domain))
+            columns.append(
+                _column(column, column.domain.texts, column.places, [values[n : n + 1] for n in values], scale)
+            )
         return cls(tuple(columns))
 
     def __len__(self) -> int:
@@ -196,7 +198,7 @@ class Released:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(each.name for each in self.columns)
+        return tuple(column.name for column in self.columns)
 
     @property
     def not_judged(self) -> Mapping[str, NotUnderstood]:
@@ -206,7 +208,10 @@ class Released:
     @property
     def is_masked(self) -> bool:
         """Whether a text stands for several values."""
-        return any(len(each.first) > len(each.starts) or bool((each.last > each.first).any()) for each in self.columns)
+        return any(
+            len(column.first) > len(column.starts) or bool((column.last > column.first).any())
+            for column in self.columns
+        )
 
     def column(self, name: str) -> ReleasedColumn:
         """Return the column of that name."""
@@ -219,15 +224,15 @@ class Released:
 
     def only(self, names: Collection[str]) -> Self:
         """Return the release of these columns only."""
-        return replace(self, columns=tuple(each for each in self.columns if each.name in names))
+        return replace(self, columns=tuple(column for column in self.columns if column.name in names))
 
     def take(self, rows: NDArray[Any]) -> Self:
         """Return some of the released records: by their places, or by a mask."""
-        return replace(self, columns=tuple(each.take(rows) for each in self.columns))
+        return replace(self, columns=tuple(column.take(rows) for column in self.columns))
 
     def shuffled(self, rng: np.random.Generator) -> Self:
         """Return the release with shuffled columns, which retain value frequencies only."""
-        return replace(self, columns=tuple(each.take(rng.permutation(len(each.codes))) for each in self.columns))
+        return replace(self, columns=tuple(column.take(rng.permutation(len(column.codes))) for column in self.columns))
 
     def distances(self, targets: Records) -> Iterator[tuple[slice, Distances]]:
         """Yield the distances of original records, some at a time, to all released ones.
@@ -238,13 +243,13 @@ class Released:
         Yields:
             The targets, and (targets, released) their distances.
         """
-        step = max(1, CELLS // max(1, len(self), *(len(each.first) for each in self.columns)))
+        step = max(1, CELLS // max(1, len(self), *(len(column.first) for column in self.columns)))
         for start in range(0, len(targets), step):
             rows = slice(start, min(start + step, len(targets)))
             total = np.zeros((rows.stop - start, len(self)), dtype=np.float32)
-            for each in self.columns:
-                places = targets.column(each.name).places[rows]
-                total += np.take(each.distances(places), each.codes, axis=1)
+            for column in self.columns:
+                places = targets.column(column.name).places[rows]
+                total += np.take(column.distances(places), column.codes, axis=1)
             yield rows, total / np.float32(len(self.columns))
 
 

@@ -81,7 +81,7 @@ def _not_judged(judgement: Judgement) -> Iterator[str]:
         )
     elif judgement.is_too_small:
         yield "the release has too few records to tell what attacks achieve"
-    elif not any(each.is_attack for each in judgement.outcomes):
+    elif not any(outcome.is_attack for outcome in judgement.outcomes):
         yield "no attack was tried, so nothing is known about the release"
     elif judgement.is_as_large:
         yield (
@@ -111,7 +111,7 @@ def _strongest(judgement: Judgement) -> str:
     """Return the result of the strongest attack in a sentence; empty if no attack can be compared."""
     strongest = judgement.strongest
     is_compared = not (judgement.copied_held_out or judgement.is_as_large) or judgement.result is Result.FAIL
-    if not is_compared or not any(each.is_attack for each in judgement.outcomes):
+    if not is_compared or not any(outcome.is_attack for outcome in judgement.outcomes):
         return ""
     if strongest is None:
         return "" if judgement.is_too_small else "No attack clearly achieved more than chance."
@@ -136,7 +136,7 @@ def attacks_document(opened: Opened, judgement: Judgement) -> dict[str, Any]:
         "result": judgement.result,
         "results": dict(judgement.results),
         "strongest": None if strongest is None else {"attack": strongest.name, "variant": strongest.variant},
-        "attacks": [_document(each) for each in judgement.outcomes],
+        "attacks": [_document(outcome) for outcome in judgement.outcomes],
         "unfinished": list(judgement.unfinished),
         "impossible": dict(judgement.impossible),
         "records": {"released": opened.released, "seen": len(case.seen), "held_out": len(case.held_out)},
@@ -171,17 +171,17 @@ def attack_parts(judgement: Judgement) -> Iterator[Part]:
     )
     yield TextTable(
         header,
-        [*(_row(each, judgement) for each in best), *_rows_of_others(judgement)],
+        [*(_row(outcome, judgement) for outcome in best), *_rows_of_others(judgement)],
         "Of each attack, the variant that gained most.",
         wide=1,
     )
-    if drawn := [each for each in best if each.is_attack and not each.is_few]:
+    if drawn := [outcome for outcome in best if outcome.is_attack and not outcome.is_few]:
         yield _drawn(drawn)
 
 
 def _rows_of_others(judgement: Judgement) -> Iterator[tuple[str | float, ...]]:
     """Yield a row for each untried attack."""
-    tried = {each.name for each in judgement.outcomes}
+    tried = {outcome.name for outcome in judgement.outcomes}
     reasons = {
         **dict.fromkeys(judgement.unfinished, "not finished in time"),
         **judgement.impossible,
@@ -230,10 +230,10 @@ def _number(outcome: Outcome, interval: Interval) -> str:
 
 
 def _drawn(best: list[Outcome]) -> Plane:
-    held_out = [None if each.held_out is None else _measured(each.held_out) for each in best]
+    held_out = [None if outcome.held_out is None else _measured(outcome.held_out) for outcome in best]
     series = [
-        Series.at_places("success", BAD, [_measured(each.success) for each in best]),
-        Series.at_places("without the release", NEUTRAL, [_measured(each.baseline) for each in best]),
+        Series.at_places("success", BAD, [_measured(outcome.success) for outcome in best]),
+        Series.at_places("without the release", NEUTRAL, [_measured(outcome.baseline) for outcome in best]),
         *([Series.at_places("held out", GOOD, held_out)] if any(held_out) else []),
     ]
     places = [f"{each.name}\n{shown(each.variant)}" for each in best]
@@ -265,9 +265,9 @@ def attack_notes(opened: Opened, judgement: Judgement, seconds: float, *, sure: 
     yield f"The attacker knows {some(list(case.quasi_identifiers), _SHOWN)}{named}."
     if case.secrets:
         yield f"Nobody should learn {some(list(case.secrets), _SHOWN)}."
-    for each in judgement.outcomes:
-        if not each.is_attack:
-            yield each.sentence
+    for outcome in judgement.outcomes:
+        if not outcome.is_attack:
+            yield outcome.sentence
     if judgement.unfinished:
         yield f"Not finished within {seconds:g} seconds: {', '.join(judgement.unfinished)}."
     for name, reason in judgement.impossible.items():

@@ -129,9 +129,9 @@ def _of_numbers(column: Column, kind: ValueType | None, rho: float) -> Levels:
         return noisy(np.bincount(cells[inside], column.counts[inside], size).astype(np.int64), deviation)
 
     keys = [_key(text, kind) for text in column.domain.texts]
-    known = np.array([each is not None for each in keys], dtype=bool)
+    known = np.array([key is not None for key in keys], dtype=bool)
     decimals = _decimals(keys, histogram, sure) if kind == ValueType.NUMBER else 0
-    units = np.array([_unit(each, decimals) for each in keys], dtype=np.int64)
+    units = np.array([_unit(key, decimals) for key in keys], dtype=np.int64)
     bits = np.searchsorted(_POWERS, np.abs(units), side="right") * np.sign(units)
     counts = histogram(np.where(known, bits + _BITS, len(_LOW)), len(_LOW) + 1)
     held, is_missing_frequent = np.flatnonzero(counts[:-1] >= sure), bool(counts[-1] >= sure)
@@ -169,7 +169,7 @@ def _key(text: str, kind: ValueType | None) -> Decimal | None:
 def _decimals(keys: Sequence[Decimal | None], histogram: Histogram, sure: float) -> int:
     """Return the maximum decimals that several numbers certainly have, limited by the digits of the largest number."""
     sizes = _DIGITS, _DIGITS + 1
-    decimals, digits = np.array([_digits(each) for each in keys], dtype=np.intp).reshape(-1, 2).T
+    decimals, digits = np.array([_digits(key) for key in keys], dtype=np.intp).reshape(-1, 2).T
     both = zip((decimals, digits), sizes, strict=True)
     of_decimals, of_digits = (int(np.flatnonzero(histogram(*each) >= sure).max(initial=0)) for each in both)
     return min(of_decimals, _DIGITS - of_digits)
