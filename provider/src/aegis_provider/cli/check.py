@@ -110,7 +110,8 @@ def report(result: CheckResult) -> Iterator[str]:
     yield from _kept(result)
     for model in result.models:
         rows = [_row(performance) for performance in result.performances if performance.model == model]
-        yield from ("", f"{model}:", *aligned(("table", "AUC", *_compared(result), "accuracy"), rows))
+        header = ("table", "AUC", f"less {RAW}", f"less {shown(result.winner)}", "accuracy")
+        yield from ("", f"{model}:", *aligned(header, rows))
     yield from ("", *_notes(result))
 
 
@@ -137,10 +138,6 @@ def _kept(result: CheckResult) -> Iterator[str]:
         numbers = f"AUC {one.auc.value:.3f} of {raw.auc.value:.3f}; 0.5 is chance"
         what = f"{Share(share)} of what {model} predicts of {shown(result.label)}"
         yield f"{shown(result.winner)} keeps {what} ({numbers})"
-
-
-def _compared(result: CheckResult) -> tuple[str, str]:
-    return f"less {RAW}", f"less {shown(result.winner)}"
 
 
 def _row(one: Performance) -> tuple[str, ...]:

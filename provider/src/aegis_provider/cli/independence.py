@@ -204,12 +204,8 @@ def _associations(associations: Sequence[Association]) -> Iterator[str]:
         association for association in associations if association.before is None or association.after is None
     ]
     if unmeasured:
-        pairs = some(sorted({_pair(each) for each in unmeasured}), _VALUES)
+        pairs = some(sorted({f"{_names(pair.first)} with {_second(pair)}" for pair in unmeasured}), _VALUES)
         yield f"  not measured, because there are too many values: {pairs}"
-
-
-def _pair(association: Association) -> str:
-    return f"{_names(association.first)} with {_second(association)}"
 
 
 def _second(association: Association) -> str:

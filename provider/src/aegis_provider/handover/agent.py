@@ -37,7 +37,9 @@ def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
     Raises:
         AegisError: The service does not respond, or does not let the caller approve.
     """
-    waiting = [each for each in service.requests.list("advised", side="provider") if _is_ours(each, policy)]
+    # A plan may exist for the current version of an entry only, so stale requests are left.
+    advised = service.requests.list("advised", side="provider")
+    waiting = [request for request in advised if request.entry.name in policy.tables and not request.stale]
     vouched = _Vouched(service)
     for request in reversed(waiting):
         rule = policy.rule_for(request, vouched.of(request))
@@ -48,11 +50,6 @@ def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
             yield service.requests.approve(request.id, _REASON, limit)
         except ConflictError:
             continue  # its tenant has reached the limit, or somebody else was faster
-
-
-def _is_ours(request: DataRequestHead, policy: Policy) -> bool:
-    """Whether the agent has the table, and a plan for the current version."""
-    return request.entry.name in policy.tables and not request.stale
 
 
 class _Vouched:

@@ -190,7 +190,7 @@ def _are_users(values: Values) -> bool:
 def _word_codes(values: Values) -> str | None:
     if values.records_per_value < 2 and values.share(lambda text: len(text) >= 5) >= _NEARLY_ALL:
         return "contains codes that hardly any two records share"
-    shapes = {_shape(text) for text in values.texts}
+    shapes = {re.sub(r"[^\W\d_]", "A", re.sub(r"\d", "9", text)) for text in values.texts}
     is_random = len(shapes) > 0.3 * len(values.texts) and min(map(len, values.texts)) >= 8
     if is_random and values.records_per_value <= 50:
         return "contains random codes"
@@ -203,10 +203,6 @@ def _are_quantities(values: Values) -> bool:
     """Return whether the values are amounts or times; unlike codes, numbers do not begin with 0."""
     has_zeros = values.share(re.compile(r"0\d+").fullmatch) > 0.02
     return values.share(is_quantity) >= _NEARLY_ALL and not has_zeros
-
-
-def _shape(text: str) -> str:
-    return re.sub(r"[^\W\d_]", "A", re.sub(r"\d", "9", text))
 
 
 def _is_numbered(values: Values) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from aegis_provider.check_result import Interval
 from aegis_provider.control import coarse_privacy
 from aegis_provider.privacy import CRITERIA
-from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel
+from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardLabel
 from aegis_provider.workflow.generating import Comparison
 from aegis_sdk.reading import Share
 from aegis_sdk.wire import Configuration, EntryDocument
@@ -51,7 +51,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         reached=coarse_privacy(card.reached, published, entry, chosen, sensitive),
         highest_risk=(release, None if before is None else _share(min(before, HIGHEST_SAID))),
         labels=_labels(card.labels, entry),
-        columns=tuple(map(_column, card.columns)),
+        columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
         never_shared={name: _without_values(reason) for name, reason in card.never_shared.items()},
         kept=_share(card.kept),
         predicted=_interval(card.predicted),
@@ -113,10 +113,6 @@ def _labels(labels: Mapping[str, CardLabel], entry: EntryDocument) -> dict[str, 
         )
         for value, each in labels.items()
     }
-
-
-def _column(column: CardColumn) -> CardColumn:
-    return replace(column, kept=_share(column.kept), lost=_share(column.lost))
 
 
 def _choice(choice: CardChoice, configuration: Configuration | None) -> CardChoice:

@@ -205,7 +205,8 @@ class Steps:
         Raises:
             NothingHoldsError: There is none.
         """
-        inputs = {**self.origin, "plan": digest_of(self.plan), **_digests(drawn)}
+        generated = {"generated": [table.sha256 for table in drawn]} if drawn else {}
+        inputs = {**self.origin, "plan": digest_of(self.plan), **generated}
         return self.folder.step("search", inputs, [FOUND], SearchResult, lambda: self._search(drawn), self._kept_search)
 
     def _kept_search(self, result: SearchResult) -> bool:
@@ -442,11 +443,6 @@ class Steps:
 
 def _is_decided(verdict: Verdict) -> bool:
     return all(finding.reason != "undecided" for finding in verdict.findings)
-
-
-def _digests(drawn: Sequence[Drawn]) -> dict[str, Any]:
-    """Return generated tables as inputs of a step."""
-    return {"generated": [each.sha256 for each in drawn]} if drawn else {}
 
 
 def _with(plan: Plan, configurations: Sequence[Configuration]) -> Plan:

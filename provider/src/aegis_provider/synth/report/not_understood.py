@@ -14,7 +14,10 @@ _LOOKS: Final = 2
 
 def why_not_judged(not_understood: Mapping[str, NotUnderstood]) -> str:
     """Return the columns with too many values that are not understood, and the remedy."""
-    columns = [f"{Share(each.share)} of the cells in {_column(name, each)}" for name, each in not_understood.items()]
+    columns = [
+        f"{Share(cells.share)} of the cells in {shown(name)} (such as {_looks(cells)})"
+        for name, cells in not_understood.items()
+    ]
     more = f" and in {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
     return (
         f"{', '.join(columns[:_SHOWN])}{more} are not understood; state what masked values stand "
@@ -32,10 +35,6 @@ def notes_on(not_understood: Mapping[str, NotUnderstood]) -> Iterator[str]:
 def documents_of(not_understood: Mapping[str, NotUnderstood]) -> dict[str, Any]:
     """Return values that are not understood as JSON, by column."""
     return {name: {"share": each.share, "looks": list(each.looks)} for name, each in not_understood.items()}
-
-
-def _column(name: str, each: NotUnderstood) -> str:
-    return f"{shown(name)} (such as {_looks(each)})"
 
 
 def _looks(each: NotUnderstood) -> str:
