@@ -89,7 +89,7 @@ class TestVisibility:
 
     def test_what_is_no_answer_to_who_is_one_line(self, aegis, client, entry):
         for asked, told in (
-            (("all", "--tenant", "lab"), "all and --tenant exclude each other"),
+            (("all", "--tenant", "lab"), "all cannot be combined with --tenant"),
             (("--tenant", ""), "--tenant: "),
             (("nobody",), "nobody"),
         ):

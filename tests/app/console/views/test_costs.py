@@ -39,7 +39,7 @@ def test_the_coarse_view_shows_ranges_and_no_number_of_its_own():
 
 
 def test_the_coarse_view_without_words_says_how_to_see_some():
-    assert "ask by that measure" in rendered(costs_chart(coarse_advice([None]), SCHEMA))
+    assert "ask by mutual_information without bias correction" in rendered(costs_chart(coarse_advice([None]), SCHEMA))
 
 
 def test_of_many_maskings_the_table_has_those_that_are_not_drawn():
