@@ -192,6 +192,7 @@ def test_what_is_required_of_a_table_without_plan_can_be_checked(aegis, people):
         (["--plan", "{plan}", "--configuration", "fines"], "no configuration 'fines'; did you mean 'fine'?"),
         (["--plan", "{plan}", "--require", "kk=5"], "unknown privacy criterion 'kk'"),
         (["--plan", "{plan}", "--require", "k"], "--require must be NAME=NUMBER"),
+        (["--plan", "{plan}", "--require", "k=5,l=2"], "not 'k=5,l=2'; repeat --require for another"),
         (["--plan", "{plan}", "--html", "{plan}"], "which is an input"),
         (["--plan", "{plan}", "--html", "nowhere/risk.html"], "there is no directory"),
     ],

@@ -116,7 +116,8 @@ def _numbers_by_name(option: str, example: str, texts: Iterable[str], name: str)
     for text in texts:
         match = re.fullmatch(f"({name})={_NUMBER}", text, re.ASCII)
         if not match:
-            raise InputError(f"{option} must be NAME=NUMBER, for example {example}, not {text!r}")
+            again = f"; repeat {option} for another" if "," in text else ""
+            raise InputError(f"{option} must be NAME=NUMBER, for example {example}, not {text!r}{again}")
         number = float(match[2])
         if not math.isfinite(number):
             raise InputError(f"{option}: the number of {match[1]} is too large")
