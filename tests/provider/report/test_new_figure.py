@@ -63,5 +63,5 @@ def test_it_has_a_section_on_the_page(plot, tmp_path):
 
 
 @pytest.mark.long
-def test_the_help_names_it(plot):
-    assert f"{'|'.join(FIGURES)}|labels" in plot("--help")[1]
+def test_who_names_no_figure_is_told_all_of_them(plot):
+    assert f"{', '.join(FIGURES)}, labels, not 'pie'" in plot("--figure", "pie", "--plot", "p.svg")[2]
