@@ -117,7 +117,7 @@ def _columns(advice: Answer, schema: Mapping[str, Any]) -> dict[str, list[float 
 
 def _across(name: str) -> Axis:
     if name == SUPPRESSED:
-        return Axis(name, f"{PROTECTION.get(name, name)}, as a share of all (fewer is better)", "share", higher_is_better=False)
+        return Axis(name, f"{PROTECTION[name]}, as a share of all (fewer is better)", "share", higher_is_better=False)
     more = PRIVACY_CRITERIA[name] == "higher"
     title = f"{PROTECTION.get(name, name)} ({'more' if more else 'less'} is more private)"
     return Axis(name, title, "share" if name in _SHARES else "number", higher_is_better=more)
