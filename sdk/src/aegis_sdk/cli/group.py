@@ -62,12 +62,12 @@ class Command:
         """
         module, _, name = self.function.partition(":")
         application = typer.Typer(rich_markup_mode=None, add_completion=False)
-        with _needing_libraries(path), loading():
+        with _needing_libraries(path, module), loading():
             function = getattr(import_module(module), name)
 
         @wraps(function)
         def run(*arguments: Any, **options: Any) -> None:  # noqa: ANN401 - those of any command
-            with _needing_libraries(path):
+            with _needing_libraries(path, module):
                 function(*arguments, **options)
 
         application.command(self.name, cls=_Command, epilog=f"Example: {self.example}")(run)
@@ -75,13 +75,13 @@ class Command:
 
 
 @contextmanager
-def _needing_libraries(path: str) -> Iterator[None]:
+def _needing_libraries(path: str, module: str) -> Iterator[None]:
     """Name a library that is missing: a command loads most of them when it runs; `path` is what people type."""
     try:
         yield
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
-        if library.startswith("aegis_"):
+        if library == module.partition(".")[0]:
             raise
         raise AegisError(f"{library} is not installed, but `{path}` needs it: {INSTALL}") from error
 
