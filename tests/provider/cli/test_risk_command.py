@@ -256,7 +256,7 @@ def test_the_page_of_a_configuration_compares_it_with_the_table_as_it_is(aegis, 
     assert page.elements["figure"] == 3
     assert {"7, held", "2, BROKEN", "24.1 %", "0 %"} <= set(page.texts)
     assert any(
-        text.startswith("FAIL: c40 breaks its promise: l is 1, not 2. To mend it: aegis plan conf")
+        text.startswith("FAIL: c40 breaks its promise: l is 1, not 2. To mend it: aegis plan configurations ")
         for text in page.texts
     )
     assert any("before and after masking" in text for text in page.texts)
