@@ -145,6 +145,8 @@ def _masked_columns(attribute: Attribute, column: NDArray[np.str_]) -> dict[str,
     domain = Domain.of(texts.tolist(), None)
     masked = {}
     for masking in attribute.maskings:
+        if not isinstance(masking.function, MaskingFunction):
+            raise TypeError(f"{masking.id} masks several columns at once, which drawn plans never do")
         by_text = dict(zip(domain.texts, masking.function.mask(domain), strict=True))
         masked[masking.id] = np.unique([by_text[text] for text in texts.tolist()], return_inverse=True)[1][places]
     return masked

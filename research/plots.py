@@ -1,6 +1,7 @@
 """Plots of the evaluation."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -99,7 +100,7 @@ def _one_legend(figure: Figure, axes: Axes) -> None:
     figure.legend(handles, names, loc="outside upper center", ncols=4, fontsize="small", frameon=False)
 
 
-def _style(place: int) -> dict[str, object]:
+def _style(place: int) -> dict[str, Any]:
     return {
         "color": COLOURS[place % len(COLOURS)],
         "marker": MARKERS[place % len(MARKERS)],

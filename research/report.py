@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
@@ -16,7 +18,7 @@ FOLDER = "evaluation"
 """The folder beside the page that contains its plots and detail tables."""
 
 #: Makes equal plots equal files: ids from a fixed salt, letters as paths of the font that comes with the library.
-REPRODUCIBLE = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
+REPRODUCIBLE: Any = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
 NO_METADATA = {"Date": None, "Creator": None}
 
 
@@ -110,9 +112,9 @@ def link(name: str, words: str) -> str:
     return f"[{words}]({FOLDER}/{name})"
 
 
-def figure_of(value: float, digits: int = 4) -> str:
+def figure_of(value: float | np.floating[Any], digits: int = 4) -> str:
     """Format a number as the page shows it, without a negative zero."""
-    return f"{round(value, digits) + 0.0:.{digits}f}"
+    return f"{round(float(value), digits) + 0.0:.{digits}f}"
 
 
 def with_interval(estimate: Estimate, digits: int = 4) -> str:

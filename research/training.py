@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ FOREST: Mapping[str, int] = {"n_estimators": 50, "min_samples_leaf": 3}
 BOOSTING: Mapping[str, int] = {"max_iter": 40, "max_leaf_nodes": 15}
 ITERATIONS = 200
 
-Classifier = Pipeline | RandomForestClassifier | HistGradientBoostingClassifier
+Classifier: TypeAlias = Pipeline | RandomForestClassifier | HistGradientBoostingClassifier
 Split = tuple[IntArray, IntArray]
 
 

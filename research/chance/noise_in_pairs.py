@@ -65,6 +65,8 @@ def added(case: Case, rng: np.random.Generator) -> float:
     scores = score_jointly(
         evidence, [(IDENTITY,)] * 2, np.zeros((1, 2), dtype=np.int64), pairs, corrected=True, associations=[known]
     )
+    if scores.interactions is None:
+        raise AssertionError("pairs were given, so there are interactions")
     return float(scores.interactions[0])
 
 

@@ -103,7 +103,7 @@ def taken_for_exact(evidence: Sequence[AttributeEvidence], configurations: Confi
     total = np.zeros(len(configurations.ids))
     for attribute, options, codes in zip(evidence, configurations.options, configurations.codes.T, strict=True):
         tables = {masking.id: masking.joint for masking in attribute.maskings}
-        clipped = (np.maximum(tables.get(option) if option in tables else 0, 0) for option in options)
+        clipped = (np.maximum(np.asarray(tables.get(option, 0)), 0) for option in options)
         total += np.array([MEASURES[MEASURE](np.atleast_2d(one).astype(float)) for one in clipped])[codes]
     return total / len(evidence)
 

@@ -126,14 +126,14 @@ def _from_counts(case: "_Case") -> dict[str, float]:
     }
 
 
-def _medians(goes: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def _medians(goes: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     return {name: median(each[name] for each in goes) for name in goes[0]}
 
 
 def extrapolated(costs: Sequence[Costs]) -> list[Costs]:
     """Extrapolate missing training costs along the line through the two largest tables with trained models."""
-    known = [one for one in costs if one.training is not None][-2:]
-    (first, low), (second, high) = [(one.size.records, one.training) for one in known]
+    known = [(one.size.records, one.training) for one in costs if one.training is not None]
+    (first, low), (second, high) = known[-2:]
     slope = (high - low) / (second - first)
 
     def continued(one: Costs) -> Costs:

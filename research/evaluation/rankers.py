@@ -94,11 +94,11 @@ def entrants() -> Iterator[Entrant]:
             asked = partial(_by_product, measure=measure.id, bias_correction=correct)
             how = "bias corrected" if correct else "not corrected"
             yield Entrant(f"{measure.id}, {how}", f"{named(measure.id)}, {how}", "otherwise", asked)
-    for measure in PUBLISHED:
+    for name in PUBLISHED:
         drawn = [
-            partial(_by_product, measure=measure, reference="own", rounding_seed=SEED + draw) for draw in range(DRAWS)
+            partial(_by_product, measure=name, reference="own", rounding_seed=SEED + draw) for draw in range(DRAWS)
         ]
-        yield Entrant(f"{measure}, own", f"published: {named(measure)}", "published", drawn[0], tuple(drawn[1:]))
+        yield Entrant(f"{name}, own", f"published: {named(name)}", "published", drawn[0], tuple(drawn[1:]))
     for title, rankers in RIVALS.items():
         first, *again = (partial(outside, ranker=ranker) for ranker in rankers)
         yield Entrant(title, title, "rivals", first, tuple(again))
@@ -192,7 +192,7 @@ def _no_opinion(study: Study) -> FloatArray:
     return np.zeros(len(study.configurations.ids))
 
 
-def _drawing(ranker: Callable[[Study, int], FloatArray]) -> tuple[Ranker, ...]:
+def _drawing(ranker: Callable[..., FloatArray]) -> tuple[Ranker, ...]:
     return tuple(partial(ranker, seed=SAMPLED + draw) for draw in range(DRAWS))
 
 

@@ -123,7 +123,7 @@ class Variant:
         given = [one if histogram else replace(one, histogram=None) for one in study.evidence]
         sampled = [_sampled(given, study.truths, from_views=from_views) for from_views in (False, True)]
         errors = (utility_errors(one, truth, histogram=histogram) for one, truth in known)
-        return cls(mean[1:], mean[0], *sampled, tuple(error for each in errors for error in each))
+        return cls(mean[1:], mean[0], sampled[0], sampled[1], tuple(error for each in errors for error in each))
 
     @property
     def independent(self) -> float:

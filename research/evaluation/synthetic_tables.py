@@ -65,7 +65,7 @@ def interacting(share: float) -> Study:
     rng = np.random.default_rng([SEED, 2])
     first, second, *others = (_uniform(rng, RECORDS) for _ in range(5))
     exclusive = (first >= VALUES // 2) ^ (second >= VALUES // 2)
-    additive = sum(_scaled(each) for each in others)
+    additive = np.sum([_scaled(each) for each in others], axis=0)
     label = _drawn(rng, np.where(rng.random(RECORDS) < share, np.where(exclusive, 2.5, -2.5), 2.0 * additive))
     pair = {"first": first, "second": second}
     about = f"two attributes predict only together, in {share:.0%} of the records"
@@ -108,7 +108,7 @@ def near_unique(share: float) -> Study:
     """
     rng = np.random.default_rng([SEED, 3])
     others = [_uniform(rng, RECORDS) for _ in range(4)]
-    label = _drawn(rng, sum(_scaled(each) for each in others))
+    label = _drawn(rng, np.sum([_scaled(each) for each in others], axis=0))
     number = rng.permutation(np.arange(RECORDS) % round(share * RECORDS))
     about = f"an uninformative attribute has {share:.0%} as many values as there are records"
     return _study(f"distinct {share:.0%}", about, {"number": number, **_named(others)}, label, {"number": number})

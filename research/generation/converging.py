@@ -73,8 +73,8 @@ def stable_after(distances: NDArray[np.float64]) -> int:
 def _draw(axes: Axes, one: Measured) -> None:
     for name, looks in trainings(one).items():
         kind, _, seed = name.partition(", seed ")
-        style = {"color": STYLES[kind]["color"], "linestyle": "-:"[int(seed or 1) > 1] if int(seed or 1) < 3 else "--"}
-        axes.plot(iterations(looks), normalised(looks), label=name, linewidth=1.2, **style)
+        colour, line = STYLES[kind]["color"], "-:"[int(seed or 1) > 1] if int(seed or 1) < 3 else "--"
+        axes.plot(iterations(looks), normalised(looks), label=name, linewidth=1.2, color=colour, linestyle=line)
     axes.set_xlabel("iterations")
     axes.set_ylabel("normalised Fréchet distance")
     axes.set_ylim(0, None)

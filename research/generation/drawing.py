@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ RELEASES: Final = (
     *releases.MASKED,
 )
 LINE: Final = 120
-STYLES: Final = {
+STYLES: Final[dict[str, dict[str, Any]]] = {
     name: {"color": colour, "marker": marker} for name, colour, marker in zip(RELEASES, COLOURS, MARKERS, strict=False)
 }
 

@@ -1,7 +1,7 @@
 """The figure that the paper only claims: the privacy knob and the value knob against worth and re-identification."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -84,8 +84,8 @@ def _draw(axes: Axes, positions: Sequence[Position], title: str, number: Callabl
         numbers = [number(each) for each in same]
         at = np.array([places[each.privacy] for each in same]) + 0.06 * (line - 1)
         heights = [each.value for each in numbers]
-        label, style = f"value {value:g}", {"color": COLOURS[line], "marker": MARKERS[line]}
-        axes.errorbar(at, heights, errors(numbers), label=label, linewidth=1, markersize=4, **style)
+        style: dict[str, Any] = {"color": COLOURS[line], "marker": MARKERS[line], "label": f"value {value:g}"}
+        axes.errorbar(at, heights, errors(numbers), linewidth=1, markersize=4, **style)
     axes.set_xticks(list(places.values()), [f"{each:g}" for each in places])
     axes.set_xlabel("privacy knob")
     axes.set_ylabel(title)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from aegis_provider.check import Interval
 from aegis_provider.synth.attacks import Outcome
@@ -67,7 +68,7 @@ def _draw(axes: Axes, one: Measured) -> None:
     axes.set_xlabel("known quasi-identifiers")
     axes.set_ylabel(f"re-identified of {persons} persons")
     axes.set_ylim(0, 1.05 * persons)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _table(one: Measured) -> str:

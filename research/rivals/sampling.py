@@ -104,6 +104,8 @@ def _independent(evidence: AttributeEvidence, size: int, rng: np.random.Generato
 
 def _from_view(evidence: AttributeEvidence, view: Masking, size: int, rng: np.random.Generator) -> Records:
     """Draw cells of the view by its counts, then a value behind each masked value by inverting cumulative weights."""
+    if view.joint is None or view.mapping is None:
+        raise AssertionError("records are drawn from a view that has both counts and a mapping")
     cells = rng.choice(view.joint.size, size, p=_shares(view.joint.ravel()))
     groups, classes = np.divmod(cells, evidence.labels)
     order = np.argsort(view.mapping, kind="stable")

@@ -82,10 +82,10 @@ def run_demo(folder: Path) -> None:
     """Run the demo, whose commands say which journey goes on."""
     run, numbers = demo.aegis, {command: at for at, taken in enumerate(JOURNEYS.values(), 1) for command in taken}
 
-    def aegis(environment: Mapping[str, str], command: str, *arguments: str) -> str:
-        mark(folder, numbers[command])
-        printed = run(environment, command, *arguments)
-        if command == "publish":
+    def aegis(environment: Mapping[str, str], *arguments: str) -> str:
+        mark(folder, numbers[arguments[0]])
+        printed = run(environment, *arguments)
+        if arguments[0] == "publish":
             await_verdict(environment["AEGIS_URL"], printed.strip())
         return printed
 

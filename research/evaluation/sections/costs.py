@@ -176,7 +176,7 @@ def _draw(panel: Axes, name: str, costs: Sequence[Costs]) -> None:
         known = [(getattr(one.size, name), seconds) for one in costs if (seconds := value(one)) is not None]
         if known:
             panel.plot(*zip(*known, strict=True), color=COLOURS[place], marker="o", markersize=3, label=label)
-    guessed = [(getattr(one.size, name), one.training) for one in costs if one.extrapolated]
+    guessed = [(getattr(one.size, name), one.training or 0.0) for one in costs if one.extrapolated]
     if guessed:
         panel.plot(*zip(*guessed, strict=True), "o", color="white", markersize=2, zorder=3)
         panel.text(*guessed[-1], "extrapolated  ", ha="right", va="bottom", fontsize="small")

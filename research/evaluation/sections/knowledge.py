@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aegis_advisor.arrays import IntArray
 from aegis_advisor.measures import MEASURES
 from research.evaluation.outcomes import Outcome, mean_loss
 from research.evaluation.rankers import KNOWLEDGE, named
@@ -38,10 +39,17 @@ def _cell(entrant: str, outcomes: Sequence[Outcome]) -> str:
     return f"{figure_of(loss)} / {figure_of(np.mean([effect.spearman().mean for effect in effects]), 2)}"
 
 
+def _order(outcome: Outcome, entrant: str) -> IntArray:
+    order = outcome.by_id[entrant].scores.order
+    if order is None:
+        raise AssertionError("a ranking by our measures breaks its ties")
+    return order
+
+
 def _unmoved(outcomes: Sequence[Outcome]) -> str:
     """Count the cases (tables and monotone measures) with the same order with and without histograms."""
     same = [
-        np.array_equal(each.by_id[f"{name}, counts"].scores.order, each.by_id[f"{name}, no histograms"].scores.order)
+        np.array_equal(_order(each, f"{name}, counts"), _order(each, f"{name}, no histograms"))
         for each in outcomes
         for name, measure in MEASURES.items()
         if measure.monotone and f"{name}, no histograms" in each.by_id

@@ -6,6 +6,7 @@ from itertools import groupby
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from research.evaluation import synthetic_tables
 from research.evaluation.reconstruction_distances import (
@@ -249,4 +250,4 @@ def _draw(panel: Axes, one: Reconstruction) -> None:
             variant.sampled_views, color=colour, linestyle="-.", linewidth=0.8, label=f"{label}: sampling, finest view"
         )
     panel.set(title=one.name, ylim=(0, None))
-    panel.xaxis.get_major_locator().set_params(integer=True)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))

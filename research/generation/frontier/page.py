@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,7 +18,9 @@ from research.report import Section, image, link, table
 
 FIGURE: Final = "generation-frontier.svg"
 DETAILS: Final = "generation-frontier.csv"
-STYLES: Final = [{"color": colour, "marker": marker} for colour, marker in zip(COLOURS, MARKERS, strict=False)]
+STYLES: Final[list[dict[str, Any]]] = [
+    {"color": colour, "marker": marker} for colour, marker in zip(COLOURS, MARKERS, strict=False)
+]
 
 COLUMNS: Final = (
     "method",
@@ -164,7 +166,7 @@ def _draw(axes: Axes, cells: Cells, attack: Callable[[Result], float]) -> None:
         axes.errorbar(*places, _half(y), _half(x), label=method, linewidth=1, elinewidth=0.5, **style)
         for (level, _), *place in zip(mine, *places, strict=True):
             if len(mine) > 1:
-                axes.annotate(f"{level:g}", place, (3, 3), textcoords="offset points", fontsize=7)
+                axes.annotate(f"{level:g}", (place[0], place[1]), (3, 3), textcoords="offset points", fontsize=7)
 
 
 def _half(intervals: Sequence[Interval]) -> list[float]:
