@@ -16,7 +16,7 @@ from aegis_provider.counting import unmasked_trace as module
 from aegis_provider.counting.coded_table import CodedTable
 from aegis_provider.counting.unmasked_trace import UnmaskedTrace
 from aegis_provider.plan.model import IDENTITY
-from aegis_sdk.wire.joint_trace import JointTrace, is_multiple
+from aegis_sdk.wire.disclosure_control import JointTrace, is_multiple
 from tests.for_each import for_each
 
 PLAN = """label: y

@@ -31,7 +31,7 @@ from aegis_sdk.wire import (
     pointer_of,
     read_entry,
 )
-from aegis_sdk.wire.bounded import LONG_LIST
+from aegis_sdk.wire.documents import LONG_LIST
 from tests.for_each import for_each
 from tests.sdk.wire.documents import pointers
 

@@ -16,10 +16,14 @@ from aegis_sdk.wire.administration import (
     TenantPolicy,
 )
 from aegis_sdk.wire.advice import (
+    KINDS,
+    ROWS,
     Advice,
     AdviceAnswer,
     AdviceHead,
+    AdviceRequest,
     AdviceStatus,
+    AskedVersion,
     AttributeAdvice,
     AttributeTransferAdvice,
     CoarseAdvice,
@@ -31,11 +35,13 @@ from aegis_sdk.wire.advice import (
     MaskingScore,
     Misfit,
     Progress,
+    Question,
+    QuestionPage,
+    QuestionRecord,
     RankedConfiguration,
     Reconstruction,
     TransferAdvice,
 )
-from aegis_sdk.wire.advice_request import KINDS, AdviceRequest, Question
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
 from aegis_sdk.wire.audit import (
     AuditPage,
@@ -52,20 +58,32 @@ from aegis_sdk.wire.audit import (
 from aegis_sdk.wire.catalogue import (
     EntryHead,
     EntryVersion,
+    Evidence,
+    EvidenceLabel,
+    EvidenceNoise,
+    EvidencePair,
+    EvidenceTable,
     Head,
     HeadPage,
+    Inexact,
     Measure,
     MeasureList,
     PublishedHead,
     PublishingTerms,
     SeenBy,
+    Verdict,
+    VerdictFinding,
 )
 from aegis_sdk.wire.configuration import (
     ATTACKS,
     PRIVACY_CRITERIA,
     SUPPRESSED,
+    Attack,
+    AttributeWeight,
     Configuration,
     ConfigurationTable,
+    GeneratedConfiguration,
+    GenerationWeights,
     Measured,
     Privacy,
     stricter,
@@ -94,12 +112,43 @@ from aegis_sdk.wire.data_requests import (
     Step,
     Withdraw,
 )
-from aegis_sdk.wire.delivery import LARGEST_CARD, Delivery, DeliveryDescriptor, Link, MediaType, Moment
-from aegis_sdk.wire.disclosure_control import DisclosureControl
-from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
-from aegis_sdk.wire.estimate import Estimate
-from aegis_sdk.wire.events import AdviceEvent, EntryEvent, PingEvent, RequestEvent, StaleAdviceEvent
-from aegis_sdk.wire.evidence import Evidence, EvidenceLabel, EvidenceNoise, EvidencePair, EvidenceTable, Inexact
+from aegis_sdk.wire.delivery import (
+    LARGEST_CARD,
+    LARGEST_DIFFERENCES,
+    LONGEST_REASON,
+    MOST_DIFFERENCES,
+    Delivery,
+    DeliveryDescriptor,
+    DeliveryVerdict,
+    Difference,
+    Lease,
+    LeaseRequest,
+    Link,
+    MediaType,
+    Moment,
+    Verification,
+)
+from aegis_sdk.wire.disclosure_control import DisclosureControl, JointTrace
+from aegis_sdk.wire.documents import (
+    FAULTS_SHOWN,
+    PointedFault,
+    Problem,
+    ProblemFault,
+    faults_of,
+    pointer_of,
+    refuse_repeated_members,
+)
+from aegis_sdk.wire.entry import (
+    EntryDocument,
+    NotJsonError,
+    Visibility,
+    VisibilityPatch,
+    VisibleTo,
+    publishable,
+    read_entry,
+    read_json,
+    refuse_too_many,
+)
 from aegis_sdk.wire.examples import (
     EXAMPLE_ADVICE,
     EXAMPLE_ADVICE_REQUEST,
@@ -115,30 +164,17 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_PROBLEM,
     EXAMPLE_TERMS,
 )
-from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
-from aegis_sdk.wire.generated import Attack, AttributeWeight, GeneratedConfiguration, GenerationWeights
-from aegis_sdk.wire.joint_trace import JointTrace
-from aegis_sdk.wire.lease import Lease, LeaseRequest
-from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
-from aegis_sdk.wire.problem import Problem, ProblemFault
-from aegis_sdk.wire.questions import AskedVersion, QuestionPage, QuestionRecord
-from aegis_sdk.wire.sizes import ROWS, refuse_too_many
-from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Holdout, Transfer, figure_limits
+from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Estimate, Holdout, Transfer, figure_limits
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
-from aegis_sdk.wire.verdict import Verdict, VerdictFinding
-from aegis_sdk.wire.verification import (
-    LARGEST_DIFFERENCES,
-    LONGEST_REASON,
-    MOST_DIFFERENCES,
-    DeliveryVerdict,
-    Difference,
-    Verification,
-)
-from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
 from aegis_sdk.wire.webhooks import (
+    AdviceEvent,
+    EntryEvent,
     NewWebhook,
+    PingEvent,
+    RequestEvent,
     SecretRotation,
+    StaleAdviceEvent,
     Webhook,
     WebhookDelivery,
     WebhookDeliveryList,

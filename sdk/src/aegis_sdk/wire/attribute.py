@@ -5,11 +5,19 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from aegis_sdk.wire.bounded import LONG_LIST
-from aegis_sdk.wire.documents import Request
-from aegis_sdk.wire.faults import Fault, refuse
-from aegis_sdk.wire.tables import CountTable, MaskedCounts, ProbabilityTable
-from aegis_sdk.wire.values import COUNT_MAX, CountList, Domain, Identifier, JsonObject, PositiveNumber, repeats
+from aegis_sdk.wire.documents import LONG_LIST, Fault, Request, refuse
+from aegis_sdk.wire.values import (
+    COUNT_MAX,
+    CountList,
+    CountTable,
+    Domain,
+    Identifier,
+    JsonObject,
+    MaskedCounts,
+    PositiveNumber,
+    ProbabilityTable,
+    repeats,
+)
 
 IDENTITY = "identity"
 """The masking that leaves an attribute unchanged."""

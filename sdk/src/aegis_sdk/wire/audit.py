@@ -5,9 +5,9 @@ from typing import Any, Final
 from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.catalogue import EntryVersion
-from aegis_sdk.wire.documents import Answer
+from aegis_sdk.wire.documents import Answer, Uuid
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
-from aegis_sdk.wire.values import UtcTime, Uuid
+from aegis_sdk.wire.values import UtcTime
 
 _REQUEST_ID: Final = "5c1e97f3-7d60-4a51-8a51-3f0f9a6a2b11"
 _HASH: Final = "5e11d74a3fc4b10f0d8f2a2b7c1de4f0a6b3a0f6cf0a3c2ea9b37c1d2e3f4a5b"

@@ -4,15 +4,20 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, RootModel, ValidationError, model_validator
 
-from aegis_sdk.wire.advice_request import Question
+from aegis_sdk.wire.advice import Question
 from aegis_sdk.wire.catalogue import EntryVersion
-from aegis_sdk.wire.delivery import EXAMPLE_DESCRIPTOR, Delivery, DeliveryDescriptor, Link
-from aegis_sdk.wire.documents import Answer, Request
+from aegis_sdk.wire.delivery import (
+    EXAMPLE_DESCRIPTOR,
+    EXAMPLE_VERDICT,
+    Delivery,
+    DeliveryDescriptor,
+    DeliveryVerdict,
+    Link,
+    Verification,
+)
+from aegis_sdk.wire.documents import Answer, Problem, Request, Uuid, raised, refuse
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
-from aegis_sdk.wire.faults import raised, refuse
-from aegis_sdk.wire.problem import Problem
-from aegis_sdk.wire.values import COUNT_MAX, Identifier, Text, UtcTime, Uuid
-from aegis_sdk.wire.verification import EXAMPLE_VERDICT, DeliveryVerdict, Verification
+from aegis_sdk.wire.values import COUNT_MAX, Identifier, Text, UtcTime
 
 LONGEST_PURPOSE: Final = 2_000
 LONGEST_REASON: Final = 2_000

@@ -1,18 +1,60 @@
-"""The delivery descriptor: link and description of a data request's masked table, which never passes the service."""
+"""Deliveries of data requests: the provider's lease, the link to the masked table, and the consumer's verification.
+
+The table itself never passes the service.
+"""
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field, model_validator
 
 from aegis_sdk.wire.configuration import Privacy
-from aegis_sdk.wire.documents import Answer, Request
+from aegis_sdk.wire.documents import LONG_LIST, Answer, Fault, Request, Uuid, fault, refuse
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
-from aegis_sdk.wire.faults import fault
-from aegis_sdk.wire.lease import LeaseId
-from aegis_sdk.wire.sizes import DEPTH, is_deeper, json_size
-from aegis_sdk.wire.values import COUNT_MAX, Identifier, JsonObject, UtcTime
+from aegis_sdk.wire.values import (
+    COUNT_MAX,
+    DEPTH,
+    Count,
+    Identifier,
+    JsonObject,
+    NoisyCount,
+    Text,
+    UtcTime,
+    is_deeper,
+    json_size,
+)
+
+SHORTEST_LEASE: Final = 5
+LONGEST_LEASE: Final = 3_600
+
+_LEASE: Final[dict[str, Any]] = {"lease": "7d0c7c5e-0a53-4f0e-9a35-0f5a8be1a6c2"}
+
+_LOWER_CASE = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+
+LeaseId = Annotated[str, Field(pattern=_LOWER_CASE, json_schema_extra={"format": "uuid"})]
+
+
+class LeaseRequest(Request):
+    """Takes or renews the lease of a request."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"seconds": 60}, _LEASE | {"seconds": 60}]})
+
+    lease: LeaseId | None = Field(default=None, description="The lease to renew; null: a new one")
+    seconds: Annotated[int, Field(ge=SHORTEST_LEASE, le=LONGEST_LEASE)] = Field(
+        default=60, description="Duration of the lease from now on, in seconds"
+    )
+
+
+class Lease(Answer):
+    """The lease of a request: until it ends, only callers that know its id can deliver."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_LEASE | {"expires_at": "2026-03-01T12:01:00Z"}]})
+
+    lease: Uuid = Field(description="Id of the lease; the delivery descriptor repeats it")
+    expires_at: UtcTime = Field(description="End of the lease unless renewed (RFC 3339, UTC)")
+
 
 LONGEST_LINK: Final = 4_000
 LARGEST_CARD: Final = 131_072
@@ -23,7 +65,7 @@ _LINK: Final[dict[str, Any]] = {
     "expires_at": "2026-03-08T12:00:00Z",
 }
 
-_EXAMPLE: Final[dict[str, Any]] = _LINK | {
+_DELIVERY: Final[dict[str, Any]] = _LINK | {
     "media_type": "text/csv",
     "size": 481_230,
     "sha256": "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
@@ -34,7 +76,7 @@ _EXAMPLE: Final[dict[str, Any]] = _LINK | {
 
 _CARD: Final[dict[str, Any]] = {"configuration": "c17", "suppressed": 185}
 
-EXAMPLE_DESCRIPTOR: Final[dict[str, Any]] = _EXAMPLE | {"entry_digest": EXAMPLE_HEAD["digest"], "card": _CARD}
+EXAMPLE_DESCRIPTOR: Final[dict[str, Any]] = _DELIVERY | {"entry_digest": EXAMPLE_HEAD["digest"], "card": _CARD}
 """A descriptor."""
 
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
@@ -101,7 +143,7 @@ class Delivery(Answer):
     """A delivered table and its link."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [_EXAMPLE | {"card": _CARD, "delivered_at": "2026-03-01T12:00:00Z"}]}
+        json_schema_extra={"examples": [_DELIVERY | {"card": _CARD, "delivered_at": "2026-03-01T12:00:00Z"}]}
     )
 
     url: str = Field(description="URL of the file")
@@ -116,3 +158,132 @@ class Delivery(Answer):
     )
     card: dict[str, Any] | None = Field(default=None, description="The release card; null: none")
     delivered_at: UtcTime = Field(description="Time of the delivery (RFC 3339, UTC)")
+
+
+MOST_DIFFERENCES: Final = 100
+"""The largest number of differing cells that are listed."""
+LARGEST_DIFFERENCES: Final = 65_536
+"""The largest size of this list as JSON, in bytes."""
+LONGEST_REASON: Final = 2_000
+
+Rule = Literal["equal", "left_out", "rounded", "noise", "stars", "total", "unknown"]
+"""The reasons for which a delivered count may differ from the published one."""
+
+_EXAMPLE_DIFFERENCE: Final[dict[str, Any]] = {
+    "attributes": ["age"],
+    "maskings": ["age-2"],
+    "values": ["20-39"],
+    "label": "good",
+    "published": 4_071,
+    "delivered": 4_072,
+    "rule": "equal",
+}
+
+_VERIFICATION: Final[dict[str, Any]] = {
+    "sha256": "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab",
+    "size": 481_230,
+    "records": 20_005,
+    "privacy": {"k": 5, "l": 2, "t": 0.19},
+    "cells_compared": 1_204,
+    "cells_differing": 1,
+    "differences": [_EXAMPLE_DIFFERENCE],
+}
+
+EXAMPLE_VERDICT: Final[dict[str, Any]] = _VERIFICATION | {"reason": "One record was changed after it was counted"}
+"""The outcome of a verification that disputes a delivery."""
+
+_Names = Annotated[list[Text], Field(max_length=2)]
+
+
+class Difference(Request):
+    """A count of the delivered table that contradicts the published one."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_DIFFERENCE]})
+
+    attributes: _Names = Field(
+        description="The attribute, or the two of pair counts; none: a count of the label or of all records"
+    )
+    maskings: _Names = Field(description="Masking id of each")
+    values: _Names = Field(
+        description="The published masked value of each, or several of them separated by ` | `; none: all together"
+    )
+    label: Text | None = Field(default=None, description="The label value, likewise; null: all of them together")
+    published: NoisyCount | None = Field(description="The published count; null if the rule is `unknown`")
+    delivered: Count = Field(description="The count in the file")
+    rule: Rule = Field(
+        description="The difference allowed. `equal`: none. `left_out`: by records that the configuration leaves "
+        "out. `rounded`: also by less than the base. `noise`: also by the declared noise. `stars`: the counts "
+        "are of cells that became `*`. `total`: the counts are of all suppressed records or cells. `unknown`: "
+        "`delivered` is the number of distinct texts in the file that the entry does not list; they may be raw "
+        "values, so they are only counted"
+    )
+
+
+class DeliveryVerdict(Request):
+    """The outcome of a consumer's verification of the delivered file."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_VERDICT]})
+
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
+        default=None, description="SHA-256 of the checked file; null: there is no file, so a reason is required"
+    )
+    size: Count | None = Field(default=None, description="Size of the file in bytes; null likewise")
+    records: Count | None = Field(default=None, description="Number of records in the file; null: unreadable")
+    privacy: Privacy = Field(default_factory=dict, description="Privacy measured in the file, by criterion")
+    cells_compared: Annotated[int, Field(ge=0, le=COUNT_MAX)] = Field(
+        default=0, description="Number of counts compared with published ones"
+    )
+    cells_differing: Annotated[int, Field(ge=0, le=COUNT_MAX)] = Field(
+        default=0, description="Number of counts that contradict the published ones"
+    )
+    differences: Annotated[list[Difference], LONG_LIST] = Field(
+        default_factory=list,
+        description=f"The first differing cells, at most {MOST_DIFFERENCES} with {LARGEST_DIFFERENCES} bytes as JSON",
+    )
+    reason: Annotated[Text, Field(min_length=1, max_length=LONGEST_REASON)] | None = Field(
+        default=None, description="Reason, for the other side and for the record"
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        refuse("verdict", self._faults())
+        return self
+
+    def _faults(self) -> Iterator[Fault]:
+        yield from _length_faults(self.differences)
+        yield from self._file_faults()
+        if self.cells_differing > self.cells_compared:
+            yield ("cells_differing",), "More cells differ than were compared"
+        if len(self.differences) > self.cells_differing or bool(self.differences) != bool(self.cells_differing):
+            yield ("differences",), "Does not fit `cells_differing`: list the first differing cells"
+
+    def _file_faults(self) -> Iterator[Fault]:
+        if (self.sha256 is None) != (self.size is None):
+            yield ("size",), "Required with `sha256`, and only then"
+        if self.sha256 is None and (self.records is not None or self.privacy or self.cells_compared):
+            yield ("sha256",), "Required with any result: give the digest of the checked file"
+
+
+def _length_faults(differences: list[Difference]) -> Iterator[Fault]:
+    if len(differences) > MOST_DIFFERENCES:
+        yield ("differences",), f"Has {len(differences)} cells; give the first {MOST_DIFFERENCES}"
+    given = json_size([difference.model_dump() for difference in differences])
+    if given > LARGEST_DIFFERENCES:
+        yield ("differences",), f"Has {given} bytes as JSON; at most {LARGEST_DIFFERENCES} are accepted"
+
+
+class Verification(Answer):
+    """The outcome of the consumer's verification; the request's state shows whether it was received or disputed."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_VERIFICATION | {"verified_at": "2026-03-01T13:00:00Z"}]})
+
+    sha256: str | None = Field(default=None, description="SHA-256 of the checked file; null: there was no file")
+    size: int | None = Field(default=None, description="Size of the file in bytes; null likewise")
+    records: int | None = Field(default=None, description="Number of records in the file; null: unreadable")
+    privacy: dict[str, float] = Field(default_factory=dict, description="Privacy measured by the consumer")
+    cells_compared: int = Field(description="Number of counts compared with published ones")
+    cells_differing: int = Field(description="Number of counts that contradict the published ones")
+    differences: list[dict[str, Any]] | None = Field(
+        default=None, description="The first differing cells, as posted; null: you may not read counts of the entry"
+    )
+    verified_at: UtcTime = Field(description="Time of the verification (RFC 3339, UTC)")

@@ -1,33 +1,77 @@
 """The catalogue entry: a provider's summary of a table. None of its fields can carry a record."""
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import from_json
 
-from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label
-from aegis_sdk.wire.bounded import LONG_LIST
-from aegis_sdk.wire.configuration import Configuration, ConfigurationTable, table_faults
-from aegis_sdk.wire.disclosure_control import DisclosureControl, control_faults
-from aegis_sdk.wire.documents import Request
+from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Discretization, Label, MaskingFunction
+from aegis_sdk.wire.configuration import (
+    Configuration,
+    ConfigurationTable,
+    GeneratedConfiguration,
+    ListedConfigurations,
+    configurations_faults,
+    format_faults,
+    table_faults,
+)
+from aegis_sdk.wire.disclosure_control import DisclosureControl, JointTrace, control_faults, trace_faults
+from aegis_sdk.wire.documents import LONG_LIST, Fault, Location, Request, fault, refuse, refuse_repeated_members
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
-from aegis_sdk.wire.faults import Fault, Location, refuse
-from aegis_sdk.wire.generated import GeneratedConfiguration
-from aegis_sdk.wire.joint_trace import JointTrace, trace_faults
-from aegis_sdk.wire.listed import ListedConfigurations, configurations_faults, format_faults
-from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import Pair, pair_faults
-from aegis_sdk.wire.sizes import refuse_too_many, size_faults
 from aegis_sdk.wire.transfer import Holdout, holdout_faults, transfer_faults
-from aegis_sdk.wire.values import COUNT_MAX, EntryFormat, EntryName, Identifiers, JsonObject, Text, repeats
-from aegis_sdk.wire.visibility import Visibility
+from aegis_sdk.wire.values import (
+    COUNT_MAX,
+    DEPTH,
+    EntryFormat,
+    EntryName,
+    Identifiers,
+    JsonObject,
+    Text,
+    instead_of_pydantic,
+    is_deeper,
+    json_size,
+    repeats,
+)
 
 
 class NotJsonError(ValueError):
     """The bytes are not JSON (RFC 8259) in UTF-8."""
+
+
+class VisibleTo(Request):
+    """Visibility to the named tenants."""
+
+    tenants: Identifiers = Field(description="Tenants that see the entry besides its own")
+
+
+def _visibility(value: object) -> object:
+    """Validate a visibility. Pydantic's own check of a union would add its alternatives to the pointers."""
+    if isinstance(value, VisibleTo) or value in ("private", "all"):
+        return value
+    if isinstance(value, dict):
+        return VisibleTo.model_validate(value)
+    raise fault('Visibility must be "private", "all" or {"tenants": [...]}')
+
+
+Visibility = Annotated[Literal["private", "all"] | VisibleTo, instead_of_pydantic(_visibility)]
+"""`private`: only its own tenant; `all`: every caller; or its own tenant and the named ones."""
+
+
+class VisibilityPatch(Request):
+    """A change of an entry's visibility, without a new version."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"visibility": {"tenants": ["partner"]}}]})
+
+    visibility: Visibility = Field(description="`private`, `all` or the named tenants")
+
+    @model_validator(mode="after")
+    def _names_few_tenants(self) -> Self:
+        refuse("visibility", tenant_faults(self.visibility))
+        return self
 
 
 class EntryDocument(Request):
@@ -238,3 +282,92 @@ def _collector_paused() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+TITLE_LENGTH = 300
+DESCRIPTION_LENGTH = 20_000
+KEYWORDS = 50
+KEYWORD_LENGTH = 100
+VALUE_LENGTH = 1_000
+TENANTS = 1_000
+ATTRIBUTES = 20_000
+PAIRS = 50_000
+CONFIGURATIONS = 1_000_000
+TERMS_LENGTH = 65_536
+"""The largest size of an entry's terms as JSON, in bytes."""
+
+
+_MOST = {"keywords": KEYWORDS, "attributes": ATTRIBUTES, "pairs": PAIRS, "configurations": CONFIGURATIONS}
+
+
+def size_faults(entry: EntryDocument) -> Iterator[Fault]:
+    """The faults of an entry that exceeds a size limit."""
+    texts = {"title": TITLE_LENGTH, "license": TITLE_LENGTH, "description": DESCRIPTION_LENGTH}
+    for name, most in texts.items():
+        if len(getattr(entry, name)) > most:
+            yield (name,), f"Has {len(getattr(entry, name))} characters; at most {most} are accepted"
+    yield from _too_many({name: getattr(entry, name) for name in _MOST})
+    if entry.configuration_table is not None and len(entry.configuration_table.ids) > CONFIGURATIONS:
+        given = len(entry.configuration_table.ids)
+        yield ("configuration_table", "ids"), f"Has {given} items; at most {CONFIGURATIONS} are accepted"
+    yield from _terms_faults(entry.terms)
+    yield from tenant_faults(entry.visibility)
+    yield from _too_long(entry.keywords, KEYWORD_LENGTH, "keywords")
+    yield from _too_long(entry.label.domain, VALUE_LENGTH, "label", "domain")
+    for index, attribute in enumerate(entry.attributes):
+        yield from _attribute_faults(attribute, ("attributes", index))
+
+
+def refuse_too_many(attributes: object, pairs: object) -> None:
+    """Refuse an entry with too many attributes or pairs before any of them is parsed.
+
+    Args:
+        attributes: the document's value, which need not be a list.
+        pairs: likewise.
+
+    Raises:
+        ValidationError: there are too many.
+    """
+    refuse("entry", _too_many({"attributes": attributes, "pairs": pairs}))
+
+
+def _too_many(members: Mapping[str, object]) -> Iterator[Fault]:
+    for name, items in members.items():
+        if isinstance(items, list) and len(items) > _MOST[name]:
+            yield (name,), f"Has {len(items)} items; at most {_MOST[name]} are accepted"
+
+
+def _terms_faults(terms: dict[str, Any] | None) -> Iterator[Fault]:
+    if terms is not None and is_deeper(terms, DEPTH):
+        yield ("terms",), f"Is nested more than {DEPTH} levels deep"
+    elif terms is not None and (given := json_size(terms)) > TERMS_LENGTH:
+        yield ("terms",), f"Has {given} bytes as JSON; at most {TERMS_LENGTH} are accepted"
+
+
+def tenant_faults(visibility: str | VisibleTo) -> Iterator[Fault]:
+    """The fault of naming too many tenants."""
+    if not isinstance(visibility, str) and len(visibility.tenants) > TENANTS:
+        given = len(visibility.tenants)
+        yield ("visibility", "tenants"), f"Has {given} items; at most {TENANTS} are accepted. Use all instead"
+
+
+def _attribute_faults(attribute: Attribute, location: Location) -> Iterator[Fault]:
+    yield from _too_long(attribute.domain, VALUE_LENGTH, *location, "domain")
+    yield from _too_deep(attribute.discretization, *location, "discretization", "parameters")
+    for index, masking in enumerate(attribute.maskings):
+        yield from _too_long(masking.domain, VALUE_LENGTH, *location, "maskings", index, "domain")
+        yield from _too_deep(masking.function, *location, "maskings", index, "function", "parameters")
+
+
+def _too_long(values: Iterable[str] | None, most: int, *location: str | int) -> Iterator[Fault]:
+    values = values or ()
+    if max(map(len, values), default=0) <= most:
+        return
+    for index, value in enumerate(values):
+        if len(value) > most:
+            yield (*location, index), f"Has {len(value)} characters; at most {most} are accepted"
+
+
+def _too_deep(part: MaskingFunction | Discretization | None, *location: str | int) -> Iterator[Fault]:
+    if part is not None and is_deeper(part.parameters, DEPTH):
+        yield location, f"Is nested more than {DEPTH} levels deep"

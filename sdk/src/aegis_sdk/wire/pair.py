@@ -6,11 +6,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from aegis_sdk.wire.attribute import DROP, IDENTITY, TOLERANCE, Attribute, Noise, RoundingBase
-from aegis_sdk.wire.documents import Request
+from aegis_sdk.wire.documents import Fault, Request, fault, refuse
 from aegis_sdk.wire.examples import EXAMPLE_PAIR
-from aegis_sdk.wire.faults import Fault, fault, refuse
-from aegis_sdk.wire.tables import MaskedCounts
-from aegis_sdk.wire.values import COUNT_MAX, CountList, Identifiers, Number, PositiveNumber, repeats
+from aegis_sdk.wire.values import COUNT_MAX, CountList, Identifiers, MaskedCounts, Number, PositiveNumber, repeats
 
 Sizes = Mapping[str, Mapping[str, int]]
 """The numbers of masked values by attribute and masking id."""

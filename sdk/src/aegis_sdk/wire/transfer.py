@@ -2,18 +2,39 @@
 
 from collections.abc import Iterator, Mapping
 from math import log2
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
-from aegis_sdk.wire.bounded import LONG_OBJECT
-from aegis_sdk.wire.disclosure_control import DisclosureControl
-from aegis_sdk.wire.documents import Request
-from aegis_sdk.wire.estimate import Estimate, Score
+from aegis_sdk.wire.disclosure_control import DisclosureControl, is_multiple
+from aegis_sdk.wire.documents import LONG_OBJECT, Fault, Location, Request, fault, refuse
 from aegis_sdk.wire.examples import EXAMPLE_HOLDOUT
-from aegis_sdk.wire.faults import Fault, Location, refuse
-from aegis_sdk.wire.joint_trace import is_multiple
-from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber
+from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber, exact_integer
+
+Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+"""A number from 0 to 1."""
+
+Finite = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(exact_integer)]
+"""Any number, negative ones included."""
+
+
+class Estimate(Request):
+    """A number measured on a sample, with its 95 % interval."""
+
+    value: Finite = Field(description="The number")
+    low: Finite = Field(description="Lower limit of its 95 % interval")
+    high: Finite = Field(description="Upper limit of its 95 % interval")
+
+    @model_validator(mode="after")
+    def _is_in_its_interval(self) -> Self:
+        if not self.low <= self.value <= self.high:
+            raise fault(f"The value, {self.value:g}, must lie in its interval, from {self.low:g} to {self.high:g}")
+        return self
+
+    def numbers(self) -> Iterator[tuple[str, float]]:
+        """The value and the limits, by name."""
+        yield from (("value", self.value), ("low", self.low), ("high", self.high))
+
 
 ATTRIBUTE_MEASURES: Final = ("mutual_information", "chi_square", "g3")
 """The measures for transfer utilities of single attributes; chi-square is divided by the records."""
