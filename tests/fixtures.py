@@ -137,9 +137,7 @@ def _installed_once() -> Iterator[None]:
         return entry_points(group=group)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("group", "provider"):
-            place = f"aegis_sdk.cli.{module}.entry_points"
-            patch.setattr(place, lambda *, group: read(tuple(sys.path), group))
+        patch.setattr("aegis_sdk.cli.group.entry_points", lambda *, group: read(tuple(sys.path), group))
         yield
 
 

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from aegis_sdk._addresses import is_public
-from aegis_sdk._link_form import link_faults
+from aegis_sdk._links import is_public, link_faults
 from app.cli.commands import cli
 from app.platform.http.server import ANSWER_SECONDS
 from tests.test_containers import COMMANDS, COMPOSE, DOCKERFILE, ROOT, aegis_services

@@ -18,7 +18,7 @@ import structlog
 from procrastinate import App
 from prometheus_client import CollectorRegistry
 
-from aegis_sdk._addresses import is_public
+from aegis_sdk._links import is_public
 from app.factory import Factory
 from app.platform.database.session import Database
 from app.platform.telemetry import WebhookMetrics

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
-from aegis_sdk._link_form import link_faults
+from aegis_sdk._links import link_faults
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store import AuditStore
 from app.platform.callers import Caller, administered_tenant

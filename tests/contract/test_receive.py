@@ -18,7 +18,7 @@ from aegis_provider.table import duckdb_engine
 from aegis_sdk import Client, ConflictError, InvalidError
 from aegis_sdk._data_requests import DataRequests
 from aegis_sdk.cli.main import main
-from aegis_sdk.cli.request_report import report
+from aegis_sdk.cli.requests import report
 from aegis_sdk.wire import DeliveryDescriptor, DeliveryVerdict
 from tests.file_server import serving
 from tests.provider.receiving.delivering import table_text
@@ -301,7 +301,7 @@ def test_without_the_provider_s_package_a_file_is_downloaded_and_nothing_is_post
     world, receive, tmp_path, monkeypatch
 ):
     content, _ = world.released("c01")
-    monkeypatch.setattr("aegis_sdk.cli.provider.entry_points", lambda group: [])  # noqa: ARG005
+    monkeypatch.setattr("aegis_sdk.cli.group.entry_points", lambda group: [])  # noqa: ARG005
     with serving(content) as server:
         request_id = world.delivered(server)
         code, out, err = receive(request_id)

@@ -156,7 +156,7 @@ async def test_the_asynchronous_client_walks_the_same_way(url, entry):
 
 
 async def test_pages_are_asked_for_one_after_the_other(url, entry, monkeypatch):
-    monkeypatch.setattr("aegis_sdk._pages._LARGEST", "2")
+    monkeypatch.setattr("aegis_sdk._answers._LARGEST", "2")
     keyword, sent = uuid4().hex, []
     async with AsyncClient(url) as client:
         for number in range(5):
@@ -179,7 +179,7 @@ def test_nobody_listens():
 
 
 async def test_keys_open_what_their_roles_may(postgres, migrated, entry, monkeypatch):
-    monkeypatch.setattr("aegis_sdk._polling._LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr("aegis_sdk._sending._LONGEST_POLL", 0.01)
     database_url = as_role(create_database(postgres.url, f"keys_{uuid4().hex}", template=migrated), SERVICE)
     keys = {role: await create_key(database_url, "acme", role) for role in ("provider", "consumer")}
     secrets = {role: header["Authorization"].removeprefix("Bearer ") for role, header in keys.items()}

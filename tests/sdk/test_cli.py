@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from aegis_sdk import Advice, Client, EntryDocument, EntryHead, Problem, Progress, UniqueRecordsError
-from aegis_sdk.cli import provider
+from aegis_sdk.cli import group
 from aegis_sdk.testing import MockService
 from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY, EXAMPLE_HEAD, ProblemFault
 
@@ -288,7 +288,7 @@ class TestPublish:
         assert_one_line(aegis("publish", entry_file), 2, "FAIL: ")
 
     def test_without_the_provider_the_service_decides(self, aegis, service, entry_file, monkeypatch):
-        monkeypatch.setattr(provider, "entry_points", lambda **_: ())
+        monkeypatch.setattr(group, "entry_points", lambda **_: ())
         service.with_entry(head())
         code, out, error = aegis("publish", entry_file)
         assert (code, out) == (0, f"{ENTRY_ID}\n")

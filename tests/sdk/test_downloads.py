@@ -7,7 +7,7 @@ from itertools import count
 import httpcore
 import pytest
 
-from aegis_sdk import _addresses, _downloads
+from aegis_sdk import _downloads, _links
 from aegis_sdk._downloads import Download, DownloadError, OtherFileError, Patience
 from aegis_sdk._links import LinkError, Links
 from aegis_sdk.wire import Delivery
@@ -309,5 +309,5 @@ class TestAddresses:
             download(server, part, Links(allow_private=True, resolve=refuse), url="https://files.example/")
 
     def test_only_addresses_of_the_public_internet_are_public(self):
-        judged = {address: _addresses.is_public(address) for address in [*PRIVATE, *PUBLIC]}
+        judged = {address: _links.is_public(address) for address in [*PRIVATE, *PUBLIC]}
         assert judged == dict.fromkeys(PRIVATE, False) | dict.fromkeys(PUBLIC, True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import kinds_of, requirements_of, weights_of
+from aegis_sdk.cli.terminal import InputError
 from tests.for_each import for_each
 
 

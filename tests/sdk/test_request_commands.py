@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from aegis_sdk import Client
-from aegis_sdk.cli.request_report import listing, offered, report
+from aegis_sdk.cli.requests import listing, offered, report
 from aegis_sdk.testing import MockService
 from aegis_sdk.wire import EXAMPLE_DATA_REQUEST, EXAMPLE_HEAD, Change, DataRequest, EntryHead, Problem
 

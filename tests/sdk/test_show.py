@@ -12,7 +12,7 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_sdk.reading import shown, some
-from aegis_sdk.reading.function_words import words_of
+from aegis_sdk.reading.maskings import words_of
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, Masking
 from tests.generated import mixed_entry
 from tests.pairs import associated_entry, paired_entry

@@ -10,7 +10,7 @@ from uuid import uuid4
 import numpy as np
 from anyio import to_thread
 
-from aegis_sdk._link_form import link_faults
+from aegis_sdk._links import link_faults
 from app.entries.service.configurations import unpack_configurations
 from app.entries.store.contents import ContentStore
 from app.platform.callers import Caller

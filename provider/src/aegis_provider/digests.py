@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aegis_provider.errors import TableError
-from aegis_sdk._hashes import sha256_of
+from aegis_sdk._downloads import sha256_of
 
 
 def digest_of(path: Path) -> str:

@@ -1,9 +1,12 @@
-"""Reading HTTP responses of the service: a document, an id, or the error of a refused call."""
+"""Parts of HTTP requests to the service, its answers, the error of a refused call, and listings page by page."""
 
 import inspect
+import json
 import warnings
-from typing import TypeVar
-from urllib.parse import unquote
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, TypeVar
+from urllib.parse import quote, unquote
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -23,7 +26,10 @@ from aegis_sdk._errors import (
     UnauthorizedError,
     UnavailableError,
     UnexpectedAnswerError,
+    UniqueRecordsError,
 )
+from aegis_sdk._flows import Flow, Page, Pages
+from aegis_sdk.reading import Alone
 from aegis_sdk.wire import Problem, faults_of
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -171,3 +177,76 @@ def read_answer(model: type[AnswerT], response: httpx.Response) -> AnswerT:
         raise UnexpectedAnswerError(
             f"The response of {response.request.url} is not one of Aegis, at {place}", response.status_code
         ) from None
+
+
+def entry_path(entry_id: str, *parts: str) -> str:
+    """The path of an entry, or of something below it."""
+    return "/".join(["/v1/entries", quote(entry_id, safe=""), *parts])
+
+
+def version_params(version: int | None) -> dict[str, str] | None:
+    """The parameters that name a version; none for the latest."""
+    return None if version is None else {"version": str(version)}
+
+
+def acceptance_params(accept_small_counts: bool) -> dict[str, str] | None:  # noqa: FBT001 - an option of the client
+    """The parameter that accepts exact counts of 1 to 4."""
+    return {"accept_small_counts": "true"} if accept_small_counts else None
+
+
+def refuse_unique(body: bytes, accepted: bool) -> None:  # noqa: FBT001 - an option of the client
+    """Refuse an entry that declares a configuration with too many records alone.
+
+    Raises:
+        UniqueRecordsError: It has one, which was not accepted.
+    """
+    if accepted or b'"alone"' not in body:
+        return
+    try:
+        alone = Alone.of(json.loads(body))
+        is_much, line = alone.is_much(offered=True), alone.line(offered=True)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return  # not an entry: the service reports the fault
+    if is_much:
+        raise UniqueRecordsError(f"{line}. Not published: mask more, or accept it with accept_unique=True")
+
+
+def required_text(require: Mapping[str, float]) -> str:
+    """Required numbers as a query parameter: `k=10`, with all digits and no exponent."""
+    return ",".join(f"{name}={Decimal(repr(float(limit))).normalize():f}" for name, limit in require.items())
+
+
+def without_none(values: Mapping[str, str | None]) -> dict[str, str]:
+    """The parameters that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def json_bytes(document: BaseModel | Mapping[str, Any] | bytes) -> bytes:
+    """A body as JSON. Of a model only the fields that were set are sent, so it is published as written."""
+    if isinstance(document, bytes):
+        return document
+    if isinstance(document, BaseModel):
+        return document.model_dump_json(exclude_unset=True).encode()
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+ItemT = TypeVar("ItemT")
+
+_LARGEST = "200"
+
+
+def pages(
+    send: Callable[..., Flow[httpx.Response]],
+    model: type[Page[ItemT]],
+    path: str,
+    wanted: Mapping[str, str | None],
+) -> Pages[ItemT]:
+    """A listing in pages of the service's default size; `wanted` has the filters, None for no filter."""
+    document: Any = model  # of pydantic, which a protocol cannot say
+
+    def page_of(token: str | None) -> Flow[Page[ItemT]]:
+        params = without_none({**wanted, "limit": _LARGEST, "page_token": token})
+        answer: Page[ItemT] = read_answer(document, (yield from send("GET", path, params=params)))
+        return answer
+
+    return page_of

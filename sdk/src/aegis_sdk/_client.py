@@ -8,26 +8,24 @@ from urllib.parse import quote
 import httpx
 from pydantic import RootModel
 
-from aegis_sdk._administration import Administration, AsyncAdministration
-from aegis_sdk._answers import located_id, read_answer, read_nothing
-from aegis_sdk._audit import AsyncAudit, Audit
-from aegis_sdk._connection import DEFAULT_URL, checked_key, checked_url
-from aegis_sdk._data_requests import AsyncDataRequests, DataRequests
-from aegis_sdk._errors import SettingsError, UnexpectedAnswerError
-from aegis_sdk._flows import Awaiting, Blocking, Flow, Pages, listing, method
-from aegis_sdk._pages import pages
-from aegis_sdk._polling import Deadline, follow, pause_before_retry
-from aegis_sdk._requests import (
+from aegis_sdk._administration import Administration, AsyncAdministration, AsyncAudit, AsyncWebhooks, Audit, Webhooks
+from aegis_sdk._answers import (
     acceptance_params,
     entry_path,
     json_bytes,
+    located_id,
+    pages,
+    read_answer,
+    read_nothing,
     refuse_unique,
     required_text,
     version_params,
     without_none,
 )
-from aegis_sdk._sending import Sender
-from aegis_sdk._webhooks import AsyncWebhooks, Webhooks
+from aegis_sdk._data_requests import AsyncDataRequests, DataRequests
+from aegis_sdk._errors import SettingsError, UnexpectedAnswerError
+from aegis_sdk._flows import Awaiting, Blocking, Flow, Pages, listing, method
+from aegis_sdk._sending import DEFAULT_URL, Deadline, Sender, checked_key, checked_url, follow, pause_before_retry
 from aegis_sdk.wire import (
     Advice,
     AdviceAnswer,

@@ -7,12 +7,10 @@ from urllib.parse import quote
 
 import httpx
 
-from aegis_sdk._answers import read_answer, read_nothing
+from aegis_sdk._answers import entry_path, json_bytes, pages, read_answer, read_nothing, version_params
 from aegis_sdk._errors import AegisError
 from aegis_sdk._flows import Awaiting, Blocking, Flow, Pages, Pause, listing, method
-from aegis_sdk._pages import pages
-from aegis_sdk._polling import Deadline
-from aegis_sdk._requests import entry_path, json_bytes, version_params
+from aegis_sdk._sending import Deadline
 from aegis_sdk.wire import (
     DataRequest,
     DataRequestHead,

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +14,6 @@ from typing import IO, Any, Final
 import httpcore
 
 from aegis_sdk._errors import AegisError
-from aegis_sdk._hashes import hash_of
 from aegis_sdk._links import Answered, LinkError, Links
 from aegis_sdk.wire import Delivery
 
@@ -265,3 +265,25 @@ def _words(error: Exception) -> str:
     if isinstance(error, httpcore.TimeoutException):
         return "it does not answer in time"
     return str(error) or type(error).__name__
+
+
+_BLOCK: Final = 1 << 20
+
+
+def hash_of(file: IO[bytes], size: int | None = None) -> Any:  # noqa: ANN401 -- the type of hashes has no public name
+    """The SHA-256 of an open file from its position on, or of this number of bytes; can be updated."""
+    digest, left = hashlib.sha256(), sys.maxsize if size is None else size
+    while left and (block := file.read(min(left, _BLOCK))):
+        digest.update(block)
+        left -= len(block)
+    return digest
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        return str(hash_of(file).hexdigest())

@@ -1,22 +1,169 @@
-"""Reading from other people's links: never from a private network, and never for long without progress."""
+"""Links of other people: their allowed form, and reading from them, never from a private network and never for long."""
 
 import re
 import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from types import TracebackType
+from typing import Any, Final, Self
 
 import httpcore
 import httpx
 
-from aegis_sdk._addresses import is_public
-from aegis_sdk._deadlines import Deadline
 from aegis_sdk._errors import AegisError
 
 Resolve = Callable[[str, int], Sequence[str]]
+
+
+# The characters of URLs (RFC 3986).
+_PLAIN: Final = re.compile(r"([A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+")
+_NAME: Final = re.compile(
+    r"(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII
+)
+
+# Domains that are never on the public internet (RFC 6761, 6762, 7686 and 8375, and ICANN's domain for private use).
+_PRIVATE_NAMES: Final = ("localhost", "local", "internal", "home.arpa", "onion", "invalid", "test", "localdomain")
+
+# Lower ports belong to services other than the web.
+_FREE_PORTS, _HTTPS = range(1024, 65536), 443
+
+
+def link_faults(text: str, *, allow_private: bool) -> Iterator[str]:
+    """The faults of a link, one sentence each. Names are not resolved.
+
+    Args:
+        allow_private: Whether HTTP and addresses of private networks are allowed, as in development.
+    """
+    url = _parsed(text)
+    if url is None:
+        yield "Not a URL; write other characters than ASCII as %.., and names of other scripts as xn--... ."
+        return
+    if url.scheme != "https" and not (allow_private and url.scheme == "http"):
+        yield "The URL must begin with https://."
+    if "@" in re.split("[/?#]", text.partition("//")[2])[0]:
+        yield "The URL cannot have a user or a password."
+    if "#" in text:
+        yield "The URL cannot have a fragment."
+    if url.port not in {None, _HTTPS, *_FREE_PORTS}:
+        yield f"The port must be {_HTTPS}, or from {_FREE_PORTS.start} to {_FREE_PORTS.stop - 1}."
+    if (problem := _host_problem(url.raw_host.decode("ascii").lower(), allow_private=allow_private)) is not None:
+        yield problem
+
+
+def _parsed(text: str) -> httpx.URL | None:
+    if not _PLAIN.fullmatch(text):
+        return None
+    try:
+        return httpx.URL(text)
+    except (httpx.InvalidURL, ValueError):
+        return None
+
+
+def _host_problem(host: str, *, allow_private: bool) -> str | None:
+    try:
+        ip_address(host)
+    except ValueError:
+        # Resolvers also accept 127.1, 0x7f.1 and 2130706433 as addresses.
+        is_number = re.fullmatch(r"(0x[0-9a-f]*|\d+)", host.rpartition(".")[2])
+        if is_number or not _NAME.fullmatch(host):
+            return "The host must be a name, or an address in its usual form."
+        is_private = "." not in host or any(host.endswith(f".{ending}") for ending in _PRIVATE_NAMES)
+        return "The host must be on the public internet." if is_private and not allow_private else None
+    if not allow_private and not is_public(host):
+        return "The host must be on the public internet."
+    return None
+
+
+# Global unicast addresses (RFC 4291, section 2.4).
+_UNICAST = IPv6Network("2000::/3")
+
+# Addresses of protocols, tunnel relays and documentation (RFC 6890, 7526, 9637), which older versions of Python lack.
+_SPECIAL = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"), IPv6Network("3fff::/20"))
+
+# The prefix of translated IPv4 addresses (NAT64, RFC 6052).
+_TRANSLATED = IPv6Network("64:ff9b::/96")
+
+
+def is_public(text: str) -> bool:
+    """Whether an address belongs to a single machine on the public internet.
+
+    For an IPv6 address with an embedded IPv4 address, the latter decides.
+    """
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return False
+    if any(address in network for network in _SPECIAL):
+        return False
+    if isinstance(address, IPv6Address):
+        embedded = _embedded(address)
+        if embedded is not None:
+            return is_public(str(embedded))
+        return address.is_global and address in _UNICAST
+    return address.is_global and not (address.is_multicast or address.is_reserved)
+
+
+def _embedded(address: IPv6Address) -> IPv4Address | None:
+    """The embedded IPv4 address: mapped, translated or tunnelled (6to4)."""
+    if address in _TRANSLATED:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
+
+
+class Deadline:
+    """Closes connections from another thread when the time is up.
+
+    The time-out of a socket restarts with each byte, so a server that drips headers, early hints or chunk framing could
+    block a client without end.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.has_passed = False
+        self._lines: list[socket.socket] = []
+        self._lock = threading.Lock()
+        self._timer = self._started(seconds)
+
+    def __enter__(self) -> Self:
+        """Return the running deadline."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Stop it."""
+        self._timer.cancel()
+        with self._lock:
+            for line in self._lines:
+                line.close()
+            self._lines.clear()
+
+    def holds_for(self, line: socket.socket) -> None:
+        """Close this connection, too. TLS takes over the socket itself, so the deadline has a duplicate of it."""
+        with self._lock:
+            self._lines.append(line.dup())
+        if self.has_passed:
+            self._cut()
+
+    def move(self, seconds: float) -> None:
+        """Move the deadline to this number of seconds from now, unless it has passed."""
+        self._timer.cancel()
+        self._timer = self._started(seconds)
+
+    def _started(self, seconds: float) -> threading.Timer:
+        timer = threading.Timer(seconds, self._cut)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def _cut(self) -> None:
+        with self._lock:
+            self.has_passed = True
+            for line in self._lines:
+                with suppress(OSError):  # already closed
+                    line.shutdown(socket.SHUT_RDWR)
+
 
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS: Final = 5

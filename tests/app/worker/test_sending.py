@@ -9,7 +9,7 @@ from itertools import chain
 
 import pytest
 
-from aegis_sdk._addresses import is_public
+from aegis_sdk._links import is_public
 from app.webhooks.jobs import EventSender
 from app.webhooks.model import Outcome
 from tests.certificates import certificate_for

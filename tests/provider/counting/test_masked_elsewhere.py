@@ -18,7 +18,7 @@ from aegis_provider import (
     write_plan,
 )
 from aegis_provider.disclosure import disclose
-from aegis_sdk.reading.function_words import words_of
+from aegis_sdk.reading.maskings import words_of
 from aegis_sdk.wire import EntryDocument
 from tests.for_each import for_each
 from tests.provider.documents import summarize

@@ -20,7 +20,7 @@ from aegis_provider.masking.noise import Noise
 from aegis_provider.masking.numbers import Round, TopBottom
 from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
 from aegis_provider.masking.token import Token
-from aegis_sdk.reading.function_words import as_given
+from aegis_sdk.reading.maskings import as_given
 from tests.for_each import for_each
 from tests.provider.masking.functions import concrete_functions
 

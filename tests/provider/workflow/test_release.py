@@ -21,7 +21,7 @@ from aegis_provider.workflow.card_making import card_of
 from aegis_provider.workflow.card_public import HIGHEST_SAID, is_public, public
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.releasing import name_of
-from aegis_sdk.cli.failures import explained
+from aegis_sdk.cli.terminal import explained
 from tests.for_each import for_each
 from tests.provider.workflow.releases import FILES, rows_of
 

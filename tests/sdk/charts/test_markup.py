@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_sdk.charts.markup import cut, fit, isolated, joined, tag
+from aegis_sdk.charts.drawing import cut, fit, isolated, joined, tag
 
 
 def test_long_texts_are_cut_and_unfit_characters_replaced():

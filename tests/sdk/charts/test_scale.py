@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_sdk.charts.axis import Scale, chosen_ticks, round_numbers
+from aegis_sdk.charts.plot import Scale, chosen_ticks, round_numbers
 
 anything = st.floats(-1e100, 1e100)
 

@@ -6,7 +6,7 @@ from itertools import islice
 
 import httpx
 
-from aegis_sdk._polling import Deadline, growing, pause_before_retry, retry_after
+from aegis_sdk._sending import Deadline, growing, pause_before_retry, retry_after
 from tests.for_each import for_each
 
 

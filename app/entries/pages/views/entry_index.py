@@ -9,7 +9,7 @@ import orjson
 
 from aegis_advisor.evidence import AttributeContent, ConfigurationContent, ControlContent, EntryContent, MaskingContent
 from aegis_sdk.reading import Alone, as_sentence, declares_joint, in_words, measured_of, share_alone, shown
-from aegis_sdk.reading.function_words import as_given
+from aegis_sdk.reading.maskings import as_given
 from aegis_sdk.wire import DROP, PRIVACY_CRITERIA
 from app.entries.api.mapping import entry_document
 from app.entries.model.documents import Document, compress, entry_in, without_transfers

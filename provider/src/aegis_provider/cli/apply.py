@@ -19,9 +19,8 @@ from aegis_provider.cli.options import (
     memory_limit,
 )
 from aegis_provider.errors import PromiseError
-from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
-from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
+from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say, warn
 from aegis_sdk.reading import Alone, number
 
 if TYPE_CHECKING:

@@ -9,10 +9,8 @@ import typer
 from aegis_provider.check_result import RAW, Interval
 from aegis_provider.cli.options import DelimiterOption, PlanOption, TableArgument, memory_limit, names_of
 from aegis_provider.errors import EntryError
-from aegis_sdk.cli.entry_files import document_of, read
-from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
+from aegis_sdk.cli.options import JsonOption, document_of, read
+from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say
 from aegis_sdk.printable import shown
 from aegis_sdk.reading import Share
 from aegis_sdk.wire import EntryDocument

@@ -16,9 +16,8 @@ from aegis_provider.cli.options import (
     memory_limit,
     page_writer,
 )
-from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, requirements_of
-from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
+from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say, warn
 from aegis_sdk.reading import Alone, Share
 
 if TYPE_CHECKING:

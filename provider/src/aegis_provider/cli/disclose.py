@@ -14,11 +14,9 @@ from aegis_provider.cli.options import (
     refuse_beside,
 )
 from aegis_provider.report.text import text_lines
-from aegis_sdk.cli.entry_files import document_of, read
-from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
+from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption, document_of, read
 from aegis_sdk.cli.show import chosen
-from aegis_sdk.cli.terminal import print_json, print_result, progress_bar, say
+from aegis_sdk.cli.terminal import InputError, print_json, print_result, progress_bar, say
 from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, EntryDocument, NotJsonError, faults_of, read_json
 
 

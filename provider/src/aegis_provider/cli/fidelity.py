@@ -15,9 +15,8 @@ from aegis_provider.cli.options import (
     refuse_contradictions,
 )
 from aegis_provider.report.text import text_lines
-from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_result, progress_bar, say
+from aegis_sdk.cli.terminal import InputError, print_result, progress_bar, say
 
 
 def fidelity(

@@ -17,9 +17,8 @@ from aegis_provider.cli.options import (
     memory_limit,
 )
 from aegis_provider.digests import digest_of
-from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_result, progress_bar, say, time_bar, warn
+from aegis_sdk.cli.terminal import InputError, print_result, progress_bar, say, time_bar, warn
 from aegis_sdk.reading import Share
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from aegis_provider.cli.options import (
     memory_limit,
     names_of,
 )
-from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
+from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say, warn
 from aegis_sdk.reading import Share, shown, some
 
 if TYPE_CHECKING:

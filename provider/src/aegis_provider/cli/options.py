@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aegis_provider.report.model import Report
-from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import fields_of
+from aegis_sdk.cli.terminal import InputError
 
 if TYPE_CHECKING:
     from aegis_provider.table import Source

@@ -10,7 +10,7 @@ from aegis_provider.privacy import CRITERIA
 from aegis_provider.receiving.parts import UnknownText
 from aegis_provider.receiving.privacy import Measured
 from aegis_provider.receiving.verification import Verified, verify
-from aegis_sdk.cli.provider import LocalVerification
+from aegis_sdk.cli.group import LocalVerification
 from aegis_sdk.cli.terminal import aligned, progress_bar, say, warn
 from aegis_sdk.reading import number, shown
 from aegis_sdk.wire import LARGEST_DIFFERENCES, LONGEST_REASON, DataRequest, DeliveryVerdict, Difference, Evidence

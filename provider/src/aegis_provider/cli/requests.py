@@ -21,7 +21,7 @@ from aegis_provider.cli.options import (
 )
 from aegis_provider.errors import PlanError
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequestIdArgument
-from aegis_sdk.cli.request_report import delivered
+from aegis_sdk.cli.requests import delivered
 from aegis_sdk.cli.terminal import print_result, stage, warn
 from aegis_sdk.printable import one_line
 from aegis_sdk.wire import read_json

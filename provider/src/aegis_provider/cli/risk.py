@@ -20,9 +20,8 @@ from aegis_provider.cli.options import (
 from aegis_provider.extras import needs_extra
 from aegis_provider.report.text import text_lines
 from aegis_sdk._errors import AegisError
-from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
-from aegis_sdk.cli.terminal import print_result, progress_bar, say
+from aegis_sdk.cli.terminal import InputError, print_result, progress_bar, say
 from aegis_sdk.reading import Alone
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from aegis_provider.cli.options import AcceptOption, DelimiterOption, PlanOption, TableArgument, memory_limit
-from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
+from aegis_sdk.cli.terminal import InputError, print_json, progress_bar, say, warn
 
 if TYPE_CHECKING:
     from aegis_provider.control import Control, Controlled

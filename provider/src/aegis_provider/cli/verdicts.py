@@ -6,9 +6,8 @@ from typing import Final
 from aegis_provider.disclosure import EntryError, verdict_on
 from aegis_provider.identifiers import identifying_in_entry
 from aegis_provider.report.disclosure_verdict import judged_line
-from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.provider import LocalVerdict
-from aegis_sdk.cli.terminal import say, warn
+from aegis_sdk.cli.group import LocalVerdict
+from aegis_sdk.cli.terminal import InputError, say, warn
 from aegis_sdk.reading import shown
 from aegis_sdk.wire import EntryDocument
 

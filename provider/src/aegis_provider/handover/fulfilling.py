@@ -47,7 +47,7 @@ from aegis_provider.workflow.card_public import is_public
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
-from aegis_sdk._link_form import link_faults
+from aegis_sdk._links import link_faults
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import LARGEST_CARD, DataRequest, DeliveryDescriptor, EntryDocument, faults_of
 

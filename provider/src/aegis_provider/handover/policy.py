@@ -10,7 +10,7 @@ from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import holds
 from aegis_provider.yaml_file import Element, parsed
-from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.terminal import InputError
 from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequestHead
 
 ANY: Final = "any"

@@ -18,7 +18,7 @@ from aegis_provider.extras import needs_extra
 from aegis_provider.handover.retrying import retried
 from aegis_provider.output import written_whole
 from aegis_provider.progress import Progress
-from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.terminal import InputError
 from aegis_sdk.wire import Link, MediaType
 
 if TYPE_CHECKING:

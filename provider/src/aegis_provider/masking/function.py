@@ -21,7 +21,7 @@ class Function(ABC):
     """A function that a plan can apply to the values of an attribute. Invalid parameters are a `ValueError`.
 
     To add a masking function, write a class of one of the kinds below and add a line to the registry; nothing else
-    needs its name. `aegis_sdk.reading.function_words` may describe it; otherwise its name and parameters are shown.
+    needs its name. `aegis_sdk.reading.maskings` may describe it; otherwise its name and parameters are shown.
 
     Attributes:
         name: Its name in the plan and the entry.

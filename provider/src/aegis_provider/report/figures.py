@@ -15,10 +15,10 @@ from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.model import Figure, Part, Report, Section, Term, Terms
 from aegis_provider.report.page import render_page
 from aegis_sdk.charts import Bars, Frontier, document
-from aegis_sdk.charts.axis import drawable
 from aegis_sdk.charts.costs import costs_chart
 from aegis_sdk.charts.hasse import Hasse, lattice_chart
 from aegis_sdk.charts.kept import frontier_chart
+from aegis_sdk.charts.plot import drawable
 from aegis_sdk.reading import ids_of, reference_known, shown, some, vouched_for, whole_of
 from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, EntryDocument
 

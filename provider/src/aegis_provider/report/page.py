@@ -12,7 +12,7 @@ from typing import Final
 from aegis_provider.output import written_whole
 from aegis_provider.report.model import Part, Report, Section, Terms, TextTable, cell_text
 from aegis_sdk.charts import rendered, style
-from aegis_sdk.charts.markup import Markup, joined, tag
+from aegis_sdk.charts.drawing import Markup, joined, tag
 
 _SHORT: Final = 12
 _BREAK: Final = Markup("\n")

@@ -22,7 +22,7 @@ from aegis_provider.synth.transfer import holdout_of, transfer_of
 from aegis_provider.table import Table, open_table
 from aegis_provider.table.formulas import are_escaped, unescaped, with_plain_header
 from aegis_provider.table.values import MISSING, Domain, key_of
-from aegis_sdk.reading.numbers import Share
+from aegis_sdk.printable import Share
 from aegis_sdk.wire import EntryDocument
 
 

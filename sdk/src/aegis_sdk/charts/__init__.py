@@ -3,16 +3,14 @@
 `rendered` gives HTML for a page that has `style`; `document` gives an SVG file.
 """
 
-from aegis_sdk.charts.axis import Axis, Interval
 from aegis_sdk.charts.bars import Bar, Bars, Group, category_bars
-from aegis_sdk.charts.drawing import Cell, Chart, Column, Drawing, Table
+from aegis_sdk.charts.drawing import BAD, GOOD, NEUTRAL, OTHER, TONES, Cell, Chart, Column, Drawing, Markup, Table, Tone
 from aegis_sdk.charts.frontier import Frontier
-from aegis_sdk.charts.markup import Markup
 from aegis_sdk.charts.plane import Measured, Plane, Series, Spot
+from aegis_sdk.charts.plot import Axis, Interval
 from aegis_sdk.charts.points import Point
 from aegis_sdk.charts.rendering import document, rendered, style
 from aegis_sdk.charts.series_bars import Lengths, SeriesBars
-from aegis_sdk.charts.tones import BAD, GOOD, NEUTRAL, OTHER, TONES, Tone
 
 __all__ = [
     "BAD",

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from aegis_sdk.charts.axis import NARROWEST, Axis, Interval, Scale, drawable
-from aegis_sdk.charts.drawing import Cell, Column, Drawing, Table
-from aegis_sdk.charts.markup import Markup, cut, isolated, joined, pixels, place, tag
-from aegis_sdk.reading.numbers import DASH, number, percent
+from aegis_sdk.charts.drawing import Cell, Column, Drawing, Markup, Table, cut, isolated, joined, pixels, place, tag
+from aegis_sdk.charts.plot import NARROWEST, Axis, Interval, Scale, drawable
+from aegis_sdk.printable import DASH, number, percent
 
 Tone = Literal["plain", "best", "second"]
 """The fill of a bar: plain, that of the best configuration, or hatched for the second of a pair."""

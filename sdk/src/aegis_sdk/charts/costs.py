@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from aegis_sdk.charts import Axis, Bar, Bars, Group, Interval
+from aegis_sdk.printable import number, percent
 from aegis_sdk.reading import maskings_of, reference_known, shown, stated_deviation, utility_bounds
-from aegis_sdk.reading.numbers import number, percent
 from aegis_sdk.wire import (
     Advice,
     AttributeAdvice,

@@ -1,10 +1,155 @@
-"""The parts of every chart: a drawing, a table of its numbers, and text."""
+"""The parts of every chart: safe markup, colours, a drawing, and a table of its numbers.
 
+Markup is safe by construction: every text in it is escaped and cleaned. Colours of series also differ by the shapes of
+marks, dashes of lines and hatches of bars.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from html import escape
+from types import MappingProxyType
+from typing import Final, Literal, Protocol, Self
 
-from aegis_sdk.charts.markup import NOTHING, Markup
+# Characters that XML forbids, that break a line, or that change the text direction.
+_UNFIT: Final = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]", re.UNICODE
+)
+_JOINER: Final = "\N{ZERO WIDTH JOINER}"
+_ISOLATE, _END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+_VOID: Final = frozenset({"meta"})
+
+
+class Markup(str):
+    """Finished markup, which templates do not escape."""
+
+    __slots__ = ()
+
+    def __html__(self) -> Self:
+        """The markup, by the protocol of template engines."""
+        return self
+
+
+NOTHING: Final = Markup()
+
+
+def tag(name: str, /, *inner: str | None, **attributes: str | float | None) -> Markup:
+    """An element with its content: markup unchanged, any other string as text.
+
+    Attributes of value `None` are omitted; `text_anchor` and `class_` stand for `text-anchor` and `class`.
+    """
+    said = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(fit(str(value)))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    content = joined(*inner)
+    return Markup(f"<{name}{said}>" if name in _VOID else f"<{name}{said}>{content}</{name}>")
+
+
+def joined(*parts: str | None) -> Markup:
+    """Concatenate markup and texts."""
+    known = (part for part in parts if part is not None)
+    return Markup("".join(part if isinstance(part, Markup) else escape(fit(part)) for part in known))
+
+
+def fit(text: str) -> str:
+    """The text without characters that SVG forbids or that would disturb the surrounding text."""
+    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def cut(text: str, longest: int) -> str:
+    """The text, cut to `longest` characters with an ellipsis."""
+    clean = fit(text)
+    return clean if len(clean) <= longest else f"{clean[: longest - 1].rstrip(_JOINER)}…"
+
+
+def isolated(text: str) -> str:
+    """The text isolated by direction: text from right to left does not affect its surroundings."""
+    clean = fit(text)
+    return clean if clean.isascii() else f"{_ISOLATE}{clean}{_END}"
+
+
+def place(share: float) -> str:
+    """A position on an axis as an SVG length, from `0%` to `100%`."""
+    return f"{round(100 * share, 2):g}%"
+
+
+def pixels(length: float) -> str:
+    """A length in pixels, to a tenth."""
+    return f"{round(length, 1):.10g}"
+
+
+Colour = Literal["blue", "red", "sky", "grey", "green", "pink"]
+
+
+@dataclass(frozen=True)
+class Tone:
+    """A colour of the style sheet and its opacity, from 0 to 1."""
+
+    colour: Colour
+    strength: float = 1.0
+
+
+BAD: Final = Tone("red")
+GOOD: Final = Tone("blue")
+OTHER: Final = Tone("sky")
+NEUTRAL: Final = Tone("grey")
+TONES: Final = (GOOD, BAD, OTHER, Tone("green"), Tone("pink"), NEUTRAL)
+"""The colours of similar series."""
+
+DASHES: Final = (None, "7 3", "2 3", "9 3 2 3", "4 2", "1 4")
+_SHAPES: Final = (
+    ("circle", MappingProxyType({"r": "5"})),
+    ("path", MappingProxyType({"d": "M-4.5-4.5H4.5V4.5H-4.5Z"})),
+    ("path", MappingProxyType({"d": "M0-6.5 6.5 0 0 6.5-6.5 0Z"})),
+    ("path", MappingProxyType({"d": "M0-6 5.5 4.5H-5.5Z"})),
+    ("path", MappingProxyType({"d": "M0 6-5.5-4.5H5.5Z"})),
+    ("path", MappingProxyType({"d": "M-2-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z"})),
+)
+_HATCHES: Final = ("rotate(45)", "rotate(-45)", "rotate(0)", "rotate(90)", "rotate(20)")
+
+
+def marks(id: str) -> Markup:  # noqa: A002 - the name that HTML has for it
+    """The shapes of marks, for `mark`."""
+    return joined(*(tag(name, id=f"{id}-mark-{place}", **shape) for place, (name, shape) in enumerate(_SHAPES)))
+
+
+def mark(id: str, place: int, tone: Tone, x: str | float, y: str | float) -> Markup:  # noqa: A002 - as above
+    """A mark of the series with this index."""
+    href = f"#{id}-mark-{place % len(_SHAPES)}"
+    return tag("use", href=href, class_=f"chart-mark chart-fill-{tone.colour}", x=x, y=y)
+
+
+def hatches(id: str, tones: tuple[Tone, ...]) -> Markup:  # noqa: A002 - as above
+    """The hatches of all series but the first, which is plain."""
+    return joined(
+        *(
+            tag(
+                "pattern",
+                tag("rect", width=6, height=6, class_="chart-paper"),
+                tag("rect", width=4, height=6, class_=f"chart-fill-{tone.colour}", fill_opacity=_opacity(tone)),
+                id=f"{id}-hatch-{place}",
+                width=6,
+                height=6,
+                patternUnits="userSpaceOnUse",
+                patternTransform=_HATCHES[place % len(_HATCHES)],
+            )
+            for place, tone in enumerate(tones[1:])
+        )
+    )
+
+
+def bar(id: str, place: int, tone: Tone, **places: str | float) -> Markup:  # noqa: A002 - as above
+    """A bar of the series with this index."""
+    if place == 0:
+        return tag("rect", class_=f"chart-fill-{tone.colour} chart-outline", fill_opacity=_opacity(tone), **places)
+    return tag("rect", fill=f"url(#{id}-hatch-{place - 1})", class_="chart-outline", **places)
+
+
+def _opacity(tone: Tone) -> float | None:
+    return None if tone.strength == 1 else tone.strength
+
 
 SHORT: Final = 8
 """Tables with more rows are folded."""

@@ -6,11 +6,24 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
-from aegis_sdk.charts.axis import Axis, Scale, chosen_ticks, round_numbers
-from aegis_sdk.charts.drawing import Cell, Column, Drawing, Table
-from aegis_sdk.charts.labels import Label, Level, Named, labels_of
-from aegis_sdk.charts.markup import Markup, isolated, joined, pixels, place, tag
-from aegis_sdk.charts.plot import HEIGHT, STRETCHED, TOP, Tick, grid, level_lines, stretched
+from aegis_sdk.charts.drawing import Cell, Column, Drawing, Markup, Table, isolated, joined, pixels, place, tag
+from aegis_sdk.charts.plot import (
+    HEIGHT,
+    STRETCHED,
+    TOP,
+    Axis,
+    Label,
+    Level,
+    Named,
+    Scale,
+    Tick,
+    chosen_ticks,
+    grid,
+    labels_of,
+    level_lines,
+    round_numbers,
+    stretched,
+)
 from aegis_sdk.charts.points import Chosen, Mark, Point, chosen_of
 
 _INSET: Final = 0.04

@@ -6,15 +6,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from aegis_sdk.charts.drawing import Drawing, Table
-from aegis_sdk.charts.labels import text_width
-from aegis_sdk.charts.markup import Markup, isolated, joined, pixels, tag
-from aegis_sdk.printable import shown
-from aegis_sdk.reading.certainty import reference_known, utility_bounds
+from aegis_sdk.charts.drawing import Drawing, Markup, Table, isolated, joined, pixels, tag
+from aegis_sdk.charts.plot import text_width
+from aegis_sdk.printable import percent, shown
+from aegis_sdk.reading.advice import reference_known, utility_bounds
 from aegis_sdk.reading.configurations import maskings_in
-from aegis_sdk.reading.function_words import unit_of
-from aegis_sdk.reading.lattice import Lattice, lattice_of
-from aegis_sdk.reading.numbers import percent
+from aegis_sdk.reading.maskings import Lattice, lattice_of, unit_of
 from aegis_sdk.wire import DROP, IDENTITY, Advice, Attribute, AttributeAdvice, EntryDocument, Masking, MaskingScore
 
 # Pixels.

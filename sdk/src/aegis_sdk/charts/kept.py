@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from aegis_sdk.charts import Axis, Frontier, Interval, Point
+from aegis_sdk.printable import number
 from aegis_sdk.reading import configurations_of, promises_of, shown, whole_of
-from aegis_sdk.reading.numbers import number
 from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, CoarseAdvice, RankedConfiguration
 
 SUPPRESSED: Final = "suppressed"

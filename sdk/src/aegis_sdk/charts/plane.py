@@ -5,13 +5,38 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Self
 
-from aegis_sdk.charts.axis import NARROWEST, Axis, Interval, Scale
-from aegis_sdk.charts.drawing import Drawing, Table
-from aegis_sdk.charts.labels import Box, Level, text_width
-from aegis_sdk.charts.markup import Markup, cut, isolated, joined, pixels, place, tag
-from aegis_sdk.charts.plot import HEIGHT, STRETCHED, TOP, Tick, grid, level_lines, stretched
-from aegis_sdk.charts.tones import DASHES, Tone, mark, marks
-from aegis_sdk.reading.numbers import percent
+from aegis_sdk.charts.drawing import (
+    DASHES,
+    Drawing,
+    Markup,
+    Table,
+    Tone,
+    cut,
+    isolated,
+    joined,
+    mark,
+    marks,
+    pixels,
+    place,
+    tag,
+)
+from aegis_sdk.charts.plot import (
+    HEIGHT,
+    NARROWEST,
+    STRETCHED,
+    TOP,
+    Axis,
+    Box,
+    Interval,
+    Level,
+    Scale,
+    Tick,
+    grid,
+    level_lines,
+    stretched,
+    text_width,
+)
+from aegis_sdk.printable import percent
 
 _INSET: Final = 0.04
 _WIDE: Final = 664.0

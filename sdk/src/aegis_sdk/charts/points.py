@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aegis_sdk.charts.axis import Axis, Interval, Scale, drawable
+from aegis_sdk.charts.plot import Axis, Interval, Scale, drawable
 
 MOST_MARKS: Final = 300
 MOST_ON_FRONTIER: Final = 120

@@ -7,9 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from aegis_sdk.charts.drawing import Cell, Chart, Column, Drawing, Table
-from aegis_sdk.charts.labels import text_width
-from aegis_sdk.charts.markup import Markup, fit, tag
+from aegis_sdk.charts.drawing import Cell, Chart, Column, Drawing, Markup, Table, fit, tag
+from aegis_sdk.charts.plot import text_width
 
 WIDTH: Final = 760
 """The width in pixels of a chart as a file."""

@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from aegis_sdk.charts.axis import NARROWEST, Axis, Scale
 from aegis_sdk.charts.bars import ticks_below
-from aegis_sdk.charts.drawing import Drawing, Table
-from aegis_sdk.charts.labels import text_width
-from aegis_sdk.charts.markup import Markup, cut, isolated, joined, place, tag
-from aegis_sdk.charts.tones import Tone, bar, hatches
+from aegis_sdk.charts.drawing import Drawing, Markup, Table, Tone, bar, cut, hatches, isolated, joined, place, tag
+from aegis_sdk.charts.plot import NARROWEST, Axis, Scale, text_width
 
 _TEXT: Final = 13
 _FIRST: Final = 18

@@ -1,7 +1,6 @@
 """The command `aegis`, a thin layer over the SDK. Results go to stdout, everything else to stderr.
 
-Each command has a file, registered in `commands`. Shared parts are in `options`, `entry_files`, `terminal` and
-`failures`.
+Commands are registered in `commands`. Shared parts are in `options` and `terminal`.
 """
 
 from aegis_sdk.cli.main import main

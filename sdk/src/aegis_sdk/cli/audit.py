@@ -7,11 +7,10 @@ from typing import Annotated
 import typer
 
 from aegis_sdk._client import Client
-from aegis_sdk._hashes import sha256_of
-from aegis_sdk.cli.failures import InputError
+from aegis_sdk._downloads import sha256_of
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.request_report import time_text
-from aegis_sdk.cli.terminal import aligned, print_json, print_result
+from aegis_sdk.cli.requests import time_text
+from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
 from aegis_sdk.printable import shown
 from aegis_sdk.receipts import ReceiptError, check_receipt, content_of, jws_of, keys_in
 from aegis_sdk.wire import AuditRecord, PublicKeySet, ReceiptChange, ReceiptClaims

@@ -6,7 +6,7 @@ SECTION = CommandSection(
     title="Commands",
     commands=(
         Command(
-            "aegis_sdk.cli.search:search",
+            "aegis_sdk.cli.entries:search",
             "Search for data that you may request.",
             "aegis search health --attribute age --require k=10",
         ),

@@ -12,10 +12,9 @@ from typing import Any
 import typer
 
 from aegis_sdk._errors import AegisError, KeyExpiresWarning
-from aegis_sdk.cli.failures import BAD_INPUT, FAILED, InputError, exit_code, explained, fail
 from aegis_sdk.cli.group import DISTRIBUTION, CommandGroup, installed_sections, version_options
 from aegis_sdk.cli.signals import ended_by_signals
-from aegis_sdk.cli.terminal import warn
+from aegis_sdk.cli.terminal import BAD_INPUT, FAILED, InputError, exit_code, explained, fail, warn
 
 HELP = "Find the masking configuration that keeps the most predictive utility, without showing a record."
 EPILOG = "AEGIS_URL sets the service's address (default http://127.0.0.1:8000), and AEGIS_API_KEY the key."

@@ -6,11 +6,9 @@ from pydantic import ValidationError
 
 from aegis_sdk._client import Client
 from aegis_sdk._errors import AegisError, ConflictError, UniqueRecordsError
-from aegis_sdk.cli.entry_files import document_of, read
-from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import AcceptUniqueOption, EntryArgument, JsonOption
-from aegis_sdk.cli.provider import verdict_on
-from aegis_sdk.cli.terminal import print_result, say, warn
+from aegis_sdk.cli.group import verdict_on
+from aegis_sdk.cli.options import AcceptUniqueOption, EntryArgument, JsonOption, document_of, read
+from aegis_sdk.cli.terminal import InputError, print_result, say, warn
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone
 from aegis_sdk.wire import EntryDocument, PublishedHead, publishable
 

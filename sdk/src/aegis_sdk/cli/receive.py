@@ -6,14 +6,12 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from aegis_sdk._client import Client
-from aegis_sdk._downloads import Download, OtherFileError
+from aegis_sdk._downloads import Download, OtherFileError, sha256_of
 from aegis_sdk._errors import NotFoundError, UnexpectedAnswerError
-from aegis_sdk._hashes import sha256_of
 from aegis_sdk._links import Links
-from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.group import verifier
 from aegis_sdk.cli.options import JsonOption, RequestIdArgument
-from aegis_sdk.cli.provider import verifier
-from aegis_sdk.cli.terminal import print_result, progress_bar, say
+from aegis_sdk.cli.terminal import InputError, print_result, progress_bar, say
 from aegis_sdk.reading import shown
 from aegis_sdk.wire import LONGEST_REASON, DataRequest, Delivery, DeliveryVerdict
 

@@ -3,10 +3,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from aegis_sdk.cli.entry_files import document_of, read
-from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
-from aegis_sdk.cli.terminal import aligned, print_result
+from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption, document_of, read
+from aegis_sdk.cli.terminal import InputError, aligned, print_result
 from aegis_sdk.reading import (
     AttributeOutline,
     EntryOutline,

@@ -1,4 +1,7 @@
-"""Output of commands: results on stdout, progress on stderr if that is a terminal or the environment asks for lines."""
+"""Output of commands: results on stdout, progress and failures on stderr.
+
+Progress is shown if stderr is a terminal or the environment asks for lines.
+"""
 
 import json
 import os
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
+from aegis_sdk._errors import AegisError, ProblemError
 from aegis_sdk.printable import one_line
 
 if TYPE_CHECKING:
@@ -124,6 +128,37 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Ite
 
 
 def _cell(cell: str | float) -> str:
-    from aegis_sdk.reading.numbers import Share  # noqa: PLC0415 - what a command needs that prints a table
+    from aegis_sdk.printable import Share  # noqa: PLC0415 - what a command needs that prints a table
 
     return str(cell) if isinstance(cell, str | int | Share) else f"{cell:.6f}"
+
+
+BAD_INPUT = 2
+FAILED = 1
+
+_INPUT_STATUSES = (400, 404, 409, 413, 422)
+
+
+class InputError(AegisError, ValueError):
+    """An error that the user can correct on the command line."""
+
+
+def fail(message: str, code: int) -> int:
+    """Print the message to stderr on one line, and return the exit code."""
+    typer.echo(f"aegis: {one_line(message)}", err=True)
+    return code
+
+
+def exit_code(error: AegisError) -> int:
+    """2 for bad input, else 1. Input is bad if the service says so, or if the error is also a `ValueError`."""
+    refused = isinstance(error, ProblemError) and error.status in _INPUT_STATUSES
+    return BAD_INPUT if refused or isinstance(error, ValueError) else FAILED
+
+
+def explained(error: AegisError) -> str:
+    """The error with the service's first fault, and with notes on its consequences."""
+    faults = error.errors if isinstance(error, ProblemError) else []
+    if not faults:
+        return ". ".join([str(error), *getattr(error, "__notes__", ())])
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{str(error).rstrip('.')}; {faults[0].pointer}: {faults[0].detail}{more}"

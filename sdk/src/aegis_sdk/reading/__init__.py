@@ -4,19 +4,27 @@ the numbers of an advice.
 Part of the base installation; needs only Python.
 """
 
-from aegis_sdk.printable import as_sentence, one_line, shown, some
-from aegis_sdk.reading.alone import (
-    ACCEPT_UNIQUE,
-    LEAST_SHARE,
-    MOST_ALONE,
-    Alone,
-    alone_at_most,
-    private_only,
-    share_alone,
+from aegis_sdk.printable import DASH, Share, as_sentence, number, one_line, percent, share_with_limits, shown, some
+from aegis_sdk.reading.advice import (
+    Bounds,
+    Kept,
+    Whole,
+    deviation_bounds,
+    headline,
+    kept_by_best,
+    outcome,
+    reference_known,
+    stated_deviation,
+    utility_bounds,
+    whole_of,
 )
-from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, stated_deviation, utility_bounds
 from aegis_sdk.reading.configurations import (
+    AttackOutline,
+    GeneratedOutline,
     configurations_of,
+    declares_joint,
+    generated_in,
+    generated_of,
     ids_of,
     maskings_in,
     maskings_of,
@@ -25,13 +33,21 @@ from aegis_sdk.reading.configurations import (
     suppressed_cells_of,
     vouched_for,
 )
-from aegis_sdk.reading.function_words import in_words, unit_of
-from aegis_sdk.reading.generated import AttackOutline, GeneratedOutline, declares_joint, generated_in, generated_of
-from aegis_sdk.reading.headline import Kept, Whole, headline, kept_by_best, outcome, whole_of
-from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
-from aegis_sdk.reading.numbers import DASH, Share, number, percent, share_with_limits
+from aegis_sdk.reading.disclosure import (
+    ACCEPT_UNIQUE,
+    LEAST_SHARE,
+    MOST_ALONE,
+    Alone,
+    alone_at_most,
+    few_in_words,
+    private_only,
+    read_together_line,
+    share_alone,
+    verdict_in_words,
+    verdict_line,
+)
+from aegis_sdk.reading.maskings import Lattice, Node, in_words, lattice_of, unit_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
-from aegis_sdk.reading.verdict import few_in_words, read_together_line, verdict_in_words, verdict_line
 
 __all__ = [
     "ACCEPT_UNIQUE",

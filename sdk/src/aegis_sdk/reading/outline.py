@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from aegis_sdk.printable import shown
-from aegis_sdk.reading.alone import Alone
-from aegis_sdk.reading.configurations import ids_of, suppressed_cells_in, suppressed_in, uses_of, vouched_for
-from aegis_sdk.reading.function_words import as_given, words_of
-from aegis_sdk.reading.generated import GeneratedOutline, generated_in
-from aegis_sdk.reading.lattice import lattice_of
+from aegis_sdk.reading.configurations import (
+    GeneratedOutline,
+    generated_in,
+    ids_of,
+    suppressed_cells_in,
+    suppressed_in,
+    uses_of,
+    vouched_for,
+)
+from aegis_sdk.reading.disclosure import Alone
+from aegis_sdk.reading.maskings import as_given, lattice_of, words_of
 from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_CRITERIA, Attribute, EntryDocument, Masking, SeenBy
 
 _LONGEST_LIST = 100

@@ -42,7 +42,18 @@ from aegis_sdk.wire.advice import (
     Reconstruction,
     TransferAdvice,
 )
-from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
+from aegis_sdk.wire.attribute import (
+    DROP,
+    IDENTITY,
+    AssociationNoise,
+    Attribute,
+    Label,
+    LabelAssociation,
+    Masking,
+    MaskingFunction,
+    Noise,
+    Pair,
+)
 from aegis_sdk.wire.audit import (
     AuditPage,
     AuditPlace,
@@ -164,7 +175,6 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_PROBLEM,
     EXAMPLE_TERMS,
 )
-from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Estimate, Holdout, Transfer, figure_limits
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.webhooks import (

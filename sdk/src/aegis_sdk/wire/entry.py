@@ -8,7 +8,16 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import from_json
 
-from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Discretization, Label, MaskingFunction
+from aegis_sdk.wire.attribute import (
+    DROP,
+    IDENTITY,
+    Attribute,
+    Discretization,
+    Label,
+    MaskingFunction,
+    Pair,
+    pair_faults,
+)
 from aegis_sdk.wire.configuration import (
     Configuration,
     ConfigurationTable,
@@ -21,7 +30,6 @@ from aegis_sdk.wire.configuration import (
 from aegis_sdk.wire.disclosure_control import DisclosureControl, JointTrace, control_faults, trace_faults
 from aegis_sdk.wire.documents import LONG_LIST, Fault, Location, Request, fault, refuse, refuse_repeated_members
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
-from aegis_sdk.wire.pair import Pair, pair_faults
 from aegis_sdk.wire.transfer import Holdout, holdout_faults, transfer_faults
 from aegis_sdk.wire.values import (
     COUNT_MAX,
