@@ -1,4 +1,4 @@
-"""Sending to the service: the checked address, repetition where that changes nothing twice, and polling of an advice."""
+"""Sending to the service: the checked address, repetition where it changes nothing twice, and polling of an advice."""
 
 import random
 import re
