@@ -13,8 +13,8 @@ import yaml
 
 from aegis_advisor.measures import MEASURES
 from aegis_provider import load_plan
-from aegis_provider.masking.bucketize import FittedBuckets
 from aegis_provider.masking.microaggregate import Microaggregated
+from aegis_provider.masking.numbers import FittedBuckets
 from aegis_sdk import Client
 from aegis_sdk.cli.main import command_group
 from aegis_sdk.wire import (

@@ -9,9 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aegis_provider.errors import UnmaskableValueError
-from aegis_provider.masking.blur import Blur, BlurPositions
-from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets, EqualFrequency
-from aegis_provider.masking.numbers import Round, TopBottom
+from aegis_provider.masking.numbers import EdgeBuckets, EqualBuckets, EqualFrequency, Round, TopBottom
+from aegis_provider.masking.texts import Blur, BlurPositions
 from aegis_provider.table.values import Domain, ValueType
 from tests.for_each import for_each
 from tests.provider import oracle

@@ -4,8 +4,6 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
-from aegis_provider.masking.blur import Blur, BlurPositions, Suppress
-from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets, EqualFrequency, FittedBuckets
 from aegis_provider.masking.hierarchy import (
     DateHierarchy,
     FileHierarchy,
@@ -13,13 +11,11 @@ from aegis_provider.masking.hierarchy import (
     PrefixHierarchy,
     TreeHierarchy,
 )
-from aegis_provider.masking.lookup import Mapped
-from aegis_provider.masking.masked_table import MaskedTable
+from aegis_provider.masking.lookup import Mapped, MaskedTable
 from aegis_provider.masking.microaggregate import Microaggregate, Microaggregated
-from aegis_provider.masking.noise import Noise
-from aegis_provider.masking.numbers import Round, TopBottom
-from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
-from aegis_provider.masking.token import Token
+from aegis_provider.masking.numbers import EdgeBuckets, EqualBuckets, EqualFrequency, FittedBuckets, Round, TopBottom
+from aegis_provider.masking.randomisation import Noise, Pram, RandomisedResponse, Shuffle
+from aegis_provider.masking.texts import Blur, BlurPositions, Suppress, Token
 from aegis_sdk.reading.maskings import as_given
 from tests.for_each import for_each
 from tests.provider.masking.functions import concrete_functions

@@ -10,9 +10,8 @@ from scipy import stats
 
 from aegis_provider import PlanError, TableError, load_plan
 from aegis_provider.errors import UnmaskableValueError
-from aegis_provider.masking.draw import random_for
-from aegis_provider.masking.noise import Noise
-from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
+from aegis_provider.masking.function import random_for
+from aegis_provider.masking.randomisation import Noise, Pram, RandomisedResponse, Shuffle
 from aegis_provider.table.values import Domain, ValueType
 from aegis_sdk.wire import EntryDocument
 from tests.for_each import for_each

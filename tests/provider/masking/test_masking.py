@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.errors import PlanError, UnmaskableValueError
-from aegis_provider.masking.blur import Blur, Suppress
-from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
 from aegis_provider.masking.hierarchy import FileHierarchy
 from aegis_provider.masking.lookup import HierarchyFile, Mapped
-from aegis_provider.masking.numbers import Round
+from aegis_provider.masking.numbers import EdgeBuckets, EqualBuckets, Round
+from aegis_provider.masking.texts import Blur, Suppress
 from aegis_provider.table.values import Domain, ValueType
 from tests.for_each import for_each
 from tests.provider import oracle

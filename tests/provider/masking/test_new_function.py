@@ -8,8 +8,8 @@ import pytest
 
 from aegis_provider import PlanError, apply, assess, load_plan
 from aegis_provider.masking import MaskingFunction
-from aegis_provider.masking.blur import Blur
 from aegis_provider.masking.registry import FUNCTIONS, by_name
+from aegis_provider.masking.texts import Blur
 from aegis_provider.plan.writing import write_plan
 from aegis_sdk.reading import outline_of
 from aegis_sdk.wire import EntryDocument

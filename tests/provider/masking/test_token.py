@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import PlanError, TableError, load_plan
-from aegis_provider.masking.token import Token
+from aegis_provider.masking.texts import Token
 from aegis_provider.table.values import Domain, ValueType
 from aegis_sdk.wire import EntryDocument
 from tests.for_each import for_each

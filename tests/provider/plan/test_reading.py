@@ -4,11 +4,10 @@ import pytest
 import yaml
 
 from aegis_provider import PlanError, load_plan, yaml_file
-from aegis_provider.masking.blur import Blur, Suppress
-from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
 from aegis_provider.masking.hierarchy import FileHierarchy
 from aegis_provider.masking.lookup import Mapped
-from aegis_provider.masking.numbers import Round
+from aegis_provider.masking.numbers import EdgeBuckets, EqualBuckets, Round
+from aegis_provider.masking.texts import Blur, Suppress
 from aegis_provider.table.values import ValueType
 from tests.for_each import for_each
 

@@ -23,8 +23,7 @@ from aegis_provider.draft.merges import (
     without_labels_of_rare,
 )
 from aegis_provider.masking import EdgeBuckets, Function
-from aegis_provider.masking.hierarchy import TreeHierarchy
-from aegis_provider.masking.tree import Tree, depth_of, paths_of
+from aegis_provider.masking.hierarchy import Tree, TreeHierarchy, depth_of, paths_of
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.arithmetic import plain, simplest

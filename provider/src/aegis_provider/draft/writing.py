@@ -7,8 +7,7 @@ from typing import Final
 
 from aegis_provider.draft.attributes import DraftedAttribute, Level
 from aegis_provider.masking import EdgeBuckets, Function
-from aegis_provider.masking.hierarchy import DateHierarchy, PrefixHierarchy, TreeHierarchy
-from aegis_provider.masking.tree import Tree
+from aegis_provider.masking.hierarchy import DateHierarchy, PrefixHierarchy, Tree, TreeHierarchy
 from aegis_provider.plan.writing import scalar
 from aegis_provider.table.arithmetic import plain
 from aegis_provider.table.discretization import Edges

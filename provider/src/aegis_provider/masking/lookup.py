@@ -1,4 +1,4 @@
-"""`mapping`, and hierarchy files: masked values looked up by value."""
+"""`mapping`, hierarchy files and `masked_table`: masked values listed in a plan, a file or another table."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Final, TypeAlias, TypeVar
 
 from aegis_provider.errors import PlanError, UnmaskableValueError, shortened
-from aegis_provider.masking.function import MaskingFunction
+from aegis_provider.masking.function import Function, MaskingFunction
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType, key_of
 from aegis_provider.yaml_file import Element
 
@@ -166,3 +166,37 @@ def _typed(table: Mapping[str, _Masked], value_type: ValueType) -> Iterator[tupl
     for text, masked in table.items():
         with suppress(UnmaskableValueError):  # records only have values of this type
             yield text, key_of(text, value_type), masked
+
+
+@dataclass(frozen=True)
+class MaskedTable(Function):
+    """The masked values of a table that was masked elsewhere, for example by `aegis independence`.
+
+    There is no mapping. Only the column's joint counts with the label are used.
+
+    Attributes:
+        file: The path of that table.
+        column: The column in it; empty for the column with the attribute's name.
+    """
+
+    name: ClassVar[str] = "masked_table"
+    file_keys: ClassVar[tuple[str, ...]] = ("file",)
+    file: Path
+    column: str = ""
+
+    @classmethod
+    def read(cls, parameters: Element) -> "MaskedTable":
+        """Read `{file: masked.csv, column: age}`; the column is optional."""
+        fields = parameters.fields("file", optional=("column",))
+        column = fields["column"].name() if "column" in fields else ""
+        # The absolute path, because a plan written to another directory names the same file differently.
+        return cls(fields["file"].file().resolve(), column)
+
+    def parameters(self) -> dict[str, object]:
+        """Return the column if its name differs from the attribute's; the path of the file stays private."""
+        return {"column": self.column} if self.column else {}
+
+    def describe(self) -> str:
+        """Return words such as `those of masked.csv, a table masked elsewhere`."""
+        column = f"column {self.column} of " if self.column else ""
+        return f"those of {column}{self.file.name}, a table masked elsewhere"

@@ -11,8 +11,7 @@ from itertools import accumulate
 from typing import ClassVar, TypeAlias
 
 from aegis_provider.errors import UnmaskableValueError
-from aegis_provider.masking.draw import IntArray
-from aegis_provider.masking.function import FittedFunction, MaskingFunction
+from aegis_provider.masking.function import FittedFunction, IntArray, MaskingFunction
 from aegis_provider.table.arithmetic import numbers_of, plus, times
 from aegis_provider.table.values import MISSING, Domain
 from aegis_provider.yaml_file import Element

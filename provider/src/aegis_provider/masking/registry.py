@@ -4,17 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from aegis_provider.errors import nearest
-from aegis_provider.masking.blur import Blur, Suppress
-from aegis_provider.masking.bucketize import Bucketize
 from aegis_provider.masking.function import Function
 from aegis_provider.masking.hierarchy import Hierarchy
-from aegis_provider.masking.lookup import Mapped
-from aegis_provider.masking.masked_table import MaskedTable
+from aegis_provider.masking.lookup import Mapped, MaskedTable
 from aegis_provider.masking.microaggregate import Microaggregate
-from aegis_provider.masking.noise import Noise
-from aegis_provider.masking.numbers import Round, TopBottom
-from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
-from aegis_provider.masking.token import Token
+from aegis_provider.masking.numbers import Bucketize, Round, TopBottom
+from aegis_provider.masking.randomisation import Noise, Pram, RandomisedResponse, Shuffle
+from aegis_provider.masking.texts import Blur, Suppress, Token
 from aegis_provider.yaml_file import Element
 
 

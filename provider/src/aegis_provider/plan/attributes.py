@@ -8,8 +8,8 @@ from typing import Final
 
 from aegis_provider.errors import nearest
 from aegis_provider.masking import read_function
-from aegis_provider.masking.bucketize import read_edges
 from aegis_provider.masking.hierarchy import Hierarchy
+from aegis_provider.masking.numbers import read_edges
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Masking
 from aegis_provider.table.discretization import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule
 from aegis_provider.table.forms import ORDERS, Dates, Form, Numbers, Plain

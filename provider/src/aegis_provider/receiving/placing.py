@@ -16,11 +16,10 @@ import scipy
 
 from aegis_provider.counting.counts import Partition
 from aegis_provider.errors import UnmaskableValueError
-from aegis_provider.masking.blur import Blur, BlurPositions, Suppress
-from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
 from aegis_provider.masking.function import MaskingFunction
 from aegis_provider.masking.lookup import Mapped
-from aegis_provider.masking.numbers import Round, TopBottom
+from aegis_provider.masking.numbers import EdgeBuckets, EqualBuckets, Round, TopBottom
+from aegis_provider.masking.texts import Blur, BlurPositions, Suppress
 from aegis_provider.privacy.cells import STAR
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, key_of
 

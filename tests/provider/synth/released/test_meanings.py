@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from aegis_provider.masking.blur import Blur
-from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
 from aegis_provider.masking.hierarchy import DateHierarchy
+from aegis_provider.masking.numbers import EdgeBuckets, EqualBuckets
+from aegis_provider.masking.texts import Blur
 from aegis_provider.records import Column
 from aegis_provider.synth.released.meanings import meanings_of
 from tests.for_each import for_each
