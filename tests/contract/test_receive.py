@@ -14,7 +14,7 @@ import pytest
 
 from aegis_provider import apply, document_of, load_plan
 from aegis_provider.prepare import prepare_entry
-from aegis_provider.table import duckdb_engine
+from aegis_provider.table import engine
 from aegis_sdk import Client, ConflictError, InvalidError
 from aegis_sdk._data_requests import DataRequests
 from aegis_sdk.cli.main import main
@@ -277,7 +277,7 @@ def test_a_machine_that_cannot_count_reaches_no_verdict(world, receive, monkeypa
     def fail(*_):
         raise errors.pop()
 
-    monkeypatch.setattr(duckdb_engine, "_limit_memory", fail)
+    monkeypatch.setattr(engine, "_limit_memory", fail)
     with serving(content) as server:
         request_id = world.delivered(server)
         for left in (3, 2, 1, 0):

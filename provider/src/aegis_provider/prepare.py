@@ -43,7 +43,7 @@ from aegis_provider.progress import Progress
 from aegis_provider.release.alone import alone_in_releases, known_of
 from aegis_provider.summary import SharedSummary, summarize_in_doubt, summarize_shared
 from aegis_provider.table import Source, Table, delimiter_in, open_table
-from aegis_provider.table.writing import plainly
+from aegis_provider.table.notation import plainly
 from aegis_sdk.wire import Configuration, EntryDocument
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from aegis_provider import PlanError, TableError, apply
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.table import open_table
-from aegis_provider.table.discretization.rules import roundest_above
+from aegis_provider.table.discretization import roundest_above
 from aegis_sdk.wire import EntryDocument
 from tests.examples import at_most
 from tests.for_each import for_each

@@ -13,7 +13,7 @@ import pytest
 from aegis_provider import TableError, apply, load_plan
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.table import open_table
-from aegis_provider.table.address import Address
+from aegis_provider.table.databases import Address
 from tests.for_each import for_each
 from tests.postgres import create_database, drop_database
 from tests.provider.documents import summarize

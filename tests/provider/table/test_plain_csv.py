@@ -8,7 +8,7 @@ import pytest
 from aegis_provider import TableError
 from aegis_provider.draft import start
 from aegis_provider.table import delimiter_in, described, open_table
-from aegis_provider.table.encodings import OLDER, encoding_by_letters
+from aegis_provider.table.plain_csv import OLDER, encoding_by_letters
 from tests.for_each import for_each
 
 ROWS = [

@@ -13,10 +13,8 @@ from aegis_provider import PlanError, TableError, apply, load_plan
 from aegis_provider.draft import start
 from aegis_provider.draft.columns import columns_of
 from aegis_provider.table import open_table
-from aegis_provider.table.forms import FORMS, Dates, Numbers, Plain
-from aegis_provider.table.recognition import AmbiguousWritingError, recognised
+from aegis_provider.table.notation import FORMS, AmbiguousWritingError, Dates, Numbers, Plain, Writing, recognised
 from aegis_provider.table.values import MISSING
-from aegis_provider.table.writing import Writing
 from aegis_provider.workflow import release
 from tests.for_each import for_each
 from tests.postgres import create_database, drop_database

@@ -16,8 +16,7 @@ from aegis_provider.counting.pair_cells import PairCells
 from aegis_provider.errors import TableError
 from aegis_provider.table import Table
 from aegis_provider.table.arrays import number_array, numbers_in, text_array
-from aegis_provider.table.engine import Engine, Expression, counts_of_sets
-from aegis_provider.table.late import ibis
+from aegis_provider.table.engine import Engine, Expression, counts_of_sets, ibis
 from aegis_provider.table.reading import Integers
 from aegis_provider.table.values import MISSING, Domain
 

@@ -16,9 +16,8 @@ from aegis_provider.plan.model import Attribute, Masking, Plan
 from aegis_provider.table import Table
 from aegis_provider.table.arrays import numbers_in
 from aegis_provider.table.discretization import Binned, discretized
-from aegis_provider.table.recognition import Recognised, odd_texts, recognised_or_located
+from aegis_provider.table.notation import Recognised, Writing, is_text, odd_texts, plainly, recognised_or_located
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, infer_type, key_of, possible_code
-from aegis_provider.table.writing import Writing, is_text, plainly
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from aegis_provider.errors import shortened
 from aegis_provider.identifiers import Values, identifying, is_quantity, values_of, words_of
 from aegis_provider.plan.model import Attribute
 from aegis_provider.table import Table
-from aegis_provider.table.recognition import Recognised, are_likely, recognised_in
+from aegis_provider.table.notation import Recognised, Writing, are_likely, is_text, plainly, recognised_in
 from aegis_provider.table.values import ValueType, infer_type, possible_code
-from aegis_provider.table.writing import Writing, is_text, plainly
 from aegis_sdk.reading import some
 
 #: More distinct texts are not merged by the label.

@@ -35,8 +35,8 @@ from aegis_provider.table.discretization import (
     plain_key,
     roundest_above,
 )
+from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import MISSING, Domain
-from aegis_provider.table.writing import plainly
 from aegis_sdk.reading import some
 
 _INDENT = 2

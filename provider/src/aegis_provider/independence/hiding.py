@@ -33,8 +33,8 @@ from aegis_provider.output import none_if_refused, refuse_overwriting, written_w
 from aegis_provider.plan.model import IDENTITY, Plan
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import ValueType
-from aegis_provider.table.writing import plainly
 
 
 def hide(

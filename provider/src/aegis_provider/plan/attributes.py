@@ -12,9 +12,8 @@ from aegis_provider.masking.hierarchy import Hierarchy
 from aegis_provider.masking.numbers import read_edges
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Masking
 from aegis_provider.table.discretization import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule
-from aegis_provider.table.forms import ORDERS, Dates, Form, Numbers, Plain
+from aegis_provider.table.notation import ORDERS, Dates, Form, Numbers, Plain, Writing
 from aegis_provider.table.values import ValueType
-from aegis_provider.table.writing import Writing
 from aegis_provider.yaml_file import Element
 
 WRITING: Final = ("decimal", "dates", "odd_as_missing", "fold_case")

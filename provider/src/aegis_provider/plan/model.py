@@ -9,8 +9,8 @@ from aegis_provider.errors import PlanError, nearest
 from aegis_provider.masking import Function, MaskedTable, RandomFunction
 from aegis_provider.plan.generated import GeneratedTable
 from aegis_provider.table.discretization import Rule
+from aegis_provider.table.notation import PLAINLY, Writing
 from aegis_provider.table.values import ValueType
-from aegis_provider.table.writing import PLAINLY, Writing
 
 IDENTITY = "identity"
 DROP = "drop"

@@ -12,7 +12,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.table import Table
-from aegis_provider.table.late import ibis
+from aegis_provider.table.engine import ibis
 from aegis_provider.table.values import MISSING, Domain
 
 

@@ -13,9 +13,8 @@ from aegis_provider.errors import TableError, UnmaskableValueError, shortened
 from aegis_provider.plan.model import Attribute
 from aegis_provider.release.blocks import places_of
 from aegis_provider.table import Table
-from aegis_provider.table.recognition import recognised_or_located
+from aegis_provider.table.notation import Writing, is_text, plainly, recognised_or_located
 from aegis_provider.table.values import MISSING, Domain, ValueType
-from aegis_provider.table.writing import Writing, is_text, plainly
 
 NUMERIC: Final = (ValueType.INTEGER, ValueType.NUMBER)
 """The numeric types."""

@@ -25,7 +25,7 @@ from aegis_provider.release.shuffle import shuffled
 from aegis_provider.release.table_file import refuse_escaping, write_table
 from aegis_provider.table import Source, Table, delimiter_in, open_table
 from aegis_provider.table.formulas import unescaped_table
-from aegis_provider.table.writing import plainly
+from aegis_provider.table.notation import plainly
 
 
 @dataclass(frozen=True)

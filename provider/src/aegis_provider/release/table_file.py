@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from aegis_provider.errors import OutputError
 from aegis_provider.release.blocks import Coded, block_schema, places_of
-from aegis_provider.table.duckdb_engine import hide_progress, quoted
+from aegis_provider.table.engine import hide_progress, quoted
 from aegis_provider.table.formulas import FormulaGuard
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType
 

@@ -14,11 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aegis_provider.errors import CONVERT, TableError, shortened
-from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, quoted, view_of
-from aegis_provider.table.engine import Engine
-from aegis_provider.table.frame_types import index_columns, selected
+from aegis_provider.table.column_types import index_columns, orders_in_parquet, selected
+from aegis_provider.table.engine import Engine, bounded, duckdb_engine, quoted, view_of
 from aegis_provider.table.in_memory import InMemory
-from aegis_provider.table.orders import orders_in_parquet
 from aegis_provider.table.plain_csv import UNNAMED, Form, LongLineError, lines_of, plain_files
 from aegis_provider.table.reading import AS_TEXT
 from aegis_provider.table.table import Table

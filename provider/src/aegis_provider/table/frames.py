@@ -9,11 +9,10 @@ import duckdb
 import pyarrow as pa
 
 from aegis_provider.errors import TableError
-from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, view_of
+from aegis_provider.table.column_types import in_words, index_columns, orders_in, selected
+from aegis_provider.table.engine import bounded, duckdb_engine, view_of
 from aegis_provider.table.files import refuse_repeated
-from aegis_provider.table.frame_types import in_words, index_columns, selected
 from aegis_provider.table.in_memory import SMALL, InMemory
-from aegis_provider.table.orders import orders_in
 from aegis_provider.table.table import Table
 
 _LONGEST = 200

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, Union
 
 from aegis_provider.errors import TableError
-from aegis_provider.table import late
-from aegis_provider.table.address import Address, is_url, without_secrets
-from aegis_provider.table.databases import engine_of, open_database, with_orders
-from aegis_provider.table.duckdb_engine import duckdb_engine
+from aegis_provider.table.databases import Address, engine_of, is_url, open_database, with_orders, without_secrets
+from aegis_provider.table.engine import duckdb_engine
+from aegis_provider.table.engine import ibis as lazy_ibis
 from aegis_provider.table.files import open_files
 from aegis_provider.table.frames import ArrowTable, LazyFrame, frame_name, open_frame
 from aegis_provider.table.plain_csv import fields_of_header
@@ -136,7 +135,7 @@ def _open_expression(table: "ibis.Table") -> Iterator[Table]:
 
 def _is_expression(table: object) -> "TypeGuard[ibis.Table]":
     """Return whether this is a table of Ibis, without loading it."""
-    return type(table).__module__.partition(".")[0] == "ibis" and isinstance(table, late.ibis.Table)
+    return type(table).__module__.partition(".")[0] == "ibis" and isinstance(table, lazy_ibis.Table)
 
 
 def _expression_name(table: "ibis.Table") -> str:

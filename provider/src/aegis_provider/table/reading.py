@@ -10,8 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from aegis_provider.table.arrays import text_array
-from aegis_provider.table.engine import Engine, Expression
-from aegis_provider.table.late import ibis
+from aegis_provider.table.engine import Engine, Expression, ibis
 from aegis_provider.table.values import MISSING
 
 

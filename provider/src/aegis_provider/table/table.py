@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 
 from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.arrays import number_array, numbers_in
-from aegis_provider.table.duckdb_engine import View
-from aegis_provider.table.engine import Engine, Expression, counts_of_sets
+from aegis_provider.table.engine import Engine, Expression, View, counts_of_sets
 from aegis_provider.table.in_memory import Column, InMemory, combined
 from aegis_provider.table.reading import AS_TEXT, Reading, reading_of, with_dates
 from aegis_provider.table.values import MISSING, Domain

@@ -23,7 +23,7 @@ from aegis_provider.release.alone import told_alone
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
-from aegis_provider.table.address import is_url
+from aegis_provider.table.databases import is_url
 from aegis_provider.workflow.aim import USUAL, Aim, Deadline
 from aegis_provider.workflow.card import Card, CardService
 from aegis_provider.workflow.card_files import CARD_ENDINGS, write_card, write_provider_only

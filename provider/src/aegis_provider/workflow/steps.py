@@ -34,8 +34,8 @@ from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, choose_again, find_configurations
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
+from aegis_provider.table.notation import Writing, plainly
 from aegis_provider.table.values import Domain
-from aegis_provider.table.writing import Writing, plainly
 from aegis_provider.workflow.aim import Aim, Deadline
 from aegis_provider.workflow.drawing import draw_entry
 from aegis_provider.workflow.folder import Folder, digests_of

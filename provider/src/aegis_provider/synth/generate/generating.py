@@ -35,7 +35,7 @@ from aegis_provider.synth.generate.methods.method import Knobs, Method, Model, P
 from aegis_provider.synth.generate.methods.registry import METHODS, method_of, usual_knobs
 from aegis_provider.synth.generate.training import Checkpoint, Trainer, Watch
 from aegis_provider.table import Source, Table, open_table, table_name
-from aegis_provider.table.writing import plainly
+from aegis_provider.table.notation import plainly
 from aegis_sdk.cli.signals import held_back
 
 _SALIENCY: Final = 3

@@ -26,7 +26,7 @@ from aegis_provider.synth.released.released import Released
 from aegis_provider.synth.released.spellings import named_alike
 from aegis_provider.table import DELIMITERS, Source, Table, delimiter_in, open_table
 from aegis_provider.table.formulas import with_plain_header
-from aegis_provider.table.writing import plainly
+from aegis_provider.table.notation import plainly
 
 
 def meanings_by_plan(
