@@ -8,13 +8,6 @@ from aegis_advisor.evidence import evidence_of
 from aegis_advisor.joint import largest_part
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts
-from aegis_provider.counting.elsewhere import count_elsewhere
-from aegis_provider.counting.listed_masked import (
-    ListedMasked,
-    is_nearly_unique,
-    listed_as_unmasked,
-    listed_without_rare,
-)
 from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
 from aegis_provider.counting.pair_tables import (
     PairsTold,
@@ -24,8 +17,13 @@ from aegis_provider.counting.pair_tables import (
 )
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.counting.stated_maskings import (
+    ListedMasked,
+    count_elsewhere,
     discretization_of,
     drawn_masking,
+    is_nearly_unique,
+    listed_as_unmasked,
+    listed_without_rare,
     masking_by_value,
     masking_elsewhere,
     without_values,

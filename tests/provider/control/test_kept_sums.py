@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aegis_provider.control.counted_together import rounded_to_sums
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
-from aegis_provider.control.kept_sums import rounded_to_sums
 from tests.for_each import for_each
 
 

@@ -12,8 +12,8 @@ from scipy.stats import chisquare
 
 from aegis_provider import document_of
 from aegis_provider.control import Beside, ControlError, Roles, apply_controls
-from aegis_provider.control.laplace import epsilon_of, scale_for
 from aegis_provider.control.noise import shares_of
+from aegis_provider.control.noisy_association import epsilon_of, scale_for
 from aegis_provider.counting.pair_cells import UNIT
 from aegis_provider.counting.pair_tables import PairsTold
 from aegis_sdk.wire import EntryDocument

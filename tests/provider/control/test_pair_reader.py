@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from aegis_advisor.verdict import LIKELY
+from aegis_provider.control.counted_together import rounded_to_sums
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
-from aegis_provider.control.kept_sums import rounded_to_sums
 from aegis_provider.counting.counts import Partition
 from aegis_provider.disclosure import verdict_on
 from tests.for_each import for_each

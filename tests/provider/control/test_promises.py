@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_provider.control.promises import Roles, valid_promises
+from aegis_provider.control.control import Roles, valid_promises
 from aegis_provider.privacy import CRITERIA, classes_of, holds, measure_privacy
 from aegis_sdk.wire.configuration import Configuration
 from tests.for_each import for_each

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
-from aegis_provider.control.rounded_association import rounded_association
+from aegis_provider.control.rounded_statistics import rounded_association
 
 BASE = 3
 

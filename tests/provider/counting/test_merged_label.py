@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.counts import JointCounts
-from aegis_provider.counting.merged_label import refuse_rare_labels, with_merged_labels
+from aegis_provider.counting.merged_table import refuse_rare_labels, with_merged_labels
 from aegis_provider.errors import TableError
 from aegis_provider.plan.model import Attribute
 from aegis_provider.table.values import Domain

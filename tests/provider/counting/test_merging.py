@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_provider.counting.merged_names import merged_texts
+from aegis_provider.counting.merged_table import merged_texts
 from aegis_provider.counting.merging import best_runs, folded, informative_runs, merged_groups
 from tests.for_each import for_each
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.counting.counts import Partition, common_refinement, finest_common_coarsening
-from aegis_provider.counting.nested_merging import Values, View, nested_merging
+from aegis_provider.counting.merging import Values, View, nested_merging
 
 
 @st.composite

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.counting.counted_table import CountedAttribute
 from aegis_provider.counting.counts import JointCounts, Partition
-from aegis_provider.counting.group_names import group_names
-from aegis_provider.counting.published_domain import LEAST, PublishedDomain, least_records
+from aegis_provider.counting.published_domain import LEAST, PublishedDomain, group_names, least_records
 from aegis_provider.plan.model import Attribute
 from aegis_provider.table.arithmetic import simplest
 from aegis_provider.table.values import Domain

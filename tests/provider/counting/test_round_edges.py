@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_provider.counting.round_edges import cut_where_round
+from aegis_provider.counting.published_domain import cut_where_round
 from aegis_provider.table.arithmetic import simplest
 from aegis_provider.table.values import Domain
 

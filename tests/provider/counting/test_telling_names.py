@@ -8,7 +8,7 @@ import pytest
 
 from aegis_provider import apply, load_plan, open_table, prepare_entry
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.merged_names import merged_texts
+from aegis_provider.counting.merged_table import merged_texts
 from aegis_provider.counting.telling_names import rare_texts, telling_names
 from aegis_provider.errors import PromiseError
 from aegis_provider.privacy import assess

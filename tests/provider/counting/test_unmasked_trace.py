@@ -11,7 +11,7 @@ from sklearn.metrics import mutual_info_score
 from aegis_advisor.evidence import PairCounts
 from aegis_provider import LaplaceNoise, MinimumCell, RandomRounding, load_plan, prepare_entry
 from aegis_provider.control import Roles, apply_controls
-from aegis_provider.control.rounded_trace import rounded_trace, step_for
+from aegis_provider.control.rounded_statistics import rounded_trace, step_for
 from aegis_provider.counting import unmasked_trace as module
 from aegis_provider.counting.coded_table import CodedTable
 from aegis_provider.counting.unmasked_trace import UnmaskedTrace

@@ -9,8 +9,8 @@ import pytest
 
 from aegis_provider import load_plan, open_table
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.group_names import group_names as listed_names
-from aegis_provider.counting.merged_names import merged_texts
+from aegis_provider.counting.merged_table import merged_texts
+from aegis_provider.counting.published_domain import group_names as listed_names
 from aegis_provider.draft import start
 from aegis_provider.draft.fitting import group_names
 from aegis_provider.table.values import Domain

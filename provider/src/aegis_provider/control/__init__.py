@@ -7,15 +7,15 @@ from aegis_provider.control.control import (
     ControlError,
     Controlled,
     NoisyTable,
+    Roles,
+    without_unshared,
 )
 from aegis_provider.control.controlled_plan import controlled_plan, with_suppressed, write_controlled_plan
 from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.noise import LaplaceNoise, Split
-from aegis_provider.control.promises import Roles
 from aegis_provider.control.published_privacy import coarse_privacy, with_published_privacy
 from aegis_provider.control.registry import CONTROLS, apply_controls, refuse_conflicts
 from aegis_provider.control.rounding import RandomRounding, base_for
-from aegis_provider.control.shared_counts import without_unshared
 
 __all__ = [
     "CONTROLS",

@@ -1,18 +1,100 @@
-"""The interface of disclosure controls, and the record of what they change."""
+"""The interface of disclosure controls, the record of what they change, and the promises still valid after them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
-from aegis_provider.control.promises import Roles
-from aegis_provider.counting.merged_names import MergedValues
-from aegis_provider.counting.merged_table import MergedMasking
+from aegis_provider.counting.merged_table import MergedMasking, MergedValues
 from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.errors import ProviderError
 from aegis_provider.plan.model import Configuration
+from aegis_provider.privacy import CRITERIA
 from aegis_provider.progress import Progress
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk import wire
+from aegis_sdk.wire import IDENTITY, SUPPRESSED, EntryDocument
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The quasi-identifiers, which may identify people, and the sensitive attributes, which must stay secret."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ValidPromises:
+    """The configurations with the privacy guarantees that are still valid.
+
+    Attributes:
+        configurations: The configurations with the remaining guarantees.
+        lost: The names of the lost guarantees, by id.
+        recount: The ids of the configurations whose suppressed records or cells may have changed.
+    """
+
+    configurations: tuple[wire.Configuration, ...]
+    lost: dict[str, tuple[str, ...]]
+    recount: tuple[str, ...]
+
+
+_Merged: TypeAlias = Collection[tuple[str, str]]
+
+
+def valid_promises(configurations: Sequence[wire.Configuration], merged: _Merged, roles: Roles) -> ValidPromises:
+    """Return the guarantees that are valid after the maskings in `merged` (attribute, id) have become coarser.
+
+    `CRITERIA` says which merging each criterion survives. Merged classes are mixtures, and most criteria are no worse
+    on a mixture than on its worst part. Merged sensitive values are fewer and more frequent.
+    """
+    kept, lost, recount = [], {}, []
+    for configuration in configurations:
+        coarser = {name for name, masking in configuration.maskings.items() if (name, masking) in merged}
+        names = _lost(configuration.privacy or {}, coarser, roles)
+        left = {name: number for name, number in (configuration.privacy or {}).items() if name not in names}
+        if names:
+            lost[configuration.id] = names
+        reclassed = bool(coarser.intersection((*roles.quasi_identifiers, *roles.sensitive)))
+        suppresses = any(getattr(configuration, name) is not None for name in SUPPRESSED)
+        recounted = dict.fromkeys(SUPPRESSED) if reclassed and suppresses else {}
+        if recounted:
+            recount.append(configuration.id)
+        kept.append(configuration.model_copy(update={"privacy": left or None, **recounted}))
+    return ValidPromises(tuple(kept), lost, tuple(recount))
+
+
+def _lost(privacy: Mapping[str, float], coarser: set[str], roles: Roles) -> tuple[str, ...]:
+    classes_merge = bool(coarser.intersection(roles.quasi_identifiers))
+    values_merge = bool(coarser.intersection(roles.sensitive))
+    return tuple(
+        name
+        for name in privacy
+        if (classes_merge and not CRITERIA[name].survives_merged_classes)
+        or (values_merge and not CRITERIA[name].survives_merged_values)
+    )
+
+
+def shared_unmasked(entry: EntryDocument) -> frozenset[str]:
+    """Return the names of the attributes that a configuration leaves unmasked."""
+    return frozenset(
+        name
+        for configuration in entry.masked
+        for name, masking in configuration.maskings.items()
+        if masking == IDENTITY
+    )
+
+
+def without_unshared(entry: EntryDocument) -> EntryDocument:
+    """Return the entry without the unmasked joint counts of attributes that no configuration leaves unmasked."""
+    shared = shared_unmasked(entry)
+    attributes = [
+        attribute
+        if attribute.name in shared or attribute.joint is None
+        else attribute.model_copy(update={"joint": None})
+        for attribute in entry.attributes
+    ]
+    return entry.model_copy(update={"attributes": attributes})
+
 
 _LEAST: Final = 2
 

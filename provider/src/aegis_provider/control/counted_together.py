@@ -1,16 +1,153 @@
-"""Rounded pair counts in which masked values with few records are counted with others."""
+"""Rounded pair counts in which masked values with few records are counted with others.
+
+They are rounded to published sums of rows and columns (controlled rounding with fixed margins). Each cell draws a
+number of its own, which rounds it up or down, without bias. Then the cells with the closest decisions are turned until
+all sums are met. That is a flow from rows to columns (Causey, Cox & Ernst 1985, "Applications of transportation theory
+to statistical problems"), so the linear program has a solution in whole multiples of the base. With the same draws, one
+record more changes few cells.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
+import scipy  # loads its parts (half a second) only on use
+from numpy.typing import NDArray
 
 from aegis_provider.control.control import ControlError
-from aegis_provider.control.dependent_rounding import RandomBytes
-from aegis_provider.control.kept_sums import rounded_to_sums
+from aegis_provider.control.dependent_rounding import RandomBytes, uniform
 from aegis_provider.counting.counts import Counts, Places
+
+_Floats: TypeAlias = NDArray[np.float64]
+
+_BEYOND: Final = 1e3
+"""The price of a cell that is off by a base or more; single cells cost a few units."""
+_NOT_ZERO: Final = 2e3
+"""The price of an empty cell that becomes nonzero."""
+_FURTHER: Final = 1e6
+"""The price of each further base."""
+
+_PARTS: Final = 2**40
+"""The number of different draws of a cell."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """The steps of cells from the multiple below them: variables of the linear program.
+
+    Attributes:
+        cells: (steps,) the cell of each, row by row.
+        signs: (steps,) 1, or -1 for steps down.
+        most: (steps,) the maximum number of each.
+        prices: (steps,) the price of each.
+    """
+
+    cells: Places
+    signs: Counts
+    most: _Floats
+    prices: _Floats
+
+    @classmethod
+    def together(cls, *several: "_Steps") -> Self:
+        """Concatenate several."""
+        members = ("cells", "signs", "most", "prices")
+        return cls(*(np.concatenate([getattr(steps, name) for steps in several]) for name in members))
+
+
+def rounded_to_sums(
+    counts: Counts, sums: tuple[Counts, Counts], base: int, random_bytes: RandomBytes
+) -> tuple[Counts, int]:
+    """Round counts to multiples of a base with given sums of rows and columns.
+
+    Where it is possible, every count becomes the next multiple below or above, and a multiple stays. Otherwise as few
+    cells as possible are off by more, empty ones last. The expected error of a cell is not quite 0, since the sums have
+    errors themselves: up to half a record in small tables, a tenth in most (docs/model.md).
+
+    Args:
+        counts: (rows, columns).
+        sums: (rows,) and (columns,) multiples of the base with one total.
+        base: The base of the multiples.
+        random_bytes: The source of randomness.
+
+    Returns:
+        The rounded counts (rows, columns), and the number of bases that bounds the error of each.
+
+    Raises:
+        ValueError: the sums have different totals.
+    """
+    below, draws = counts // base, _draws(counts.size, random_bytes)
+    steps, missing = _of_one_base(counts % base / base, draws), _missing(below, sums, base)
+    solution = _nearest(steps, missing, counts.shape[1])
+    if solution is None:
+        steps = _Steps.together(steps, _of_more(counts, below, draws))
+        solution = _nearest(steps, missing, counts.shape[1])
+    if solution is None:
+        raise ValueError("the sums of the rows and of the columns have different totals")
+    multiples = below.copy().reshape(-1)
+    np.add.at(multiples, steps.cells, steps.signs * solution)
+    rounded: Counts = multiples.reshape(counts.shape) * base
+    return rounded, int(np.max(np.abs(rounded - counts), initial=0)) // base + 1
+
+
+def _draws(size: int, random_bytes: RandomBytes) -> _Floats:
+    """(size,) Uniform numbers between 0 and 1."""
+    return (uniform(np.full(size, _PARTS, dtype=np.int64), random_bytes) + 0.5) / _PARTS
+
+
+def _of_one_base(chances: _Floats, draws: _Floats) -> _Steps:
+    """Return the steps to the next multiple, with chances (rows, columns); those that were drawn are cheap.
+
+    A cell goes up if it draws less than its chance. Turning it costs the more the further they are apart, in log-odds:
+    then the likeliest cells are chosen where sums force some.
+    """
+    cells = np.flatnonzero(chances)
+    price = scipy.special.logit(draws[cells]) - scipy.special.logit(chances.reshape(-1)[cells])
+    return _Steps(cells, np.ones(cells.size, np.int64), np.ones(cells.size), price)
+
+
+def _of_more(counts: Counts, below: Counts, draws: _Floats) -> _Steps:
+    """Return the steps by which cells are off by a base or more."""
+    size, many, price = counts.size, np.flatnonzero(below), -np.log(draws)
+    every = np.arange(size)
+    return _Steps(
+        np.concatenate([every, every, many]),
+        np.repeat([1, -1], [2 * size, many.size]),
+        np.concatenate([np.ones(size), np.full(size, np.inf), below.reshape(-1)[many]]),
+        np.concatenate(
+            [
+                np.where(counts.reshape(-1) == 0, _NOT_ZERO, _BEYOND) + price,
+                np.full(size, _FURTHER),
+                _BEYOND + price[many],
+            ]
+        ),
+    )
+
+
+def _missing(below: Counts, sums: tuple[Counts, Counts], base: int) -> Counts:
+    """(rows + columns,) The multiples missing from each sum if every cell is rounded down."""
+    rows, columns = sums
+    return np.concatenate([rows // base - below.sum(axis=1), columns // base - below.sum(axis=0)])
+
+
+def _nearest(steps: _Steps, missing: Counts, columns: int) -> Counts | None:
+    """(steps,) The cheapest numbers of steps that fill the sums; None if there are none."""
+    rows = missing.size - columns
+    if not steps.cells.size:
+        return None if missing.any() else np.zeros(0, dtype=np.int64)
+    ends = np.concatenate([steps.cells // columns, rows + steps.cells % columns])
+    each = np.arange(steps.cells.size)
+    entries = (np.tile(steps.signs, 2), (ends, np.tile(each, 2)))
+    of_sums = scipy.sparse.csc_matrix(entries, shape=(missing.size, each.size))
+    solution = scipy.optimize.milp(
+        steps.prices,
+        bounds=scipy.optimize.Bounds(0, steps.most),
+        constraints=scipy.optimize.LinearConstraint(of_sums, missing, missing),
+        options={"presolve": False},  # it takes longer than the programs themselves
+    )
+    return None if solution.x is None else np.rint(solution.x).astype(np.int64)
+
 
 _SMALL: Final = 4
 _CELLS_PER_RECORD: Final = 14

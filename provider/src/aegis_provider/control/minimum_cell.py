@@ -7,13 +7,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from aegis_provider.control.control import Beside, Changes, Control, ControlError, refuse_parameter
+from aegis_provider.control.control import (
+    Beside,
+    Changes,
+    Control,
+    ControlError,
+    Roles,
+    refuse_parameter,
+    valid_promises,
+)
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_up
 from aegis_provider.control.noisy_association import key_of
-from aegis_provider.control.promises import Roles, valid_promises
-from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.control.rounded_pairs import rounded_pairs
-from aegis_provider.control.rounded_trace import rounded_trace
+from aegis_provider.control.rounded_statistics import rounded_association, rounded_trace
 from aegis_provider.control.rounding import RandomRounding
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.merged_table import Merging

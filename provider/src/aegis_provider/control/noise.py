@@ -1,30 +1,137 @@
-"""Differential privacy: discrete Laplace noise on every count and on associations of pairs, in one budget."""
+"""Differential privacy: discrete Laplace noise on every count and on associations of pairs, in one budget.
+
+Only the tables of the label, the maskings and the pairs can declare inexact counts; an entry is reduced to these.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Final, Literal, Self, TypeAlias, get_args
+from itertools import count
+from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, get_args
 
-from aegis_provider.control.control import Beside, Changes, Control, ControlError, NoisyTable
-from aegis_provider.control.declarable import Declared, only_declarable, tables_of, with_tables
-from aegis_provider.control.laplace import laplace, scale_for
+from aegis_provider.control.control import Beside, Changes, Control, ControlError, NoisyTable, Roles, without_unshared
 from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.noisy_association import (
     association_scale,
     key_of,
+    laplace,
+    named,
     noisy_association,
+    scale_for,
     told_pairs,
     without_untold,
 )
-from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounding import RandomRounding
-from aegis_provider.control.shared_counts import without_unshared
 from aegis_provider.counting.pair_cells import LabelSums
 from aegis_provider.counting.pair_tables import PairName
 from aegis_provider.extras import needs_extra
 from aegis_provider.progress import Progress
-from aegis_sdk.wire import EntryDocument, LabelAssociation, Noise
+from aegis_sdk.wire import (
+    DROP,
+    IDENTITY,
+    SUPPRESSED,
+    Attribute,
+    EntryDocument,
+    LabelAssociation,
+    Masking,
+    MaskingFunction,
+    Noise,
+    Pair,
+)
+
+Declared: TypeAlias = tuple[list[list[int]], dict[str, Any]]
+"""The counts of a table, and the fields that declare how they were changed."""
+
+_Holder = TypeVar("_Holder", Masking, Pair)
+
+_UNMASKED = "unmasked"
+
+
+def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...]]:
+    """Return the entry without the tables that cannot declare inexact counts, and the names of these tables.
+
+    Histograms and the numbers of suppressed records and cells are left out. The unmasked joint counts of an attribute
+    become those of an extra masking that changes nothing and that no configuration uses, so that they remain available.
+    """
+    configurations = entry.masked
+    tables = [f"histogram of {attribute.name}" for attribute in entry.attributes if attribute.histogram is not None]
+    stated = (
+        (configuration, name)
+        for configuration in configurations
+        for name in SUPPRESSED
+        if getattr(configuration, name) is not None
+    )
+    tables += [f"{name} of {each.id}" for each, name in stated]
+    changed = {
+        "attributes": [_declarable(attribute) for attribute in entry.attributes],
+        "configurations": [
+            configuration.model_copy(update=dict.fromkeys(SUPPRESSED)) for configuration in configurations
+        ],
+    }
+    return entry.model_copy(update=changed), tuple(tables)
+
+
+def tables_of(entry: EntryDocument) -> Iterator[tuple[str, list[list[int]]]]:
+    """Yield the name and the counts of each table of an entry that has only declarable ones."""
+    yield entry.label.name, [entry.label.histogram]
+    for attribute in entry.attributes:
+        for masking in attribute.maskings:
+            if masking.joint is not None:
+                yield f"{attribute.name}: {masking.id}", masking.joint
+    for pair in entry.pairs:
+        if pair.joint is not None:
+            yield named(pair), pair.joint
+
+
+def with_tables(entry: EntryDocument, tables: Iterator[Declared]) -> EntryDocument:
+    """Return the entry with these counts and declarations, in the order of `tables_of`.
+
+    `records` becomes the sum of the label's counts.
+
+    Raises:
+        ControlError: No record is left.
+    """
+    [histogram], declared = next(tables)
+    if sum(histogram) < 1:
+        raise ControlError("no record is left in the label's histogram; the table has too few records for this control")
+    attributes = [
+        attribute.model_copy(update={"maskings": [_declaring(masking, tables) for masking in attribute.maskings]})
+        for attribute in entry.attributes
+    ]
+    label = entry.label.model_copy(update={**declared, "histogram": histogram})
+    changed: dict[str, Any] = {"records": sum(histogram), "label": label, "attributes": attributes}
+    if "pairs" in entry.model_fields_set:
+        changed["pairs"] = [_declaring(pair, tables) for pair in entry.pairs]
+    return entry.model_copy(update=changed)
+
+
+def _declaring(held: _Holder, tables: Iterator[Declared]) -> _Holder:
+    if held.joint is None:
+        return held
+    joint, declared = next(tables)
+    return held.model_copy(update={**declared, "joint": joint})
+
+
+def _declarable(attribute: Attribute) -> Attribute:
+    without = attribute.model_copy(update={"histogram": None, "joint": None})
+    if attribute.joint is None:
+        return without
+    unmasked = Masking(
+        id=_unused({masking.id for masking in attribute.maskings}),
+        function=MaskingFunction(name=IDENTITY, parameters={}),
+        domain=attribute.domain,
+        mapping=list(range(len(attribute.domain))),
+        joint=attribute.joint,
+    )
+    return without.model_copy(update={"maskings": [*attribute.maskings, unmasked]})
+
+
+def _unused(ids: set[str]) -> str:
+    taken = {*ids, IDENTITY, DROP}
+    candidates = (_UNMASKED if number == 1 else f"{_UNMASKED}-{number}" for number in count(1))
+    return next(name for name in candidates if name not in taken)
+
 
 Split: TypeAlias = Literal["equal", "cube_root"]
 

@@ -24,11 +24,41 @@ epsilons (Dwork and Roth 2014, theorem 3.16).
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from aegis_provider.control.laplace import epsilon_of, laplace
 from aegis_provider.counting.pair_cells import UNIT, LabelSums
 from aegis_provider.counting.pair_tables import PairName
 from aegis_sdk.wire import AssociationNoise, EntryDocument, LabelAssociation, Pair
+
+if TYPE_CHECKING:
+    import opendp.prelude as dp
+
+
+def laplace(scale: float) -> "dp.Measurement":
+    """Return OpenDP's discrete Laplace noise for a list of integers.
+
+    It is sampled in exact arithmetic (Canonne, Kamath and Steinke 2020), so that no digit of a double reveals the
+    count.
+    """
+    import opendp.prelude as dp  # noqa: PLC0415 - an extra, and slow to load
+
+    # Without this, OpenDP offers only functions with a fully vetted proof.
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    return dp.m.make_laplace(*space, scale=scale)
+
+
+def epsilon_of(scale: float, sensitivity: int = 1) -> float:
+    """Return the epsilon that OpenDP proves for noise of this scale on integers with this sensitivity."""
+    return float(laplace(scale).map(sensitivity))  # type: ignore[no-untyped-call]
+
+
+def scale_for(epsilon: float) -> float:
+    """Return the least scale, up to rounding, for which OpenDP proves that counts of sensitivity 1 use this epsilon."""
+    scale = 1.0 / epsilon
+    while epsilon_of(scale) > epsilon:
+        scale = math.nextafter(scale, math.inf)
+    return scale
 
 
 def told_pairs(entry: EntryDocument) -> Iterator[tuple[str, Pair]]:

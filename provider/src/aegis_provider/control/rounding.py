@@ -10,16 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.evidence import AttributeEvidence, evidence_of, masked_records
-from aegis_provider.control.control import Beside, Changes, Control, ControlError, refuse_parameter
+from aegis_provider.control.control import (
+    Beside,
+    Changes,
+    Control,
+    ControlError,
+    Roles,
+    refuse_parameter,
+    without_unshared,
+)
 from aegis_provider.control.counted_together import Masked, Pools, counted_together
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
 from aegis_provider.control.noisy_association import key_of
-from aegis_provider.control.pair_counts import masked_of
-from aegis_provider.control.promises import Roles
-from aegis_provider.control.rounded_association import rounded_association
-from aegis_provider.control.rounded_pairs import known_pairs
-from aegis_provider.control.rounded_trace import rounded_trace
-from aegis_provider.control.shared_counts import without_unshared
+from aegis_provider.control.rounded_pairs import known_pairs, masked_of
+from aegis_provider.control.rounded_statistics import rounded_association, rounded_trace
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.entry_evidence import content_of
 from aegis_provider.progress import Progress

@@ -1,18 +1,210 @@
-"""The `pairs` of an entry: joint counts of pairs of masked attributes."""
+"""The `pairs` of an entry: joint counts of pairs of masked attributes, chosen so that they determine all others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, groupby
 from math import prod
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.counting.coded_table import CodedTable
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counts import Partition, Places, common_refinement
 from aegis_provider.counting.pair_cells import LabelAssociation, LabelSums, PairCells
-from aegis_provider.counting.pair_counts import Pair, Views, count_pairs, pairs_used
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.counting.unmasked_trace import UnmaskedTrace
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.plan.model import IDENTITY, Masking, Plan
 from aegis_provider.progress import Progress
+
+Views: TypeAlias = Mapping[str, Partition]
+"""The partitions of an attribute's values, by masking id, including the identity."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two attributes by their places in the plan, ascending, and the masking id of each.
+
+    `finer`: the masking ids of the pair whose joint counts determine this one's; its own if there is no other.
+    """
+
+    attributes: tuple[int, int]
+    maskings: tuple[str, str]
+    finer: tuple[str, str]
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether no other pair determines its joint counts."""
+        return self.finer == self.maskings
+
+
+_Viewed: TypeAlias = tuple[str | None, str | None]
+
+# Up to this many cells, the atoms are counted together, and the tables are computed from them.
+_FEW_CELLS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class _Coding:
+    """The counted groups of an attribute's values.
+
+    `atoms`: the common refinement of `views`, a partition of the values. `views`: partitions of the atoms by masking
+    id; `None` stands for the atoms themselves.
+    """
+
+    atoms: Partition
+    views: Mapping[str | None, Partition]
+
+    @classmethod
+    def of(cls, views: Views) -> "_Coding":
+        atoms = common_refinement(list(views.values()))
+        coded: dict[str | None, Partition] = {
+            name: Partition(view.per_group_of(atoms), view.size) for name, view in views.items()
+        }
+        return cls(atoms, coded | {None: Partition.identity(atoms.size)})
+
+    def of_values(self, view: str | None) -> Partition:
+        """Return a view as a partition of the attribute's values."""
+        groups = self.views[view]
+        return Partition(groups.groups[self.atoms.groups], groups.size)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table to count: two attributes, one view of each."""
+
+    attributes: tuple[int, int]
+    views: _Viewed
+
+
+def count_pairs(
+    counted: CountedTable, label: str, views: Sequence[Views], pairs: Sequence[Pair], progress: Progress
+) -> Iterator[tuple[Pair, PairCells]]:
+    """Yield the counts of each pair with the label, those of the same two attributes one after another.
+
+    The engine counts any number of pairs in one reading of the table. The counts of two attributes are in memory at a
+    time.
+
+    Raises:
+        TableError: The table has changed since it was counted.
+    """
+    codings = _codings(views, pairs)
+    by_attributes = {both: list(each) for both, each in groupby(pairs, lambda pair: pair.attributes)}
+    tables = {both: _tables(codings, [one for one in alike if one.is_needed]) for both, alike in by_attributes.items()}
+    counts = _counted(counted, label, codings, [table for each in tables.values() for table in each])
+    for done, (both, alike) in enumerate(by_attributes.items(), start=1):
+        cells = {table.views: next(counts) for table in tables[both]}
+        yield from ((pair, _cells_of(pair, cells, codings)) for pair in alike)
+        progress(done * counted.records // len(by_attributes), counted.records)
+
+
+def _counted(
+    counted: CountedTable, label: str, codings: Mapping[int, _Coding], tables: Sequence[_Table]
+) -> Iterator[PairCells]:
+    """Yield the counts of each table in turn."""
+    used: dict[int, list[str | None]] = {place: [] for place in codings}
+    pairs = []
+    for table in tables:
+        both = []
+        for place, view in zip(table.attributes, table.views, strict=True):
+            if view not in used[place]:
+                used[place].append(view)
+            both.append((place, used[place].index(view)))
+        pairs.append((both[0], both[1]))
+    partitions = {place: [codings[place].of_values(view) for view in each] for place, each in used.items()}
+    yield from CodedTable.of(counted, label, partitions).counts(pairs)
+
+
+def _codings(views: Sequence[Views], pairs: Iterable[Pair]) -> dict[int, _Coding]:
+    used: dict[int, dict[str, Partition]] = {}
+    for pair in pairs:
+        for place, masking in zip(pair.attributes, pair.maskings, strict=True):
+            used.setdefault(place, {})[masking] = views[place][masking]
+    return {place: _Coding.of(used[place]) for place in sorted(used)}
+
+
+def _tables(codings: Mapping[int, _Coding], pairs: Sequence[Pair]) -> list[_Table]:
+    """Choose the tables to count for the pairs of two attributes: their atoms if these are few, otherwise each pair."""
+    both = pairs[0].attributes
+
+    def shape(views: _Viewed) -> tuple[int, int]:
+        first, second = (codings[place].views[view].size for place, view in zip(both, views, strict=True))
+        return first, second
+
+    atoms: tuple[None, None] = (None, None)
+    as_one = prod(shape(atoms)) <= max(_FEW_CELLS, sum(prod(shape(pair.maskings)) for pair in pairs))
+    counted: list[_Viewed] = [atoms] if as_one else [pair.maskings for pair in pairs]
+    return [_Table(both, views) for views in counted]
+
+
+def _cells_of(pair: Pair, counted: Mapping[_Viewed, PairCells], codings: Mapping[int, _Coding]) -> PairCells:
+    """Return the counts of the pair, folded from those of the atoms or of the finer pair."""
+    source: _Viewed = (None, None) if (None, None) in counted else pair.finer
+    if pair.maskings == source:
+        return counted[source]
+    (rows, row_sizes), (columns, column_sizes) = (
+        (codings[place].views[name].per_group_of(codings[place].views[finer]), codings[place].views[name].size)
+        for place, name, finer in zip(pair.attributes, pair.maskings, source, strict=True)
+    )
+    return counted[source].fold(rows, columns, (row_sizes, column_sizes))
+
+
+def pairs_used(plan: Plan, views: Sequence[Views]) -> Iterator[Pair]:
+    """Yield the pairs of views that some configuration uses together, each with the pair that determines its counts.
+
+    A table of two attributes is a folded other one if, on both sides, its masking is a function of the other's. Of
+    equivalent tables, the first in the order of `views` is needed.
+
+    `views`: the views of interest of each attribute; other maskings count as unused.
+    """
+    chosen = _choices(plan, views)
+    follows = [_follows(list(view.values())) for view in views]
+    ids = [list(view) for view in views]
+    for first, second in combinations(range(len(views)), 2):
+        used = _used_together(chosen[:, first], chosen[:, second])
+        finer = _finer(follows[first], follows[second], used)
+        names = [(ids[first][row], ids[second][column]) for row, column in used]
+        yield from (Pair((first, second), name, names[place]) for name, place in zip(names, finer, strict=True))
+
+
+def _choices(plan: Plan, views: Sequence[Views]) -> Places:
+    """Return (configurations, attributes) the place of each masking among its attribute's views, or -1."""
+    places = [{name: place for place, name in enumerate(view)} for view in views]
+    rows = [
+        [
+            known.get(configuration.maskings[attribute.name], -1)
+            for attribute, known in zip(plan.attributes, places, strict=True)
+        ]
+        for configuration in plan.configurations
+    ]
+    return np.array(rows, dtype=np.intp)
+
+
+def _follows(views: Sequence[Partition]) -> NDArray[np.bool_]:
+    """Return (views, views) whether the row's view is a function of the column's view."""
+    follows = [view.follows_from(other) for view in views for other in views]
+    return np.array(follows, dtype=np.bool_).reshape(len(views), len(views))
+
+
+def _used_together(first: Places, second: Places) -> Places:
+    """Return (pairs, 2) every two views that a configuration uses together, each once, in order."""
+    present = (first >= 0) & (second >= 0)
+    width = int(second.max()) + 1
+    pairs = np.unique(first[present] * width + second[present])
+    return np.stack(np.divmod(pairs, max(width, 1)), axis=1)
+
+
+def _finer(first: NDArray[np.bool_], second: NDArray[np.bool_], used: Places) -> Places:
+    """Return (pairs,) the place of the needed pair that determines each: its own if it is needed itself."""
+    rows, columns = used.T
+    follows = first[np.ix_(rows, rows)] & second[np.ix_(columns, columns)]
+    earlier = np.tri(len(used), k=-1, dtype=np.bool_)
+    needed = ~np.any(follows & (~follows.T | earlier), axis=1)
+    sources: Places = np.argmax(follows & needed, axis=1) if len(used) else np.zeros(0, dtype=np.intp)
+    return np.where(needed, np.arange(len(used)), sources)
+
 
 # The service rejects entries with more.
 _MOST_CELLS = 10_000_000

@@ -1,21 +1,166 @@
-"""The domain that an entry lists: no finer than its configurations require, and without rare values."""
+"""The domain that an entry lists: no finer than its configurations require, and without rare values.
+
+Neither the edges nor the names of its groups reveal a value of few records, and so a single record.
+"""
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
-from typing import Final
+from datetime import date, timedelta
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from itertools import count, pairwise
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import CountedAttribute
 from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
-from aegis_provider.counting.group_names import group_names
-from aegis_provider.counting.merging import cost_of_group, folded, information, informative_runs
-from aegis_provider.counting.nested_merging import Values, View, merged_within
-from aegis_provider.counting.round_edges import cut_where_round
-from aegis_provider.table.values import MISSING, Domain
+from aegis_provider.counting.merging import (
+    Values,
+    View,
+    cost_of_group,
+    folded,
+    information,
+    informative_runs,
+    merged_within,
+)
+from aegis_provider.table.arithmetic import ROUND_DIGITS, simplest
+from aegis_provider.table.values import MISSING, Domain, ValueType
+from aegis_sdk.printable import with_blanks
+
+_PRECISION: Final = 2000
+"""More digits than two numbers of a table together, so that quotients by a power of ten are exact."""
+
+
+def cut_where_round(domain: Domain, members: Places, frequent: NDArray[np.bool_], *, binned: bool) -> Places:
+    """(n,) Numbers, from 0, of the pieces that ordered values may be cut into.
+
+    Two neighbours are in one piece if the edge between them would reveal a rare value. It does not if the upper one is
+    frequent, if it is round (a number with three digits, or the first day of a month), or if it lies between the two
+    and the lower one is frequent. Edges of bins are public anyway.
+
+    Args:
+        domain: The values.
+        members: (n,) The places of some of them, in order.
+        frequent: (n,) Whether a name may contain them.
+        binned: Whether they are bins.
+    """
+    if binned or len(members) < 2:  # noqa: PLR2004 - one value cannot be cut
+        return np.arange(len(members))
+    keys = [domain.keys[place] for place in members]
+    is_date = domain.value_type is ValueType.DATE
+    apart = _months_differ(keys) if is_date else _round_between(keys)
+    edges = [date_edge(*both) if is_date else simplest(*map(Decimal, both)) for both in pairwise(keys)]
+    between = np.array([edge != above for edge, above in zip(edges, keys[1:], strict=True)])
+    return np.concatenate([[0], np.cumsum(apart | frequent[1:] | (frequent[:-1] & between))])
+
+
+def date_edge(low: date, high: date) -> date:
+    """Return the first day of a year or else of a month between two dates, or else a day in the middle."""
+    for candidate in (high.replace(month=1, day=1), high.replace(day=1)):
+        if low < candidate:
+            return candidate
+    return low + (high - low + timedelta(days=1)) // 2
+
+
+def _months_differ(keys: Sequence[Any]) -> NDArray[np.bool_]:
+    months = np.array([12 * key.year + key.month for key in keys])
+    return np.asarray(months[:-1] != months[1:])
+
+
+def _round_between(keys: Sequence[Decimal | bool]) -> NDArray[np.bool_]:
+    """(n - 1,) Whether a number with three digits is above each number and not above the next."""
+    with localcontext(prec=_PRECISION):
+        return np.array([_is_round_between(below, above) for below, above in pairwise(map(Decimal, keys))], dtype=bool)
+
+
+def _is_round_between(below: Decimal, above: Decimal) -> bool:
+    unit = Decimal(1).scaleb(max(abs(below), abs(above)).adjusted() - (ROUND_DIGITS - 1))
+    return (above / unit).to_integral_value(ROUND_FLOOR) > (below / unit).to_integral_value(ROUND_FLOOR)
+
+
+_NAMED: Final = 3
+"""The most values that a name lists."""
+
+
+def group_names(
+    domain: Domain, members: Sequence[Places], *, binned: bool, frequent: NDArray[np.bool_]
+) -> tuple[str, ...]:
+    """Return a unique text for each group of values: its own text for a single frequent value.
+
+    Other groups of neighbours among numbers, dates and bins are named by an interval that contains them. The ends of
+    intervals lie between values, so that they reveal none, and are as round as possible; the first and the last
+    interval have one end. Other groups are named by their `frequent` values, up to three, followed by a number if that
+    name is taken.
+
+    Args:
+        domain: The values.
+        members: The places of each group's values, ascending; groups in the order of their first values.
+        binned: Whether the values are bins.
+        frequent: (values,) whether a name may list a value.
+    """
+    own = [len(member) == 1 and (bool(frequent[member[0]]) or domain.texts[member[0]] == MISSING) for member in members]
+    if all(own):
+        return domain.texts
+    ordered = binned or domain.value_type in {ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE}
+    present = [
+        np.array([place for place in member if domain.texts[place] != MISSING], dtype=np.intp) for member in members
+    ]
+    if ordered and all(not len(group) or int(group[-1] - group[0]) + 1 == len(group) for group in present):
+        edge = _bin_edge if binned else _date_edge if domain.value_type is ValueType.DATE else _number_edge
+        intervals = _intervals(domain, present, edge)
+        names = (
+            f"{name} or missing" if 0 < len(known) < len(member) else name
+            for member, known, name in zip(members, present, intervals, strict=True)
+        )
+        named = zip(members, own, names, strict=True)
+        return tuple(domain.texts[each[0]] if is_own else name for each, is_own, name in named)
+    listed: dict[str, None] = {}
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
+    for member, is_own in zip(members, own, strict=True):
+        text = _listed(domain, member, frequent)
+        candidates = (text if number == 1 else f"{text} ({number})" for number in numbers[text])
+        free = (name for name in candidates if name not in listed and name not in domain.places)
+        listed[domain.texts[member[0]] if is_own else next(free)] = None
+    return tuple(listed)
+
+
+def _intervals(domain: Domain, groups: Sequence[Places], edge: Callable[[Domain, int, int], str]) -> list[str]:
+    """Return the interval of each group of neighbours; a group without values is that of missing ones."""
+    order = sorted((place for place, group in enumerate(groups) if len(group)), key=lambda place: int(groups[place][0]))
+    edges = [edge(domain, int(groups[one][-1]), int(groups[other][0])) for one, other in pairwise(order)]
+    names = [MISSING] * len(groups)
+    for place, (low, high) in zip(order, pairwise([None, *edges, None]), strict=True):
+        names[place] = f"{'(-inf' if low is None else f'[{low}'},{high or 'inf'})"
+    return names
+
+
+def _number_edge(domain: Domain, before: int, after: int) -> str:
+    return f"{simplest(domain.keys[before], domain.keys[after]):f}"
+
+
+def _date_edge(domain: Domain, before: int, after: int) -> str:
+    return date_edge(domain.keys[before], domain.keys[after]).isoformat()
+
+
+def _bin_edge(domain: Domain, before: int, after: int) -> str:
+    """Return a number between the end of one bin and the beginning of the next; the two may be equal."""
+    end, begin = domain.texts[before].partition(",")[2][:-1], domain.texts[after].partition(",")[0][1:]
+    return begin if end == begin else f"{simplest(Decimal(end), Decimal(begin)):f}"
+
+
+def _listed(domain: Domain, members: Places, frequent: NDArray[np.bool_]) -> str:
+    """Return the frequent values of a group, and whether it has others.
+
+    The number of others stays hidden: in a column of nearly unique values, it is a number of records.
+    """
+    named = with_blanks if len(members) > 1 else str  # a single value has its own text
+    told = [named(domain.texts[place]) or "missing" for place in members if frequent[place]]
+    rest = ["others" if told else "rare values"] * (len(told[:_NAMED]) < len(members))
+    return " or ".join([*told[:_NAMED], *rest])
+
 
 RECORDS_PER_CELL: Final = 10
 """The lowest mean of the pair counts of two unmasked attributes: rounding to 5 then adds less error than chance."""

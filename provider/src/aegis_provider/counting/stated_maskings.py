@@ -1,19 +1,205 @@
-"""Maskings and discretizations of an entry, as JSON values."""
+"""Maskings and discretizations of an entry, as JSON values, and the masked values that it lists.
 
-from collections.abc import Mapping
-from typing import Any, Final
+Some maskings may release single values unchanged: those without a mapping, which are random or were applied elsewhere,
+and functions that leave values nearly unique. The rare values among theirs are merged.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from aegis_provider.counting.counted_table import CountedAttribute, MaskedDomain
-from aegis_provider.counting.elsewhere import CountsElsewhere
-from aegis_provider.counting.listed_masked import ListedMasked
-from aegis_provider.counting.published_domain import PublishedDomain
-from aegis_provider.masking import Draw, Function, MaskingFunction
+from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counts import Counts, Partition, finest_common_coarsening, tally
+from aegis_provider.counting.merging import Values
+from aegis_provider.counting.published_domain import LEAST, PublishedDomain, group_names, least_records, merged_values
+from aegis_provider.errors import PlanError, TableError, shortened
+from aegis_provider.masking import Draw, Function, MaskedTable, MaskingFunction
 from aegis_provider.plan.model import Masking
+from aegis_provider.table import Table, open_table
 from aegis_provider.table.discretization import Binned
 from aegis_provider.table.reading import Reading
-from aegis_provider.table.values import ValueType
+from aegis_provider.table.values import MISSING, Domain, ValueType
+
+
+@dataclass(frozen=True, eq=False)
+class CountsElsewhere:
+    """The masked values of the attribute in that table, counted with the label.
+
+    Attributes:
+        texts: The masked values, `""` first.
+        joint: (masked values, labels) the joint counts.
+    """
+
+    texts: tuple[str, ...]
+    joint: Counts
+
+    @property
+    def records(self) -> int:
+        """The number of records in that table."""
+        return int(self.joint.sum())
+
+
+def count_elsewhere(
+    counted: CountedTable, attribute: CountedAttribute, masking: Masking, label: str, memory_limit: str
+) -> CountsElsewhere:
+    """Count the column that the masking names, in its file, against the label's column there.
+
+    A CSV file has the delimiter of the counted table, or commas.
+
+    Raises:
+        PlanError: The masking is of another kind.
+        TableError: The file is not a masking of the counted table: a column or a label is missing, or a label value has
+            more records than in the table. The message names the place of the masking.
+    """
+    function = masking.function
+    if not isinstance(function, MaskedTable):
+        raise PlanError(f"{masking.place}: was not masked elsewhere, so there is no table to read")
+    column = function.column or attribute.attribute.name
+    delimiter = counted.table.delimiter or ","
+    try:
+        with open_table(function.file, delimiter=delimiter, memory_limit=memory_limit) as opened:
+            return _counted(opened, column, label, counted)
+    except TableError as error:
+        raise TableError(f"{error} ({masking.place})") from error
+
+
+def _counted(opened: Table, column: str, label: str, counted: CountedTable) -> CountsElsewhere:
+    [pairs] = tally(opened, [column], label)
+    for text in pairs.labels:
+        if text not in counted.label.places:
+            where = opened.located(label, text)
+            raise TableError(f"{where}: {counted.table.name} has no {label} {shortened(text)}; is it masked too?")
+    domain = Domain.of(pairs.texts)
+    joint = np.zeros((len(domain), len(counted.label)), dtype=np.int64)
+    rows = [domain.places[text] for text in pairs.texts]
+    columns = [counted.label.places[text] for text in pairs.labels]
+    np.add.at(joint, (rows, columns), pairs.counts)
+    _refuse_more(opened, joint, counted, label)
+    return CountsElsewhere(domain.texts, joint)
+
+
+def _refuse_more(opened: Table, joint: Counts, counted: CountedTable, label: str) -> None:
+    """Reject a table with more records than the counted one. Records may be left out, but not added."""
+    here, there = joint.sum(axis=0), counted.attributes[0].counts.label_histogram()
+    if not here.sum():
+        raise TableError(f"{opened.name}: the table has no records")
+    for place in np.flatnonzero(here > there)[:1]:
+        text = shortened(counted.label.texts[place])
+        raise TableError(
+            f"{opened.name}: has {here[place]} records of {label} {text}, but {counted.table.name} has {there[place]}; "
+            "is it a masking of that table?"
+        )
+
+
+_FEW: Final = 20
+"""A table with fewer records is too small to judge."""
+
+_Number = TypeVar("_Number", np.int64, np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class ListedMasked:
+    """The masked values of a masking, as listed in an entry.
+
+    Attributes:
+        texts: Their texts.
+        partition: The listed value of each masked value.
+    """
+
+    texts: tuple[str, ...]
+    partition: Partition
+
+    @classmethod
+    def exact(cls, texts: Sequence[str]) -> "ListedMasked":
+        """List every masked value."""
+        return cls(tuple(texts), Partition.identity(len(texts)))
+
+    @classmethod
+    def common(cls, texts: Sequence[str], joint: Counts, domain: Domain, *, binned: bool) -> "ListedMasked":
+        """List common masked values, and groups of rare ones, merged like unmasked values.
+
+        Args:
+            texts: The masked values, in order.
+            joint: (masked, labels) Their joint counts with the label.
+            domain: The values of the attribute.
+            binned: Whether these are bins.
+        """
+        known, binned = (domain, binned) if tuple(texts) == domain.texts else (_domain_of(texts), False)
+        histogram = joint.sum(axis=1)
+        everything = Partition(np.zeros(len(known), dtype=np.intp), 1)
+        least = least_records(int(histogram.sum()))
+        listed = Partition.of(merged_values(known, joint, everything, least, binned=binned).groups)
+        members = [np.flatnonzero(listed.groups == group) for group in range(listed.size)]
+        return cls(group_names(known, members, binned=binned, frequent=histogram >= LEAST), listed)
+
+    def summed(self, table: NDArray[_Number]) -> NDArray[_Number]:
+        """(listed, n) The sums of the rows (masked, n) of each listed masked value."""
+        sums = np.zeros((self.partition.size, table.shape[1]), dtype=table.dtype)
+        np.add.at(sums, self.partition.groups, table)
+        return sums
+
+
+def is_nearly_unique(counted: CountedAttribute, masked: MaskedDomain) -> bool:
+    """Return whether a masking has at most two records per masked value, or leaves most values as rare as before."""
+    histogram = counted.counts.histogram()
+    records, rare = int(histogram.sum()), int(histogram[_shown(counted, masked)].sum())
+    return 2 * len(masked.texts) > max(records, _FEW) or 2 * rare > records
+
+
+def listed_as_unmasked(
+    counted: CountedAttribute, masked: MaskedDomain, published: PublishedDomain, *, binned: bool
+) -> MaskedDomain:
+    """Merge the masked values of a function like the listed values, so that none has few records.
+
+    Args:
+        counted: The attribute.
+        masked: The masked values.
+        published: The listed values.
+        binned: Whether the values are bins.
+    """
+    return _listed(counted, finest_common_coarsening(published.partition, masked.partition()), binned=binned)
+
+
+def listed_without_rare(counted: CountedAttribute, masked: MaskedDomain, *, binned: bool) -> MaskedDomain:
+    """Merge those masked values of a function that are unchanged values of few records.
+
+    If values are ordered, only consecutive ones are merged.
+    """
+    domain, shown = counted.domain, _shown(counted, masked)
+    if not shown.any():
+        return masked
+    ordered = Values.of(domain, binned=binned).ordered
+    runs = np.cumsum(np.diff(shown.astype(np.intp), prepend=0) == 1) if ordered else np.zeros(shown.size, dtype=np.intp)
+    atoms = Partition.of(np.where(shown, len(masked.texts) + runs, masked.mapping))
+    values = merged_values(domain, counted.counts.dense(), atoms, LEAST, binned=binned)
+    return _listed(counted, finest_common_coarsening(Partition.of(values.groups), masked.partition()), binned=binned)
+
+
+def _listed(counted: CountedAttribute, partition: Partition, *, binned: bool) -> MaskedDomain:
+    members = [np.flatnonzero(partition.groups == group) for group in range(partition.size)]
+    frequent = counted.counts.histogram() >= LEAST
+    texts = group_names(counted.domain, members, binned=binned, frequent=frequent)
+    return MaskedDomain(texts, tuple(partition.groups.tolist()))
+
+
+def _shown(counted: CountedAttribute, masked: MaskedDomain) -> NDArray[np.bool_]:
+    """(values,) Whether each is a value of few records that a masking leaves unchanged."""
+    both = zip(masked.mapping, counted.domain.texts, strict=True)
+    kept = [masked.texts[place] == text != MISSING for place, text in both]
+    return np.array(kept, dtype=bool) & (counted.counts.histogram() < LEAST)
+
+
+def _domain_of(texts: Sequence[str]) -> Domain:
+    """Return masked values as a domain: of numbers or dates if they are in the order of these, else of texts."""
+    typed = Domain.of(texts)
+    if typed.texts == tuple(texts):
+        return typed
+    place = {text: place for place, text in enumerate(texts)}
+    return Domain.in_order(texts, place.__getitem__)
+
 
 MERGED: Final = "merged"
 """The discretization of numbers and dates whose domain is no finer than the shared maskings."""

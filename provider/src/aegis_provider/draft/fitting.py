@@ -12,8 +12,7 @@ import numpy as np
 from aegis_provider.counting import merging
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Counts, JointCounts, Places
-from aegis_provider.counting.published_domain import LEAST
-from aegis_provider.counting.round_edges import cut_where_round
+from aegis_provider.counting.published_domain import LEAST, cut_where_round
 from aegis_provider.draft.merges import (
     Group,
     Groups,

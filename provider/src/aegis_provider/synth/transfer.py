@@ -17,7 +17,7 @@ from aegis_advisor.transfer import (
     information_transfer,
     joint_transfer,
 )
-from aegis_provider.control.rounded_trace import step_for
+from aegis_provider.control.rounded_statistics import step_for
 from aegis_provider.counting.counts import Partition
 from aegis_provider.counting.published_domain import LEAST, least_records, merged_values
 from aegis_provider.records import Records
