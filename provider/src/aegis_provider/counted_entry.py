@@ -33,9 +33,9 @@ from aegis_provider.entry_evidence import content_of
 from aegis_provider.entry_file import entry_of
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import Configuration, Masking, Plan
-from aegis_provider.privacy.criterion import two_digits
+from aegis_provider.privacy.criteria import two_digits
 from aegis_provider.privacy.measuring import refuse_without_order
-from aegis_provider.privacy.shown_records import shown_records
+from aegis_provider.privacy.privacy_table import shown_records
 from aegis_provider.progress import Progress
 from aegis_provider.table import Table
 from aegis_provider.table.discretization import Binned

@@ -23,7 +23,7 @@ from aegis_provider import (
     prepare_entry,
 )
 from aegis_provider.privacy import plan_of_roles
-from aegis_provider.privacy.cell_plan import suppress_cells
+from aegis_provider.privacy.privacy_table import suppress_cells
 from tests.for_each import for_each
 from tests.provider.receiving.delivering import Provider
 

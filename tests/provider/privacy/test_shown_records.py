@@ -6,7 +6,7 @@ import pytest
 
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.privacy.shown_records import shown_records
+from aegis_provider.privacy.privacy_table import shown_records
 from aegis_provider.summary import summarize_shared
 from aegis_provider.table import open_table
 

@@ -10,7 +10,7 @@ from aegis_provider.control import LaplaceNoise, MinimumCell, RandomRounding
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.masking.registry import FUNCTIONS
 from aegis_provider.privacy import PrivacyTable
-from aegis_provider.privacy.cell_plan import suppress_cells
+from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.table import open_table
 from tests.for_each import for_each
 from tests.provider.receiving.delivering import Provider

@@ -12,7 +12,7 @@ import pytest
 from aegis_provider import apply, load_plan, prepare_entry
 from aegis_provider.counting import combinations
 from aegis_provider.errors import PromiseError
-from aegis_provider.privacy.cell_plan import suppress_cells
+from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.release.alone import CountedAlone, alone_in_releases
 from aegis_provider.table import in_memory
 from tests.for_each import for_each

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from aegis_provider.classifiers import CLASSIFIERS, LOGISTIC_REGRESSION, RATES, Fitting, Matrix, stratified
 from aegis_provider.counting.counts import Places
 from aegis_provider.processes import results
-from aegis_provider.records.records import NUMERIC, as_numbers
+from aegis_provider.records import NUMERIC, as_numbers
 from aegis_provider.table.values import MISSING, Domain, infer_type
 
 

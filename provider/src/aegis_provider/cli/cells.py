@@ -11,7 +11,7 @@ from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
 
 if TYPE_CHECKING:
-    from aegis_provider.privacy.cell_plan import CellPlan
+    from aegis_provider.privacy.privacy_table import CellPlan
 
 _SHOWN = 10
 
@@ -32,7 +32,7 @@ def cells(
     from aegis_provider.output import refuse_overwriting
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.plan.writing import write_plan
-    from aegis_provider.privacy.cell_plan import suppress_cells
+    from aegis_provider.privacy.privacy_table import suppress_cells
     from aegis_provider.table import delimiter_in, table_name
 
     intended = load_plan(plan)

@@ -13,19 +13,30 @@ from aegis_provider.privacy.assessment import (
     CERTAIN_VALUES_REMEDY,
     IN_BINS,
     Assessment,
+    Column,
     ReleasePrivacy,
     Verdict,
     assess,
     certain_values_warning,
+    columns_of,
+    maskings_in_short,
+    plan_of_roles,
     promises_nothing,
+    roles_of,
 )
-from aegis_provider.privacy.classes import Classes, SensitiveCounts, class_of_each, classes_as_written, classes_of
-from aegis_provider.privacy.columns import Column, columns_of, maskings_in_short, plan_of_roles, roles_of
-from aegis_provider.privacy.criteria import CRITERIA, without_left_out
-from aegis_provider.privacy.criterion import Criterion
+from aegis_provider.privacy.classes import (
+    THRESHOLDS,
+    Classes,
+    ClassSizes,
+    Risk,
+    SensitiveCounts,
+    class_of_each,
+    classes_as_written,
+    classes_of,
+)
+from aegis_provider.privacy.criteria import CRITERIA, Criterion, without_left_out
 from aegis_provider.privacy.measuring import breaks, holds, measure_privacy, measured_names, refuse_without_order
 from aegis_provider.privacy.privacy_table import PrivacyTable
-from aegis_provider.privacy.risk import THRESHOLDS, ClassSizes, Risk
 
 __all__ = [
     "CERTAIN_VALUES_REMEDY",

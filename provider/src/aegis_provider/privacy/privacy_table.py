@@ -1,9 +1,12 @@
-"""The equivalence classes in the release of each configuration of a plan."""
+"""The equivalence classes in the release of each configuration of a plan, and the records and cells it suppresses."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places
@@ -12,6 +15,10 @@ from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.privacy.classes import Classes, classes_as_written
 from aegis_provider.privacy.measuring import refuse_without_order
+from aegis_provider.progress import Progress
+from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table.engine import ibis
+from aegis_provider.table.values import MISSING, Domain
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,3 +134,119 @@ class PrivacyTable:
         """Return the masking of each column that the configuration masks; the label is never masked."""
         choices = {name: configuration.maskings.get(name, IDENTITY) for name in self.records.columns}
         return {name: choice for name, choice in choices.items() if choice not in {IDENTITY, DROP}}
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """A plan with suppressed cells.
+
+    Attributes:
+        plan: The plan. Its configurations with suppression state the numbers of cells and records.
+        left_out: By id, the number of records that each of these would leave out without suppressing cells.
+    """
+
+    plan: Plan
+    left_out: dict[str, int]
+
+
+def suppress_cells(
+    table: Source,
+    plan: Plan,
+    *,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    progress: Progress = lambda _done, _all: None,
+) -> CellPlan:
+    """Let each configuration that leaves out records suppress single cells instead, with the same promise.
+
+    Args:
+        table: Anything that `open_table` accepts.
+        plan: The plan. Configurations without declared suppressed records do not change.
+        delimiter: The delimiter of a CSV table.
+        memory_limit: The memory limit of DuckDB.
+        progress: Called with (done, total), counting configurations.
+
+    Raises:
+        PlanError: No configuration leaves out records, or one that does has a masking that is random or was done
+        elsewhere. TableError: The table does not fit the plan.
+    """
+    asked = tuple(
+        replace(configuration, suppressed_cells=0) if configuration.suppresses else configuration
+        for configuration in plan.configurations
+    )
+    if not any(each.suppresses for each in asked):
+        raise PlanError(f"{plan.source}: no configuration leaves out records; state some under `suppressed`")
+    intended = replace(plan, configurations=asked)
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        privacy = PrivacyTable.of(CountedTable.of(opened, intended), intended)
+    configurations: list[Configuration] = []
+    left_out: dict[str, int] = {}
+    for done, each in enumerate(asked):
+        progress(done, len(asked))
+        if each.suppresses:
+            suppressed = privacy.suppressed(each)
+            left_out[each.id] = int(privacy.records.counts[suppressed.places].sum())
+            each = replace(each, suppressed=suppressed.records, suppressed_cells=suppressed.cells)  # noqa: PLW2901 - the same, counted
+        configurations.append(each)
+    return CellPlan(replace(plan, configurations=tuple(configurations)), left_out)
+
+
+def shown_records(counted: CountedTable, plan: Plan) -> CountedTable:
+    """Return the table without the records that every release leaves out, recounted if there are any.
+
+    With a masking that is random or was applied elsewhere, the records left out are unknown, and all are counted.
+
+    Raises:
+        TableError: The table cannot be read.
+    """
+    leave_out = all(configuration.suppresses for configuration in plan.configurations)
+    if not leave_out or any(not masking.is_by_value for attribute in plan.attributes for masking in attribute.maskings):
+        return counted
+    privacy = PrivacyTable.of(counted, plan)
+    hidden = _hidden_in_all(privacy, plan)
+    if not hidden.any():
+        return counted
+    records = privacy.records
+    texts = [_texts(domain, codes) for domain, codes in zip(records.domains, records.codes[hidden].T, strict=True)]
+    combinations = sorted({each for spelled in zip(*texts, strict=True) for each in product(*spelled)})
+    return counted.restricted_to(_without(counted.table, records.columns, combinations), plan.label)
+
+
+def _hidden_in_all(privacy: PrivacyTable, plan: Plan) -> NDArray[np.bool_]:
+    """(combinations,) Which of the distinct records are in no release."""
+    hidden = np.ones(len(privacy.records.counts), dtype=np.bool_)
+    for configuration in plan.configurations:
+        suppressed = privacy.suppressed(configuration)
+        left_out = np.zeros_like(hidden)
+        left_out[suppressed.places] = suppressed.left_out
+        hidden &= left_out
+        if not hidden.any():
+            break
+    return hidden
+
+
+def _texts(domain: Domain, codes: NDArray[np.intp]) -> Iterator[Sequence[str]]:
+    """Yield for each code all texts of its value in the table."""
+    spellings: dict[int, list[str]] = {}
+    for text, place in domain.places.items():
+        spellings.setdefault(place, []).append(text)
+    yield from (spellings[code] for code in codes.tolist())
+
+
+def _without(table: Table, columns: Sequence[str], combinations: Sequence[tuple[str, ...]]) -> Table:
+    """Return the table without the records that have one of these combinations of texts."""
+    readings = [table.reading(name) for name in columns]
+    keys = {
+        f"h{n}": pa.array(
+            [None if combination[n] == MISSING else reading.key_of(combination[n]) for combination in combinations],
+            ibis.dtype(reading.type).to_pyarrow(),
+        )
+        for n, reading in enumerate(readings)
+    }
+    hidden = table.engine.keep(table.engine.lookup(pa.table(keys)))
+    places = table.positions(columns)
+    equal = [
+        reading.key(table.source[f"c{place}"]).identical_to(hidden[f"h{n}"])
+        for n, (place, reading) in enumerate(zip(places, readings, strict=True))
+    ]
+    return replace(table, source=table.source.anti_join(hidden, equal), memory=None, kept={})

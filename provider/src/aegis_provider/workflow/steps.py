@@ -27,7 +27,7 @@ from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.prepare import PreparedEntry
 from aegis_provider.privacy import assess
-from aegis_provider.privacy.cell_plan import suppress_cells
+from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict

@@ -9,7 +9,7 @@ import pytest
 
 from aegis_provider import apply, load_plan
 from aegis_provider.errors import TableError
-from aegis_provider.privacy.cell_plan import suppress_cells
+from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.records import rows_of
 from aegis_provider.synth.released import MaskedRecords, Released, masked_records, meanings_by_plan
 from aegis_provider.synth.transfer import transfer_of

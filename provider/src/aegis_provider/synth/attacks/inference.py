@@ -6,8 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.records import Column, Records
-from aegis_provider.records.records import NUMERIC
+from aegis_provider.records import NUMERIC, Column, Records
 from aegis_provider.synth.attacks.case import Case
 from aegis_provider.synth.attacks.linkability import nearest
 from aegis_provider.synth.attacks.outcome import Outcome, share_of

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.errors import TableError, shortened
-from aegis_provider.records.records import NUMERIC, Column
+from aegis_provider.records import NUMERIC, Column
 from aegis_provider.table.values import MISSING, ValueType
 
 _MOST_DIGITS: Final = 18

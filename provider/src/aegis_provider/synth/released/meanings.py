@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking.hierarchy import DATE_UNITS
-from aegis_provider.records import Column
-from aegis_provider.records.records import NUMERIC
+from aegis_provider.records import NUMERIC, Column
 from aegis_provider.synth.released.spellings import Key, Spelling, folded, is_missing, spelling_of
 from aegis_provider.table.values import MISSING, Domain, ValueType, key_of
 

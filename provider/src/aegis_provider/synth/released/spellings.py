@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from aegis_provider.records.records import NUMERIC
+from aegis_provider.records import NUMERIC
 from aegis_provider.table.notation import MONTHS, ORDERS
 from aegis_provider.table.values import Domain, ValueType, is_whole
 
