@@ -9,7 +9,7 @@ import numpy as np
 from aegis_provider import Plan, Requirement, find_configurations, load_plan
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.search.evaluation import Evaluation
-from aegis_provider.search.monotone import search
+from aegis_provider.search.lattice import search
 from aegis_provider.search.problem import evaluation_of
 from aegis_provider.table import open_table
 from bench.measuring import heading, in_own_process, peak_memory, run, table, timed, verdict

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aegis_provider.check.estimates import auc, one_against_rest
-from aegis_provider.check.models import Fold
+from aegis_provider.check.masked_records import Fold
 from tests.for_each import for_each
 
 CELLS = np.indices((6, 6, 6)).reshape(3, -1).T

@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from aegis_provider.check.estimates import accuracy, auc, excess_of, noise_of, one_against_rest
-from aegis_provider.check.models import Fold, folds_of
+from aegis_provider.check.masked_records import Fold, folds_of
 from tests.for_each import for_each
 
 RANDOM = np.random.default_rng(5)

@@ -12,8 +12,7 @@ from aegis_provider.counting.counts import Partition
 from aegis_provider.privacy import breaks, classes_of
 from aegis_provider.search.configurations import preferred
 from aegis_provider.search.evaluation import ClassCounter
-from aegis_provider.search.lattice import Choices, Lattice
-from aegis_provider.search.monotone import search
+from aegis_provider.search.lattice import Choices, Lattice, search
 from aegis_provider.table.values import Domain
 
 

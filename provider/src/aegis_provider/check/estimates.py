@@ -19,7 +19,7 @@ import numpy as np
 import scipy  # loads its submodules on first use
 from numpy.typing import NDArray
 
-from aegis_provider.check.models import Fold, Labels
+from aegis_provider.check.masked_records import Fold, Labels
 from aegis_provider.check_result import CHANCE, Interval
 
 _UPPER = 0.975

@@ -4,7 +4,7 @@ result = find_configurations(Path("health.csv"), plan, Requirement({"k": 5, "l":
 result.frontier[0].configuration  # the best
 """
 
-from aegis_provider.search.configurations import choose_again, find_configurations
-from aegis_provider.search.result import FrontierPoint, Requirement, SearchResult, in_words
+from aegis_provider.search.configurations import FrontierPoint, SearchResult, choose_again, find_configurations
+from aegis_provider.search.problem import Requirement, in_words
 
 __all__ = ["FrontierPoint", "Requirement", "SearchResult", "choose_again", "find_configurations", "in_words"]

@@ -1,6 +1,6 @@
 """Search for the configurations of a plan that meet requirements on a table, by utility."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 
@@ -16,15 +16,83 @@ from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, refuse_without_order
 from aegis_provider.progress import Progress
-from aegis_provider.search.each import explore_each
 from aegis_provider.search.evaluation import Evaluation
-from aegis_provider.search.exploration import Clock, Exploration
+from aegis_provider.search.exploration import Clock, Exploration, explore_each
 from aegis_provider.search.lattice import Node
-from aegis_provider.search.problem import Problem
-from aegis_provider.search.result import FrontierPoint, Requirement, SearchResult
+from aegis_provider.search.problem import Problem, Requirement
 from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, delimiter_in, open_table
 from aegis_sdk.wire import stricter, strictest
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The best configuration that meets a requirement.
+
+    Attributes:
+        requirement: The requirement.
+        configuration: The configuration, with its measured `privacy` and number of `suppressed` records; `None` without
+            one.
+        utility: Its utility; NaN without a configuration.
+        share: The utility as a share of that of the unmasked table; NaN without a configuration.
+        minimal: The number of combinations that meet the requirement while none finer by one step does; `None` if not
+            counted.
+        complete: Whether the configuration is proven to be optimal, or no combination proven to meet the requirement.
+        at_most_more: An upper bound of the possible gain in utility, as a share of this utility; 0 if complete, `None`
+            if unknown.
+    """
+
+    requirement: Requirement
+    configuration: Configuration | None
+    utility: float
+    share: float
+    minimal: int | None
+    complete: bool
+    at_most_more: float | None
+
+    @property
+    def at_most(self) -> float | None:
+        """An upper bound of the share of the unmasked table's utility that a configuration can have; `None` if
+        unknown.
+        """
+        return None if self.at_most_more is None else min(1.0, self.share * (1 + self.at_most_more))
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The result of a search.
+
+    Attributes:
+        configurations: The configurations, the best first; equal ones in the order of `aegis advise`.
+        utilities: The utility of each by `measure`.
+        shares: The utilities as shares of that of the unmasked table.
+        frontier: The best configuration for each requirement, in the order of the requirements.
+        measure: The id of the measure of utility.
+        unmasked: The utility of the unmasked table, with rare values merged as in an entry; at least the highest
+            utility of a configuration.
+        nodes: The number of combinations of choices.
+        evaluated: The number of evaluations of requirements.
+        interrupted: Whether Ctrl-C ended the search; the configurations are then the best so far.
+        ignored: By attribute, the choices excluded because they have too many masked values to compare.
+        records: The number of records in the table.
+    """
+
+    configurations: tuple[Configuration, ...]
+    utilities: tuple[float, ...]
+    shares: tuple[float, ...]
+    frontier: tuple[FrontierPoint, ...]
+    measure: str
+    unmasked: float
+    nodes: int
+    evaluated: int
+    interrupted: bool
+    ignored: Mapping[str, tuple[str, ...]]
+    records: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether the best configuration for each requirement is proven to be optimal."""
+        return all(point.complete for point in self.frontier)
 
 
 def preferred(nodes: Places, utilities: NDArray[np.float64], most: int) -> Places:

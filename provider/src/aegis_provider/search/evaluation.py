@@ -13,8 +13,7 @@ from aegis_provider.counting.counts import Counts, Partition, Places
 from aegis_provider.errors import PlanError
 from aegis_provider.privacy import CRITERIA, Classes, breaks, classes_of
 from aegis_provider.progress import Progress
-from aegis_provider.search.lattice import Lattice, Node
-from aegis_provider.search.monotone import Decision, search
+from aegis_provider.search.lattice import Decision, Lattice, Node, search
 
 Keys: TypeAlias = NDArray[np.int64]
 

@@ -1,15 +1,19 @@
 """The choices for each attribute, and the lattice of their combinations, ordered from fine to coarse."""
 
 import math
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeAlias
+from functools import cached_property, reduce
+from itertools import cycle
+from random import Random
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counts import Partition, Places
+from aegis_provider.progress import Progress
 
 Steps: TypeAlias = tuple[tuple[int, ...], ...]
 
@@ -144,3 +148,171 @@ def _stepped(node: Node, steps: list[Steps]) -> Iterator[Node]:
     for axis, place in enumerate(node):
         for step in steps[axis][place]:
             yield (*node[:axis], step, *node[axis + 1 :])
+
+
+_SEED = 0
+_ORDERS = 1021
+
+UNKNOWN: Final = 0
+HOLDS: Final = 1
+FAILS: Final = 2
+
+# NumPy is fast with rows of this many bytes, and slow with boxes whose last side has only a few.
+_ROW = 1024
+_SCANNED_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Tags:
+    """A byte for each node. If a node holds, so do all coarser ones; if it fails, so do all finer ones.
+
+    Attributes:
+        lattice: The lattice.
+        flags: The nodes in the lattice's order. The last axis combines as many of the last attributes as fit, so that
+            few operations on long rows tag the box of nodes above or below a node.
+    """
+
+    lattice: Lattice
+    flags: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, lattice: Lattice) -> "Tags":
+        """Return tags with every node unknown."""
+        shape = lattice.shape
+        row = max((_ROW, *shape[-1:]))
+        outer = next(axis for axis in range(len(shape) + 1) if math.prod(shape[axis:]) <= row)
+        return cls(lattice, np.zeros((*shape[:outer], math.prod(shape[outer:])), dtype=np.uint8))
+
+    @cached_property
+    def bytes(self) -> memoryview:
+        """The flags as flat memory, which is faster to read one by one than an array."""
+        return self.flags.reshape(-1).data
+
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """For each attribute, the distance between the places of nodes that differ by one in it."""
+        shape = self.lattice.shape
+        return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+    def place(self, node: Node) -> int:
+        """Return the place of the node's byte."""
+        return sum(map(operator.mul, node, self.strides))
+
+    def tag(self, node: Node, *, holds: bool) -> None:
+        """Tag a node and all coarser ones as holding, or it and all finer ones as failing."""
+        pairs = zip(self.lattice.choices, node, strict=True)
+        if holds:
+            self._mark([each.follows[:, place] for each, place in pairs], HOLDS)
+        else:
+            self._mark([each.follows[place] for each, place in pairs], FAILS)
+
+    def _mark(self, chosen: Sequence[NDArray[np.bool_]], flag: int) -> None:
+        """Set a flag on a box of nodes; `chosen` has for each attribute (choices,) which choices the box includes."""
+        outer = self.flags.ndim - 1
+        row: NDArray[Any] = reduce(np.multiply.outer, chosen[outer:], np.array(1, dtype=np.uint8))
+        self.flags[_box(chosen[:outer])] |= row.reshape(-1).astype(np.uint8) * np.uint8(flag)
+
+    def next_unknown(self, start: int) -> int | None:
+        """Return the place of the first unknown node from `start` on, or `None` if there is none."""
+        flat = self.flags.reshape(-1)
+        while start < len(flat):
+            ahead = flat[start : start + _SCANNED_AT_ONCE]
+            first = int(ahead.argmin())
+            if ahead[first] == UNKNOWN:
+                return start + first
+            start += len(ahead)
+        return None
+
+    def node(self, place: int) -> Node:
+        """Return the node at a place in the lattice's order."""
+        return tuple(int(each) for each in np.unravel_index(place, self.lattice.shape))
+
+    def holding(self) -> NDArray[np.bool_]:
+        """Return which nodes are known to hold, as an array of the lattice's shape."""
+        holding: NDArray[np.bool_] = self.flags == HOLDS
+        return holding.reshape(self.lattice.shape)
+
+
+def _box(chosen: Sequence[NDArray[np.bool_]]) -> tuple[Any, ...]:
+    """Return an index of the box; slices, which are fastest, if the choices of every attribute are consecutive.
+
+    They always are in chains.
+    """
+    places = [np.flatnonzero(choices) for choices in chosen]
+    if all(place[-1] - place[0] == len(place) - 1 for place in places):
+        return tuple(slice(int(place[0]), int(place[-1]) + 1) for place in places)
+    return np.ix_(*places)
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The decision for every node.
+
+    Attributes:
+        holds: An array of the lattice's shape.
+        evaluated: The number of nodes evaluated.
+    """
+
+    holds: NDArray[np.bool_]
+    evaluated: int
+
+
+def search(
+    lattice: Lattice, holds: Callable[[Node], bool], progress: Progress = lambda _done, _nodes: None
+) -> Decision:
+    """Decide `holds` for every node; it must be monotone, so if it is true for a node, it is true for all coarser ones.
+
+    From the first unknown node, a path leads up step by step through other unknown nodes. A binary search finds where
+    on the path `holds` becomes true, and everything implied by monotonicity is tagged (Flash: Kohlmayer et al. 2012). A
+    path between nodes that hold and nodes that fail is short, so most evaluations meet a minimal node that holds or a
+    coarsest one that fails.
+
+    Args:
+        lattice: The lattice.
+        holds: The predicate.
+        progress: Called with the number of nodes passed and the number of all nodes.
+    """
+    tags, orders = Tags.of(lattice), _orders(len(lattice.choices))
+    evaluated, place = 0, tags.next_unknown(0)
+    while place is not None:
+        path = _path(tags, tags.node(place), orders)
+        evaluated += _bisect(tags, path, holds)
+        progress(place, lattice.nodes)
+        place = tags.next_unknown(place)
+    return Decision(tags.holding(), evaluated)
+
+
+def _orders(axes: int) -> Iterator[Sequence[int]]:
+    """Cycle endlessly through some random orders of the axes: any path will do."""
+    random = Random(_SEED)  # noqa: S311 - no secret
+    return cycle([random.sample(range(axes), axes) for _ in range(_ORDERS)])
+
+
+def _path(tags: Tags, node: Node, orders: Iterator[Sequence[int]]) -> list[Node]:
+    """Return a path up from a node, in single steps through unknown nodes, as far as possible."""
+    path = [node]
+    while step := _step_up(tags, path[-1], next(orders)):
+        path.append(step)
+    return path
+
+
+def _step_up(tags: Tags, node: Node, axes: Sequence[int]) -> Node | None:
+    """Return an unknown node that is coarser by one step of one of the axes, or `None` if there is none."""
+    place = tags.place(node)
+    for axis in axes:
+        for step in tags.lattice.choices[axis].coarser[node[axis]]:
+            if tags.bytes[place + (step - node[axis]) * tags.strides[axis]] == UNKNOWN:
+                return (*node[:axis], step, *node[axis + 1 :])
+    return None
+
+
+def _bisect(tags: Tags, path: list[Node], holds: Callable[[Node], bool]) -> int:
+    """Tag all nodes of a path from fine to coarse, and return the number of evaluations."""
+    low, high, evaluated = 0, len(path), 0
+    while low < high:
+        middle = (low + high) // 2
+        does = holds(path[middle])
+        tags.tag(path[middle], holds=does)
+        evaluated += 1
+        low, high = (low, middle) if does else (middle + 1, high)
+    return evaluated

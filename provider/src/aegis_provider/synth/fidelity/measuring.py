@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.check.estimates import Estimate, Numbers, accuracy, weighted_auc
-from aegis_provider.check.models import MODELS, Feature, Fold, Labels, fitting_of
+from aegis_provider.check.masked_records import MODELS, Feature, Fold, Labels, fitting_of
 from aegis_provider.check_result import CHANCE
 from aegis_provider.classifiers import Fitting, Matrix
 from aegis_provider.errors import TableError, shortened
