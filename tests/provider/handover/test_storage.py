@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from aegis_provider.errors import OutputError
 from aegis_provider.handover import storage_at
-from aegis_provider.handover.retrying import pause, retried
+from aegis_provider.handover.storage import pause, retried
 from aegis_sdk import AegisError
 from tests.for_each import for_each
 from tests.stores import web_store

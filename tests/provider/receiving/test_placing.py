@@ -2,8 +2,8 @@
 
 import time
 
-from aegis_provider.receiving.placing import STARRED, UNKNOWN, Listed, Span, can_be_output, placed, span_of
-from aegis_provider.receiving.privacy import Roles
+from aegis_provider.receiving.delivered import STARRED, UNKNOWN, Listed, Span, can_be_output, placed, span_of
+from aegis_provider.receiving.verification import Roles
 from aegis_provider.table.values import ValueType
 from tests.for_each import for_each
 

@@ -1,4 +1,4 @@
-"""Training and testing of models on a table and on its releases, within a time limit."""
+"""Training and testing of models on a table and on its releases, in every fold, until time is up."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence

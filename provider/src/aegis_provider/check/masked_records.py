@@ -1,4 +1,4 @@
-"""The records of a table, unmasked and masked by configurations, in the same order."""
+"""The records of a table, unmasked and masked by configurations, in the same order, and what models are fitted to."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,8 +16,7 @@ from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, TableError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.processes import results
-from aegis_provider.records import MOST_RECORDS, drawn, numbers_of, rows_of
-from aegis_provider.records.records import NUMERIC, as_numbers
+from aegis_provider.records import MOST_RECORDS, NUMERIC, as_numbers, drawn, numbers_of, rows_of
 from aegis_provider.release.blocks import Release, Texts, blocks_of, places_of
 from aegis_provider.release.promise import Promise
 from aegis_provider.table import Table, open_table

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from aegis_provider.digests import digest_of
 from aegis_provider.privacy import CRITERIA
-from aegis_provider.receiving.parts import UnknownText
-from aegis_provider.receiving.privacy import Measured
-from aegis_provider.receiving.verification import Verified, verify
+from aegis_provider.receiving.comparison import UnknownText
+from aegis_provider.receiving.verification import Measured, Verified, verify
 from aegis_sdk.cli.group import LocalVerification
 from aegis_sdk.cli.terminal import aligned, progress_bar, say, warn
 from aegis_sdk.reading import number, shown

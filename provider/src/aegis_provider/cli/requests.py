@@ -176,8 +176,7 @@ def agent(
     Any number of agents may run: one of them fulfils a request, and another takes over if it dies. Failures are retried
     with growing pauses.
     """
-    from aegis_provider.handover.agent import Agent
-    from aegis_provider.handover.policy import load_policy
+    from aegis_provider.handover.agent import Agent, load_policy
     from aegis_sdk import Client
 
     with Client() as service:

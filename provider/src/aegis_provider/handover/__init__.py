@@ -6,11 +6,9 @@ for event in Agent(client, load_policy("policy.yaml"), work).round():    # unatt
     print(event.kind, event.detail)
 """
 
-from aegis_provider.handover.agent import Agent, Event
+from aegis_provider.handover.agent import Agent, Event, Policy, Rule, load_policy
 from aegis_provider.handover.fulfilling import Fulfilled, Task, fulfil
-from aegis_provider.handover.policy import Policy, Rule, load_policy
-from aegis_provider.handover.relinking import relink
-from aegis_provider.handover.storage import Storage, storage_at
+from aegis_provider.handover.storage import Storage, relink, storage_at
 
 __all__ = [
     "Agent",

@@ -1,4 +1,4 @@
-"""Fulfils an approved request: masks, measures, uploads, and reports to the service."""
+"""Fulfils an approved request: compares plan and entry, masks, measures, uploads, and reports to the service."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,20 +20,11 @@ from aegis_provider.errors import (
     PromiseError,
     ServiceError,
     SmallCountsError,
+    shortened,
 )
-from aegis_provider.handover.agreement import refuse_other
-from aegis_provider.handover.leasing import LEASED, SECONDS, Held, leased
-from aegis_provider.handover.storage import Storage
-from aegis_provider.handover.work_folder import (
-    CSV_ENDING,
-    MEDIA_TYPES,
-    InUseError,
-    abandon,
-    file_name,
-    masked_file,
-    work_folder,
-)
-from aegis_provider.plan.model import DROP, Plan
+from aegis_provider.handover.leasing import LEASED, SECONDS, Held, InUseError, abandon, leased, masked_file, work_folder
+from aegis_provider.handover.storage import CSV_ENDING, MEDIA_TYPES, Storage, file_name
+from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_provider.privacy import CRITERIA, columns_of
 from aegis_provider.receiving.with_entry import SECONDS as TOGETHER_SECONDS
 from aegis_provider.receiving.with_entry import judged_beside
@@ -48,8 +39,8 @@ from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
 from aegis_sdk._links import link_faults
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
-from aegis_sdk.wire import LARGEST_CARD, DataRequest, DeliveryDescriptor, EntryDocument, faults_of
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, generated_of, maskings_of, promises_of, read_together_line
+from aegis_sdk.wire import LARGEST_CARD, SUPPRESSED, DataRequest, DeliveryDescriptor, EntryDocument, faults_of
 
 _NAMED: Final = 3
 """Maximum number of undecided places to name."""
@@ -410,3 +401,64 @@ def _delivered(
         with suppress(OutputError):
             storage.remove(name)
         raise
+
+
+Json = Mapping[str, Any]
+
+
+def refuse_other(service: Client, request: DataRequest, plan: Plan) -> dict[str, float]:
+    """Refuse a plan from which the approved version of the entry was not made.
+
+    Returns:
+        The entry's promises for the configuration, by privacy criterion.
+
+    Raises:
+        ServiceError: The digest of the entry's version differs.
+        PlanError: The plan masks differently from the entry.
+        AegisError: The service does not respond, or refuses.
+    """
+    entry_id, version = request.entry.id, request.entry.version
+    head = service.entry(entry_id, version)
+    if head.digest != request.entry.digest:
+        raise ServiceError(
+            f"entry {entry_id}: version {version} is {head.digest}, but {request.entry.digest} was requested"
+        )
+    difference = next(_differences(head.entry_schema, request.configuration or "", plan), None)
+    if difference is not None:
+        raise PlanError(
+            f"{plan.source}: {difference}; use the plan that version {version} of {shortened(request.entry.name)} was "
+            "made from"
+        )
+    stated = promises_of(head.entry_schema, [request.configuration or ""])
+    vouched = {name: numbers[0] for name, numbers in stated.items() if name not in SUPPRESSED}
+    return {name: number for name, number in vouched.items() if number is not None}
+
+
+def _differences(entry: Json, configuration: str, plan: Plan) -> Iterator[str]:
+    if entry["label"]["name"] != plan.label:
+        yield f"its label is {shortened(plan.label)}, but {shortened(entry['label']['name'])} was published"
+    if generated_of(entry, configuration) is not None:
+        if plan.generated_table(configuration) is None:
+            yield f"it offers no generated table {configuration!r}"
+        return
+    published = maskings_of(entry, configuration)
+    mine = plan.configuration(configuration).maskings
+    for name in mine.keys() | published.keys():
+        of_plan, of_entry = mine.get(name, DROP), published.get(name, DROP)
+        if of_plan != of_entry:
+            yield f"{configuration} masks {shortened(name)} by {of_plan!r}, but {of_entry!r} was published"
+    yield from _other_functions(entry, published, plan)
+
+
+def _other_functions(entry: Json, maskings: Mapping[str, str], plan: Plan) -> Iterator[str]:
+    """Yield the masking functions that differ, ignoring parameters that the entry leaves out."""
+    of_entry = {(each["name"], one["id"]): one["function"] for each in entry["attributes"] for one in each["maskings"]}
+    of_plan = {(attribute.name, one.id): one.function for attribute in plan.attributes for one in attribute.maskings}
+    for place in maskings.items():
+        if place[1] in (IDENTITY, DROP):
+            continue
+        published, mine = of_entry[place], of_plan[place]
+        parameters = json.loads(json.dumps(mine.parameters()))
+        others = [name for name, value in published["parameters"].items() if parameters.get(name) != value]
+        if published["name"] != mine.name or others:
+            yield f"masking {place[1]!r} of {shortened(place[0])} is not the one that was published"

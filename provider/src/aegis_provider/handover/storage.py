@@ -3,23 +3,45 @@ File names contain the SHA-256 of the content, so a repeated upload never replac
 not repeated.
 """
 
-from collections.abc import Iterable, Iterator
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 from urllib.parse import quote, urlsplit
 
 import httpx
 
-from aegis_provider.errors import OutputError
+from aegis_provider.errors import OutputError, ServiceError
 from aegis_provider.extras import needs_extra
-from aegis_provider.handover.retrying import retried
 from aegis_provider.output import written_whole
 from aegis_provider.progress import Progress
+from aegis_provider.release.table_file import PARQUET_ENDING
+from aegis_sdk import Client
 from aegis_sdk.cli.terminal import InputError
-from aegis_sdk.wire import Link, MediaType
+from aegis_sdk.wire import DataRequest, Link, MediaType
+
+CSV_ENDING: Final = ".csv"
+
+
+MEDIA_TYPES: Final[Mapping[str, MediaType]] = {
+    CSV_ENDING: "text/csv",
+    PARQUET_ENDING: "application/vnd.apache.parquet",
+}
+
+
+def file_name(request_id: str, sha256: str, ending: str) -> str:
+    """Return the name in the storage of a request's masked table."""
+    return f"{request_id}-{sha256}{ending}"
+
+
+def ending_of(media_type: str) -> str:
+    """Return the file ending of a media type."""
+    return next(ending for ending, each in MEDIA_TYPES.items() if each == media_type)
+
 
 if TYPE_CHECKING:
     from obstore.store import AzureStore, GCSStore, S3Store
@@ -303,3 +325,68 @@ def read(file: Path, progress: Progress) -> Iterator[bytes]:
             yield part
             done += len(part)
             progress(done, size)
+
+
+Result = TypeVar("Result")
+
+TRIES: Final = 5
+SHORTEST: Final = 0.5
+LONGEST: Final = 300.0
+
+
+def pause(failures: int, shortest: float = SHORTEST, longest: float = LONGEST) -> float:
+    """Return the seconds to wait after this many consecutive failures, doubling each time.
+    A random share is subtracted, so that clients that failed together do not retry together.
+    """
+    upper = min(longest, shortest * 2.0 ** min(failures, 32))
+    return upper * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+
+
+def retried(work: Callable[[], Result], may_pass: Callable[[Exception], bool], tries: int = TRIES) -> Result:
+    """Return the result of some work, which is retried while its failures are transient.
+
+    Raises:
+        Exception: The last failure.
+    """
+    for failures in range(1, tries):
+        try:
+            return work()
+        except Exception as error:
+            if not may_pass(error):
+                raise
+            time.sleep(pause(failures))
+    return work()
+
+
+SOON: Final = timedelta(days=1)
+
+
+def relink(service: Client, request_id: str, storage: Storage) -> DataRequest:
+    """Renew the link of a delivered request to the same file, and return the request.
+
+    Args:
+        service: The service.
+        request_id: The request.
+        storage: The storage of the file.
+
+    Raises:
+        ServiceError: Nothing was delivered.
+        OutputError: The storage does not have the file.
+        AegisError: The service does not respond, or refuses.
+    """
+    delivery = service.requests.get(request_id).delivery
+    if delivery is None:
+        raise ServiceError(f"request {request_id}: nothing was delivered yet; use aegis requests fulfil")
+    name = file_name(request_id, delivery.sha256, ending_of(delivery.media_type))
+    size = storage.size(name)
+    if size != delivery.size:
+        there = "is not there" if size is None else f"has {size} bytes, not {delivery.size}"
+        raise OutputError(f"{name}: {there}; name the place that it was delivered to")
+    link = storage.link(name)
+    return service.requests.relink(request_id, link.url, link.expires_at)
+
+
+def ends_soon(request: DataRequest) -> bool:
+    """Return whether the link to a delivered table expires within a day, or has expired."""
+    expires_at = None if request.delivery is None else request.delivery.expires_at
+    return expires_at is not None and expires_at < datetime.now(UTC) + SOON

@@ -1,17 +1,281 @@
-"""The counts of a delivered table, made by the same engine as for entries."""
+"""The counts of a delivered table, made by the same engine as for entries, and the listed masked value of each text.
 
-from collections.abc import Mapping, Sequence
+An entry lists masked values, but by default merges rare ones under a name such as `[10,20)` or `a or others`. If a text
+could belong to several of these, they are compared as one group, to avoid false differences.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
-from typing import Self
+from typing import Any, Final, Self
 
 import numpy as np
+import scipy
 
-from aegis_provider.counting.counts import Counts, Places, Tally, tally
-from aegis_provider.receiving.placing import STARRED, Placing
+from aegis_provider.counting.counts import Counts, Partition, Places, Tally, tally
+from aegis_provider.errors import UnmaskableValueError
+from aegis_provider.masking.function import MaskingFunction
+from aegis_provider.masking.lookup import Mapped
+from aegis_provider.masking.numbers import EdgeBuckets, EqualBuckets, Round, TopBottom
+from aegis_provider.masking.texts import Blur, BlurPositions, Suppress
+from aegis_provider.privacy.cells import STAR
 from aegis_provider.table import Table
 from aegis_provider.table.formulas import Escaped, Formulas, are_escaped, is_formula
+from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, key_of
 from aegis_sdk.wire import Evidence
+
+_INTERVAL = re.compile(r"[\[(](?P<low>[^,]+),(?P<high>[^,]+)\)(?P<missing> or missing)?")
+_RANGE = re.compile(r"(?P<low>-?[\d.]+)-(?P<high>-?[\d.]+)", re.ASCII)
+_OPEN = re.compile(r"(?P<low>-?[\d.]+)\+|<(?P<high>-?[\d.]+)", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_INFINITE: Final = ("-inf", "inf")
+
+
+@dataclass(frozen=True)
+class Span:
+    """The numbers from `low` to `high`, without `high` itself if the span is `open`."""
+
+    low: Decimal
+    high: Decimal
+    open: bool = False
+
+    def overlaps(self, other: "Span") -> bool:
+        """Return whether some number is in both."""
+        first, second = (self, other) if self.low <= other.low else (other, self)
+        return first.high > second.low or (first.high == second.low and not first.open)
+
+    def widened(self, by: Decimal) -> "Span":
+        """Return the span extended by this much on either side, including both ends."""
+        return Span(self.low - by, self.high + by)
+
+
+def span_of(text: str) -> Span | None:
+    """Return the span of a masked text; `None` if it has none."""
+    if interval := _INTERVAL.fullmatch(text):
+        low, high = _end(interval["low"]), _end(interval["high"])
+        return None if low is None or high is None else Span(low, high, open=True)
+    if both := _RANGE.fullmatch(text):
+        low, high = _end(both["low"]), _end(both["high"])
+        return None if low is None or high is None else Span(low, high)
+    if (one := _OPEN.fullmatch(text)) is not None:
+        end = _end(one["low"] or one["high"])
+        if end is None:
+            return None
+        return Span(end, Decimal("Infinity")) if one["low"] else Span(Decimal("-Infinity"), end, open=True)
+    number = _end(text)
+    return None if number is None or not number.is_finite() else Span(number, number)
+
+
+def is_interval(text: str) -> bool:
+    """Return whether a text is written as an interval, the name of groups of numbers in entries."""
+    return _INTERVAL.fullmatch(text) is not None
+
+
+def _end(text: str) -> Decimal | None:
+    """Return a number, or a date as its day number; `None` if the text is neither, or too long."""
+    if text in _INFINITE:
+        return Decimal(text)
+    try:
+        if _DATE.fullmatch(text):
+            return Decimal(dt.date.fromisoformat(text).toordinal())
+        return decimal_of(text)
+    except (UnmaskableValueError, ValueError):
+        return None
+
+
+Parameters = Mapping[str, Any]
+
+_INVALID = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, UnmaskableValueError)
+"""Errors raised by unknown parameters or values of a function."""
+
+
+def rounded_by(function: Mapping[str, Any] | None) -> Decimal | None:
+    """Return the maximum rounding error of the published function; `None` if it does not round."""
+    made = None if function is None else _function(function["name"], function.get("parameters") or {})
+    return made.to / 2 if isinstance(made, Round) else None
+
+
+def can_be_output(text: str, function: Mapping[str, Any] | None, value_type: ValueType) -> bool:
+    """Return whether the published function can produce this masked value; true if unknown.
+    Round, blur and the like map their masked values to themselves; for an interval, a number in it is masked.
+    """
+    masking = None if function is None else _function(function["name"], function.get("parameters") or {})
+    if masking is None or text == MISSING:
+        return True
+    # Masked values may be numbers even if the entry's type is integer: 7.5 may be a multiple of 2.5.
+    kinds = dict.fromkeys((value_type, ValueType.NUMBER, ValueType.STRING))
+    return any(_becomes(masking, one, kind, text) for one in _originals(text) for kind in kinds)
+
+
+def _becomes(masking: MaskingFunction, value: str, value_type: ValueType, text: str) -> bool:
+    try:
+        return masking.mask(Domain.of([value], value_type)) == [text]
+    except _INVALID:
+        return False
+
+
+def _originals(text: str) -> list[str]:
+    """Return the text itself, or for an interval also a number in it."""
+    span = span_of(text)
+    if span is None or span.low == span.high:
+        return [text]
+    within = span.low if span.low.is_finite() else span.high - 1
+    return [text, f"{within:f}"] if within.is_finite() else [text]
+
+
+def _function(name: str, parameters: Parameters) -> MaskingFunction | None:
+    try:
+        return _MAKERS[name](parameters) if name in _MAKERS else None
+    except _INVALID:
+        return None
+
+
+def _number(value: object) -> Decimal:
+    """Return a parameter as a number; the publisher may have written anything."""
+    return Decimal(value) if value in ("-inf", "inf") and isinstance(value, str) else decimal_of(str(value))
+
+
+def _buckets(parameters: Parameters) -> MaskingFunction:
+    if "edges" in parameters:
+        return EdgeBuckets(tuple(map(_number, parameters["edges"])))
+    return EqualBuckets(_number(parameters["width"]), _number(parameters.get("origin", 0)))
+
+
+def _blur(parameters: Parameters) -> MaskingFunction:
+    character = parameters.get("character", "*")
+    if "positions" in parameters:
+        return BlurPositions(tuple(parameters["positions"]), character)
+    return Blur(parameters["keep"], character, parameters.get("at", "start"))
+
+
+def _limits(parameters: Parameters) -> MaskingFunction:
+    top, bottom = (None if parameters.get(name) is None else _number(parameters[name]) for name in ("top", "bottom"))
+    return TopBottom(top, bottom)
+
+
+_MAKERS: Final[Mapping[str, Callable[[Parameters], MaskingFunction]]] = {
+    Round.name: lambda parameters: Round(_number(parameters["to"])),
+    Blur.name: _blur,
+    Suppress.name: lambda _: Suppress(),
+    TopBottom.name: _limits,
+    EqualBuckets.name: _buckets,
+}
+
+
+STARRED: Final = -1
+"""The place of a suppressed cell."""
+UNKNOWN: Final = -2
+"""The place of a text that is not listed."""
+
+_TOGETHER = re.compile(r"(.* or )?(others|rare values)( \(\d+\))?|.* or .*|.* to .*", re.DOTALL)
+_LOOKED_UP: Final = (Mapped.name, "hierarchy")
+"""Functions whose masked values can be any texts, even unrelated values of the attribute."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A column as described in an entry.
+
+    Attributes:
+        texts: The listed masked values.
+        value_type: The type of the unmasked values.
+        function: The masking function; `None` for an unmasked column.
+        exact: Whether every masked value is listed unmerged.
+    """
+
+    texts: Sequence[str]
+    value_type: ValueType = ValueType.STRING
+    function: Mapping[str, Any] | None = None
+    exact: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Placing:
+    """The listed masked values in groups that are compared together, and the group of each text of a column."""
+
+    groups: Partition
+    of_text: Mapping[str, int]
+
+    @property
+    def unknown(self) -> list[str]:
+        """The texts that are not listed."""
+        return [text for text, group in self.of_text.items() if group == UNKNOWN]
+
+
+def placed(listed: Listed, texts: Iterable[str]) -> Placing:
+    """Return the placing of a column's texts."""
+    texts = list(dict.fromkeys(texts))
+    own = _literal(listed, texts)
+    left = [text for text in texts if text not in own and text != STAR]
+    places: dict[str, Collection[int]] = {text: (place,) for text, place in own.items()}
+    if left and not listed.exact and any(map(_is_of_several, listed.texts)):
+        places |= _elsewhere(listed, own, left)
+    groups = _groups(len(listed.texts), places.values())
+    of_text = {text: int(groups.groups[min(at)]) for text, at in places.items() if at}
+    missing = {text: STARRED if text == STAR else UNKNOWN for text in texts if text not in of_text}
+    return Placing(groups, of_text | missing)
+
+
+def _literal(listed: Listed, texts: Sequence[str]) -> dict[str, int]:
+    """Return the places of texts that are listed, possibly in another spelling of the same value."""
+    places = {text: place for place, text in enumerate(listed.texts)}
+    own = {text: places[text] for text in texts if text in places}
+    if listed.function is None and listed.value_type is not ValueType.STRING:
+        keys = {_key(text, listed.value_type): place for text, place in places.items()}
+        keys.pop(None, None)
+        known = {text: keys.get(_key(text, listed.value_type)) for text in texts if text not in own}
+        own |= {text: place for text, place in known.items() if place is not None}
+    return own
+
+
+def _key(text: str, value_type: ValueType) -> object:
+    try:
+        return None if text == MISSING else key_of(text, value_type)
+    except UnmaskableValueError:
+        return None
+
+
+def _is_of_several(text: str) -> bool:
+    """Return whether a listed name can stand for several masked values."""
+    return is_interval(text) or _TOGETHER.fullmatch(text) is not None
+
+
+def _elsewhere(listed: Listed, own: Mapping[str, int], left: Sequence[str]) -> dict[str, Collection[int]]:
+    """Return the possible places of each unlisted text; none if it cannot be a masked value."""
+    if listed.function is not None and listed.function["name"] in _LOOKED_UP:
+        # Listed names are names of values here, so even a text equal to one may stand for another.
+        every = range(len(listed.texts))
+        return dict.fromkeys([*own, *left], every)
+    spans = [span_of(text) for text in listed.texts]
+    free = [place for place in range(len(listed.texts)) if place not in set(own.values())]
+    return {text: _candidates(listed, text, spans, free) for text in left}
+
+
+def _candidates(listed: Listed, text: str, spans: Sequence[Span | None], free: Sequence[int]) -> Collection[int]:
+    if not can_be_output(text, listed.function, listed.value_type):
+        return ()
+    if text == MISSING:
+        return [place for place in free if "missing" in listed.texts[place]] or free
+    mine = _span(listed, text)
+    near = [] if mine is None else [n for n, span in enumerate(spans) if span is not None and span.overlaps(mine)]
+    return near or free
+
+
+def _span(listed: Listed, text: str) -> Span | None:
+    """Return the span of the attribute's values that a text can stand for."""
+    span, by = span_of(text), rounded_by(listed.function)
+    return span if span is None or by is None else span.widened(by)
+
+
+def _groups(size: int, together: Iterable[Collection[int]]) -> Partition:
+    """Return the finest partition of places that puts each collection into one group."""
+    pairs = [(min(places), place) for places in together for place in places]
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    links = scipy.sparse.coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
+    return Partition.of(scipy.sparse.csgraph.connected_components(links, directed=False)[1].astype(np.intp))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,21 +1,200 @@
-"""The verdict on a delivered table."""
+"""The verdict on a delivered table: its columns and counts, and its privacy beside the promises."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Self
 
 import duckdb
+import numpy as np
 
+from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.errors import MachineError, ProviderError, TableError
+from aegis_provider.privacy import CRITERIA, classes_as_written, measure_privacy
 from aegis_provider.progress import Progress
-from aegis_provider.receiving.comparison import Comparison
+from aegis_provider.receiving.comparison import Comparison, Part
 from aegis_provider.receiving.delivered import Delivered
-from aegis_provider.receiving.parts import Part
-from aegis_provider.receiving.privacy import Measured, measured
 from aegis_provider.table import Table, delimiter_in, open_table
 from aegis_provider.table.formulas import Formulas, with_plain_header
-from aegis_sdk.wire import DataRequest, Evidence
+from aegis_provider.table.values import Domain, infer_type
+from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequest, Evidence, strictest
+
+_TOLERANCE: Final = 1e-6
+_ROLES: Final = ("quasi-identifier", "sensitive")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The roles of the columns of a delivered table.
+
+    Attributes:
+        quasi_identifiers: The columns that an attacker may know.
+        sensitive: The columns that nobody should learn.
+        known: Whether the provider stated the roles. Otherwise they are a plan's defaults: the label is sensitive, and
+            all other columns are quasi-identifiers, which underestimates class sizes at worst.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    known: bool
+
+    @classmethod
+    def of(cls, card: Mapping[str, Any] | None, columns: Sequence[str], label: str) -> Self:
+        """Return the roles on a release card, for the columns of the table.
+        A card without quasi-identifiers is ignored, since every promise would then hold.
+        """
+        told = (card or {}).get("columns")
+        known = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+        roles = {str(each.get("name")): each.get("role") for each in known}
+        shared = [*columns, label]
+        named = [tuple(name for name in shared if roles.get(name) == role) for role in _ROLES]
+        if named[0]:
+            return cls(named[0], named[1], known=True)
+        return cls.by_default(columns, label)
+
+    @classmethod
+    def by_default(cls, columns: Sequence[str], label: str) -> Self:
+        """Return the default roles."""
+        return cls(tuple(columns), (label,), known=False)
+
+
+_INEXACT: Final = "how many records are missing is not known exactly"
+_NO_ROLES: Final = "the delivery does not say which columns identify people, so all were taken"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The privacy of a delivered table.
+
+    Attributes:
+        reached: The measured value of each criterion.
+        promised: The strictest of the required, promised and delivered values.
+        broken: The criteria that fail.
+        undecided: The criteria that cannot be verified.
+        reason: Why not, in words.
+        quasi_identifiers: The stated quasi-identifiers; empty if all columns but the label were used.
+        k_by_all: The size of the smallest class by all columns but the label; `None` if not measured.
+    """
+
+    reached: Mapping[str, float]
+    promised: Mapping[str, float]
+    broken: tuple[str, ...]
+    undecided: tuple[str, ...]
+    reason: str = ""
+    quasi_identifiers: tuple[str, ...] = ()
+    k_by_all: float | None = None
+
+    @property
+    def kept(self) -> dict[str, float]:
+        """The measured values of the verified criteria."""
+        return {name: number for name, number in self.reached.items() if name not in self.undecided}
+
+    def faults(self) -> Iterator[str]:
+        """Yield a sentence for each broken promise."""
+        for name in self.broken:
+            sign = CRITERIA[name].sign
+            yield f"{name} was to be {sign} {self.promised[name]:g}, but is {self.reached[name]:g} in the file"
+
+
+def measured(comparison: Comparison, request: DataRequest) -> Measured:
+    """Measure the privacy of a table and compare it with the promises.
+
+    Criteria that compare a class with the whole table include the left-out records if all their counts are published
+    exactly. Otherwise the delivered records stand for the whole. This changes `t` by at most the share of missing
+    records; other such criteria are then not measured.
+    """
+    evidence, delivered = comparison.evidence, comparison.delivered
+    promised = _promised(evidence, request)
+    card = None if request.delivery is None else request.delivery.card
+    roles = Roles.of(card, delivered.columns, delivered.label)
+    if evidence.kind != "masked":  # its records belong to nobody
+        return Measured({}, promised, (), ())
+    whole = _whole(comparison, roles)
+    inexact = whole is None and comparison.missing.most > 0
+    names = [name for name in ("k", "l", "t", *promised) if not inexact or name == "t" or not CRITERIA[name].compares]
+    reached = _reached(delivered.table, roles, dict.fromkeys(names), whole, evidence)
+    share = min(comparison.missing.most, comparison.left_out.most) / max(delivered.records, 1)
+    slack = {"t": share} if inexact else {}
+    judged = [name for name in promised if name in reached]
+    short = [name for name in judged if not _holds(name, reached[name], promised[name], slack)]
+    loose = [name for name in judged if name not in short and not _holds(name, reached[name], promised[name], {})]
+    broken = tuple(short) if roles.known else ()
+    undecided = tuple(name for name in (*loose, *short) if name not in broken)
+    k_by_all = reached.get("k") if not roles.known else _k_by_all(comparison)
+    named = roles.quasi_identifiers if roles.known else ()
+    return Measured(reached, promised, broken, undecided, _INEXACT if roles.known else _NO_ROLES, named, k_by_all)
+
+
+def _k_by_all(comparison: Comparison) -> float:
+    """Return the number of records with the rarest combination of all columns but the label."""
+    delivered = comparison.delivered
+    every = Roles.by_default(delivered.columns, delivered.label)
+    return _reached(delivered.table, every, ["k"], None, comparison.evidence)["k"]
+
+
+def _promised(evidence: Evidence, request: DataRequest) -> dict[str, float]:
+    """Return the strictest promise of each criterion."""
+    told = request.delivery.privacy if request.delivery is not None else {}
+    promises: dict[str, float] = {}
+    for numbers in (evidence.privacy, evidence.require, told):
+        promises = strictest(promises, {name: numbers[name] for name in numbers if name in PRIVACY_CRITERIA})
+    return promises
+
+
+def _holds(name: str, reached: float, limit: float, slack: Mapping[str, float]) -> bool:
+    off = slack.get(name, 0.0) + _TOLERANCE * max(1.0, abs(limit))
+    return reached >= limit - off if CRITERIA[name].at_least else reached <= limit + off
+
+
+def _whole(comparison: Comparison, roles: Roles) -> Mapping[str, int] | None:
+    """Return the number of records of the whole table with each sensitive value, if published exactly."""
+    label = comparison.evidence.label
+    if roles.sensitive != (label.name,) or label.off_by or label.noise is not None:
+        return None
+    if not set(comparison.delivered.labels) <= set(label.domain):
+        return None
+    return dict(zip(label.domain, label.joint[0], strict=True))
+
+
+def _reached(
+    table: Table, roles: Roles, names: Iterable[str], whole: Mapping[str, int] | None, evidence: Evidence
+) -> dict[str, float]:
+    """Measure these criteria in a table."""
+    records = _records(table, (*roles.quasi_identifiers, *roles.sensitive), whole, evidence)
+    classes = classes_as_written(records, roles.quasi_identifiers, roles.sensitive)
+    if whole is not None:
+        counts = np.array([whole[text] for text in records.domains[-1].texts], dtype=np.int64)
+        sensitive = {name: replace(each, whole=counts) for name, each in classes.sensitive.items()}
+        classes = replace(classes, sensitive=sensitive)
+    return dict(measure_privacy(classes, [name for name in names if CRITERIA[name].is_measured]))
+
+
+def _records(
+    table: Table, columns: tuple[str, ...], whole: Mapping[str, int] | None, evidence: Evidence
+) -> DistinctRecords:
+    combinations = table.combinations(columns)
+    texts = [combinations.column(n).to_pylist() for n in range(len(columns))]
+    domains = tuple(_domain(name, each, whole, evidence) for name, each in zip(columns, texts, strict=True))
+    codes = [
+        np.array([domain.places[text] for text in each], dtype=np.intp)
+        for domain, each in zip(domains, texts, strict=True)
+    ]
+    return DistinctRecords(columns, domains, np.stack(codes, axis=1), combinations.column("n").to_numpy())
+
+
+def _domain(name: str, texts: Sequence[str], whole: Mapping[str, int] | None, evidence: Evidence) -> Domain:
+    """Return the domain of a column: for the label, the published one; otherwise, the texts of the file.
+    Promises that depend on an order require a stated order, in which the values are then published.
+    """
+    known = tuple(evidence.label.domain)
+    if name == evidence.label.name and set(texts) <= set(known):
+        listed = known if whole is not None else tuple(text for text in known if text in set(texts))
+        places = {text: place for place, text in enumerate(listed)}
+        return Domain(infer_type(listed), listed, listed, places, ordered=True)
+    shared = next((attribute for attribute in evidence.attributes if attribute.attribute == name), None)
+    is_listed = shared is not None and set(texts) <= set(shared.domain)
+    return Domain.of(texts, order=shared.domain if shared is not None and is_listed else None).by_spelling()
+
 
 _OF_THE_FILE: Final = (duckdb.InvalidInputException, duckdb.DataError)
 """DuckDB's errors about the content of a file; its other errors concern this machine or DuckDB itself."""
@@ -147,11 +326,11 @@ def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: 
     comparison = Comparison.of(evidence, delivered)
     compared = comparison.compared(progress)
     privacy = measured(comparison, request)
-    faults = [*_columns(table, evidence), *_records(delivered, request), *map(Fault.of, privacy.faults())]
+    faults = [*_column_faults(table, evidence), *_record_faults(delivered, request), *map(Fault.of, privacy.faults())]
     return Verified(delivered.records, compared, privacy, tuple(faults), comparison, as_written.formulas(header))
 
 
-def _columns(table: Table, evidence: Evidence) -> Iterator[Fault]:
+def _column_faults(table: Table, evidence: Evidence) -> Iterator[Fault]:
     """Yield faults for missing and unapproved columns; a generated table must have all of its attributes."""
     wanted = [*(attribute.attribute for attribute in evidence.attributes), evidence.label.name]
     if missing := [name for name in wanted if name not in table.columns]:
@@ -162,7 +341,7 @@ def _columns(table: Table, evidence: Evidence) -> Iterator[Fault]:
         yield Fault(f"{said}: {', '.join(map(repr, more))}", f"{said}: {len(more)}")
 
 
-def _records(delivered: Delivered, request: DataRequest) -> Iterator[Fault]:
+def _record_faults(delivered: Delivered, request: DataRequest) -> Iterator[Fault]:
     told = None if request.delivery is None else request.delivery.records
     if told is not None and told != delivered.records:
         yield Fault.of(f"the file has {delivered.records} records, but {told} were delivered")

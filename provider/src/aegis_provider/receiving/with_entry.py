@@ -13,8 +13,7 @@ from aegis_advisor.verdict import MaskedTable, ShownCounts, judge_with_table
 from aegis_provider.counting.counts import Counts
 from aegis_provider.entry_evidence import consistent_evidence, published_counts
 from aegis_provider.errors import EntryError
-from aegis_provider.receiving.delivered import Delivered
-from aegis_provider.receiving.placing import Listed, Placing, placed
+from aegis_provider.receiving.delivered import Delivered, Listed, Placing, placed
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.values import ValueType, infer_type
 from aegis_sdk.wire import (

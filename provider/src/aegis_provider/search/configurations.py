@@ -1,4 +1,4 @@
-"""Search for the configurations of a plan that meet requirements on a table, by utility."""
+"""Search for the configurations of a plan that meet requirements on a table, by utility, and its result."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The state of the search for one requirement, and the search of a lattice of any size."""
+"""The search for the best nodes that meet each requirement: one after another, or side by side in a small lattice."""
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,7 @@
-"""The choices for each attribute, and the lattice of their combinations, ordered from fine to coarse."""
+"""The choices for each attribute, the lattice of their combinations, and the nodes at which a monotone predicate holds.
+
+Every node of a lattice that fits into memory is decided, at a byte per node, with as few evaluations as possible.
+"""
 
 import math
 import operator

@@ -1,4 +1,4 @@
-"""A table and a plan as a search problem: requirements to evaluate, and the utility of nodes."""
+"""What a search is given, a table, a plan and requirements, as evaluations and utilities of the nodes of a lattice."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
