@@ -12,7 +12,7 @@ from aegis_provider import apply, load_plan, open_table, prepare_entry
 from aegis_provider.draft import start
 from aegis_provider.errors import IdentifierError
 from aegis_provider.identifiers import Replayed, identifying, refuse_written, values_of
-from aegis_provider.identifiers.headers import header_of
+from aegis_provider.identifiers.values import header_of
 from aegis_provider.workflow import release
 from tests.for_each import for_each
 

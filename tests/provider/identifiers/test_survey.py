@@ -2,7 +2,7 @@
 
 import random
 
-from aegis_provider.identifiers.asked import values_of
+from aegis_provider.identifiers.search import values_of
 from aegis_provider.table import in_memory, open_table, table
 from aegis_provider.table.engine import Engine
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from aegis_provider.independence.transportation import hub_network, paired
-from aegis_provider.independence.vectors import MASKED, disagreements, distinct_rows
+from aegis_provider.independence.vectors import MASKED, disagreements, distinct_rows, hub_network, paired
 from tests.for_each import for_each
 
 

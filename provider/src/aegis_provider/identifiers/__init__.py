@@ -1,7 +1,8 @@
 """Searches the columns of a table, and all output, for values that identify persons."""
 
-from aegis_provider.identifiers.asked import (
+from aegis_provider.identifiers.search import (
     MOST_COLUMNS,
+    identifying,
     identifying_in,
     identifying_in_entry,
     refuse_identifiers,
@@ -9,9 +10,7 @@ from aegis_provider.identifiers.asked import (
     told,
     values_of,
 )
-from aegis_provider.identifiers.headers import words_of
-from aegis_provider.identifiers.search import identifying
-from aegis_provider.identifiers.values import Values, is_quantity
+from aegis_provider.identifiers.values import Values, is_quantity, words_of
 from aegis_provider.identifiers.written import (
     Replayed,
     accepted_beside,

@@ -10,11 +10,62 @@ from numpy.random import Generator
 
 from aegis_provider.errors import TableError, UnmaskableValueError, shortened
 from aegis_provider.independence.clusters import balanced_clusters, quantile_clusters
-from aegis_provider.independence.model import Cluster, Extent
 from aegis_provider.independence.vectors import BoolArray, FloatArray, IntArray, distinct_rows
 from aegis_provider.progress import Progress
 from aegis_provider.table import Table
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType, infer_type
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The values of a column in a cluster.
+
+    Attributes:
+        attribute: The name of the column.
+        is_ordered: Whether its values are treated as numbers or dates.
+        values: The smallest and the largest of numbers and dates; otherwise all values that occur. They are exact, and
+            written or printed only on request.
+        distinct: The number of values that occur.
+        missing: The number of the cluster's records without a value.
+        interval: Two ends, neither a value of the table, between which the values lie; an end is `None` if the interval
+            is open there. The interval itself is `None` if it would reveal too much or nothing: for values without
+            order, for several columns, and for few records.
+    """
+
+    attribute: str
+    is_ordered: bool
+    values: tuple[str, ...]
+    distinct: int
+    missing: int
+    interval: tuple[str | None, str | None] | None = None
+
+    def in_words(self) -> str:
+        """Describe what may be published: an interval or a number of values, and the number missing."""
+        told = f"{self.distinct} value{'s' * (self.distinct != 1)}" if self.interval is None else _within(self.interval)
+        return f"{told}; {self.missing} missing" if self.missing else told
+
+
+def _within(interval: tuple[str | None, str | None]) -> str:
+    above, below = interval
+    if above is None or below is None:
+        return f"below {below}" if below is not None else f"above {above}" if above is not None else "all values"
+    return f"{above} to {below}"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The records published with the same cluster number.
+
+    Attributes:
+        number: The number, from 1.
+        records: The number of records.
+        extents: The extent of each column from which the clusters are made.
+    """
+
+    number: int
+    records: int
+    extents: tuple[Extent, ...]
+
 
 _ORDERED = (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
 

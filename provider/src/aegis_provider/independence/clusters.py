@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from aegis_provider.independence.transportation import cheapest_flow
-from aegis_provider.independence.vectors import FloatArray, IntArray, distinct_rows
+from aegis_provider.independence.vectors import FloatArray, IntArray, cheapest_flow, distinct_rows
 
 _ROUNDS = 20
 

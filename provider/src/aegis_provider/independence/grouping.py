@@ -9,14 +9,15 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from aegis_provider.independence.transportation import Pairs, paired
 from aegis_provider.independence.vectors import (
     BoolArray,
     IntArray,
+    Pairs,
     Vectors,
     agreements,
     common_codes,
     distinct_rows,
+    paired,
     row_keys,
     stars_of,
 )

@@ -1,12 +1,16 @@
 """Hiding: makes attributes of a table independent of others by masking few of their values (Tao et al. 2010)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
+from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
+from aegis_advisor.measures import mutual_information
+from aegis_provider.counting.counts import Counts, tally
 from aegis_provider.errors import OutputError, ProviderError, TableError, nearest, shortened
 from aegis_provider.identifiers import (
     Replayed,
@@ -16,10 +20,8 @@ from aegis_provider.identifiers import (
     texts_written,
     values_of,
 )
-from aegis_provider.independence.association import associations
-from aegis_provider.independence.clustered_table import ClusteredTable, read_columns
+from aegis_provider.independence.clustered_table import Cluster, ClusteredTable, read_columns
 from aegis_provider.independence.grouping import SOLVERS, Grouping, Solver, group
-from aegis_provider.independence.model import STAR, Hidden
 from aegis_provider.independence.output_files import (
     CLUSTER,
     MaskedRecords,
@@ -27,14 +29,92 @@ from aegis_provider.independence.output_files import (
     write_cluster_extents,
     write_cluster_values,
 )
-from aegis_provider.independence.transportation import require_ortools
-from aegis_provider.independence.vectors import is_independent
+from aegis_provider.independence.vectors import IntArray, is_independent, require_ortools
 from aegis_provider.output import none_if_refused, refuse_overwriting, written_whole
 from aegis_provider.plan.model import IDENTITY, Plan
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import ValueType
+
+STAR: Final = "*"
+"""The default text for masked values."""
+
+
+@dataclass(frozen=True)
+class Association:
+    """The mutual information of two vectors of attributes, in bits.
+
+    Attributes:
+        first: The attributes on one side.
+        second: The attributes on the other side.
+        before: The information in the original table; `None` if not measured, since a column has too many values.
+        after: The information in the published table; `None` as above.
+        in_clusters: Whether `second` is represented by its cluster both before and after, so that any loss is due to
+            masked values.
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    before: float | None
+    after: float | None
+    in_clusters: bool = False
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The result of hiding, and its cost.
+
+    Attributes:
+        hidden: The attributes with masked values.
+        from_: The attributes that they are hidden from.
+        cluster: The name of the column of clusters.
+        others: The unchanged columns.
+        output: The file of the masked table.
+        clusters_output: The file that describes each cluster.
+        exact_values: Whether that file has the exact values.
+        clusters: The clusters.
+        records: The number of published records.
+        dropped: The number of records dropped at random so that all clusters are of equal size.
+        seed: The seed of all draws.
+        groups: The number of groups of records made alike, with one record of each cluster per group.
+        stars_by_attribute: The number of masked values of each attribute.
+        lower_bound: A lower bound on the stars of any independent table with these clusters.
+        solver: The solver that made the groups.
+        unmasked: (vectors, clusters) The number of records with each combination of the hidden attributes' values,
+            before masking.
+        associations: The attributes' information before and after hiding; empty unless measured.
+        accepted: The columns with accepted identifying values, and the kinds of these.
+    """
+
+    hidden: tuple[str, ...]
+    from_: tuple[str, ...]
+    cluster: str
+    others: tuple[str, ...]
+    output: Path
+    clusters_output: Path
+    exact_values: bool
+    clusters: tuple[Cluster, ...]
+    records: int
+    dropped: int
+    seed: int
+    groups: int
+    stars_by_attribute: Mapping[str, int]
+    lower_bound: int
+    solver: Solver
+    unmasked: IntArray = field(compare=False, repr=False)
+    associations: tuple[Association, ...] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def stars(self) -> int:
+        """The number of masked values."""
+        return sum(self.stars_by_attribute.values())
+
+    @property
+    def values(self) -> int:
+        """The number of values of the hidden attributes, masked or not."""
+        return self.records * len(self.hidden)
 
 
 def hide(
@@ -262,3 +342,105 @@ def _hidden(
         solver=grouping.solver,
         unmasked=clustered.counts(),
     )
+
+
+_MOST_CELLS: Final = 10_000_000
+_MOST_VALUES: Final = 1_000
+"""A column with more values identifies records rather than describing them."""
+
+
+def associations(
+    table: Source,
+    hidden: Hidden,
+    *,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    progress: Progress = lambda _done, _all: None,
+) -> tuple[Association, ...]:
+    """Return the mutual information of attributes before and after hiding, from the original and the masked table.
+
+    The first associations are between all hidden attributes, taken together, and all attributes that they are hidden
+    from: with the values of these, and with their clusters. The associations of each attribute of both sides with every
+    other column follow. After hiding, the clusters stand for the attributes that they were made of.
+
+    Args:
+        table: The table that was masked.
+        hidden: The result of hiding.
+        delimiter: The delimiter of the table, if it is CSV; the masked table has the same.
+        memory_limit: The memory limit for reading.
+        progress: Called with the number of attributes measured.
+
+    Raises:
+        TableError: One of the tables cannot be read.
+    """
+    with (
+        open_table(table, delimiter=delimiter, memory_limit=memory_limit) as before,
+        open_table(hidden.output, delimiter=before.delimiter or ",", memory_limit=memory_limit) as after,
+    ):
+        return (*_of_all_hidden(before, after, hidden), *_with_others(before, after, hidden, progress))
+
+
+def _of_all_hidden(before: Table, after: Table, hidden: Hidden) -> Iterator[Association]:
+    """Yield the associations between all hidden attributes, together, and all attributes that they are hidden from."""
+    now = _of_vectors(after, hidden.hidden, (hidden.cluster,))
+    yield Association(hidden.hidden, hidden.from_, _of_vectors(before, hidden.hidden, hidden.from_), now)
+    rows, columns = np.nonzero(hidden.unmasked)
+    clustered = _information(rows, columns, hidden.unmasked[rows, columns])
+    yield Association(hidden.hidden, hidden.from_, clustered, now, in_clusters=True)
+
+
+def _of_vectors(table: Table, first: Sequence[str], second: Sequence[str]) -> float | None:
+    """Return the information between the vectors of values of some columns and those of others."""
+    counted = table.combinations([*first, *second])
+    codes = [_codes(counted.column(place).combine_chunks()) for place in range(len(first) + len(second))]
+    rows, columns = (
+        np.unique(np.stack(mine, axis=1), axis=0, return_inverse=True)[1].ravel()
+        for mine in (codes[: len(first)], codes[len(first) :])
+    )
+    return _information(rows, columns, counted.column("n").to_numpy())
+
+
+def _codes(column: pa.DictionaryArray) -> Counts:
+    """Return the place of each value in the order of all values.
+
+    The table's own codes come in the order in which its threads happen to read, and a sum's last digit depends on
+    the order.
+    """
+    ranks = np.argsort(np.argsort(column.dictionary.to_numpy(zero_copy_only=False)))
+    return np.asarray(ranks[column.indices.to_numpy()])
+
+
+def _with_others(before: Table, after: Table, hidden: Hidden, progress: Progress) -> Iterator[Association]:
+    """Yield the associations of each single attribute; if several became one column, that column stands for each."""
+    pairs = [(name, name) for name in hidden.hidden] + [(name, hidden.cluster) for name in hidden.from_]
+    for done, (name, now) in enumerate(pairs):
+        progress(done, len(pairs))
+        both = zip(_of_each(before, hidden.others, name), _of_each(after, hidden.others, now), strict=True)
+        for other, information in zip(hidden.others, both, strict=True):
+            yield Association((name,), (other,), *information)
+
+
+def _of_each(table: Table, columns: Sequence[str], name: str) -> Iterator[float | None]:
+    """Yield the information between each of the columns and the column with this name."""
+    for each in tally(table, columns, name) if columns else ():
+        rows, columns_ = (np.unique(texts, return_inverse=True)[1] for texts in (each.texts, each.labels))
+        few = max(rows.max(), columns_.max()) < _MOST_VALUES
+        yield _information(rows, columns_, each.counts) if few else None
+
+
+def _information(rows: Counts, columns: Counts, counts: Counts) -> float | None:
+    """Return the information in a table of joint counts, given the places and counts of its nonempty cells."""
+    shape = int(rows.max()) + 1, int(columns.max()) + 1
+    if shape[0] * shape[1] > _MOST_CELLS:
+        return None
+    table = np.zeros(shape, dtype=np.int64)
+    np.add.at(table, (rows, columns), counts)
+    if _is_product(table):
+        return 0.0
+    return mutual_information(table.astype(np.float64))
+
+
+def _is_product(table: Counts) -> bool:
+    """Return whether the table is exactly the product of its margins, `n_ab n = n_a n_b`, in 64-bit integers."""
+    total = int(table.sum())
+    return total < 1 << 31 and np.array_equal(table * total, np.outer(table.sum(axis=1), table.sum(axis=0)))

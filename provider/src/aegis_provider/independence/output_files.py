@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from aegis_provider.errors import OutputError, TableError
-from aegis_provider.independence.clustered_table import Basis, ClusteredTable, Column
-from aegis_provider.independence.model import Cluster
+from aegis_provider.independence.clustered_table import Basis, Cluster, ClusteredTable, Column
 from aegis_provider.independence.vectors import BoolArray, IntArray, starred
 from aegis_provider.progress import Progress
 from aegis_provider.release.blocks import RECORDS, block_schema, blocks_of
