@@ -57,12 +57,8 @@ class Training:
     """The training and test data, and limits.
 
     Attributes:
-        labels: (records,) The classes.
-        folds: The folds, the same for all tables.
         tables: By name, a function that returns a table's records in a fold; may be called often.
         end: The time, by the monotonic clock, after which no further training starts.
-        progress: Called with the number of trainings done, and of all.
-        models: The names of the models.
     """
 
     labels: Labels
@@ -208,21 +204,15 @@ def check(
     results, unless time runs out.
 
     Args:
-        table: Anything that `open_table` accepts.
-        plan: The plan with the configurations.
         configurations: The ids of the configurations: first the winner, then others to compare with it.
         further: The ids of further configurations for which only the kept share is estimated, after all else: by the
             best model for the unmasked table, tested on the first folds that have 5,000 records or more.
         seconds: No training starts after this time. The result lists what is unfinished.
-        folds: The number of folds.
         refit: Refits maskings that are fitted to the label to the training records of each fold, since they have seen
             the label of the test records.
         choose: Repeats the choice of `configurations` with the training records of each fold, if the label of all
             records chose them: the best of many looks better on these than it is. The numbers then describe releases
             chosen in this way.
-        delimiter: The delimiter of a CSV table.
-        memory_limit: The memory limit of DuckDB.
-        progress: Called with the number of trainings done, and of all.
 
     Raises:
         AegisError: scikit-learn is not installed.

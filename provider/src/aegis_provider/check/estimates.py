@@ -33,7 +33,6 @@ class Estimate:
     """A mean over the records.
 
     Attributes:
-        value: The mean.
         influence: (records,) The influence of each record on it, for given models.
         classes: (records,) The class of each record; -1 if not tested.
         excess: The factor by which its variance grows because models vary.
@@ -83,8 +82,7 @@ def auc(
 
     Args:
         probabilities: (records, classes) From the model that did not see the record.
-                    labels: (records,) The class of each record; every fold has every class.
-        folds: The folds.
+        labels: (records,) The class of each record; every fold has every class.
         on_trained: The AUC of each fold's model on its training records; without it, the estimate is for given models.
     """
     values, classes = np.zeros(len(folds)), np.full(len(labels), _UNTESTED)
@@ -145,7 +143,6 @@ def weighted_auc(probabilities: Numbers, labels: Labels) -> Estimate:
 
     Args:
         probabilities: (records, classes).
-        labels: (records,) The class of each record.
     """
     shares = np.bincount(labels) / len(labels)
     each = [one_against_rest(probabilities[:, place], labels == place) for place in range(len(shares))]

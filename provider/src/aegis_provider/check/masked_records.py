@@ -29,7 +29,6 @@ class Feature:
     """A column of a table.
 
     Attributes:
-        name: The attribute.
         places: (records,) The place of each value in the order of the domain.
         numbers: (values,) The number of each value, NaN if it is missing; `None` if the values are categories.
     """
@@ -85,12 +84,8 @@ def fitting_of(model: str, features: Sequence[Feature], labels: Labels, train: N
     """Return a model to fit, and the records of the fold's test to predict.
 
     Args:
-        model: A name in `MODELS`.
-        features: The columns of all records.
-        labels: The classes of all records.
         train: The records of the fold that the release shows, to train on. If there are none, only the shares of the
             classes in the fold are used.
-        fold: The fold.
     """
     features = [feature for feature in features if feature.places.min() < feature.places.max()]  # others tell nothing
     known, classes = (train if len(train) else fold.train), int(labels.max()) + 1
@@ -123,7 +118,6 @@ class Refit(Protocol):
         Maskings retain their ids, and mask every value that they mask in the plan, even one absent from these records.
 
         Args:
-            plan: The plan.
             records: The records: a column of texts for each of the plan's `columns`; a missing value is `""`.
         """
         ...
@@ -139,9 +133,7 @@ class Choose(Protocol):
 
         Args:
             counted: The table, all of whose records must be private.
-            plan: Its plan.
             told: The records with a known label: the places of their values and labels.
-            most: Maximum number of configurations.
 
         Raises:
             NothingHoldsError: No configuration meets the requirement.
@@ -154,7 +146,6 @@ class MaskedRecords:
     """The records masked by a configuration.
 
     Attributes:
-        features: The columns of its masked table, without the label.
         shown: (records,) Whether the release contains the record.
     """
 
@@ -171,7 +162,6 @@ class CheckedRecords:
     """The records used in a check.
 
     Attributes:
-        counted: The table, counted as the plan says.
         plan: The plan of `texts`, which are written plainly and have the types of the table.
         chosen: (records,) The places of the records in the table, ascending.
         texts: The records: a column of texts for each of the plan's columns.
@@ -286,11 +276,6 @@ class Refitted:
     def features(self, configuration: str, place: int, fold: Fold) -> Mapping[str, Feature]:
         """Return the refitted columns, by attribute.
 
-        Args:
-            configuration: The id of the configuration.
-            place: The number of the fold.
-            fold: The fold.
-
         Raises:
             TableError: A refitted masking has no masked value for a value.
         """
@@ -334,7 +319,6 @@ class ChosenAnew:
 
     Attributes:
         configurations: The configurations chosen from all records, the best first.
-        choose: Repeats the choice.
         refit: Refits maskings to the label; `None` if there are none.
     """
 

@@ -51,14 +51,11 @@ def disclose(
     """Return the disclosure of an entry's counts: by each table alone, and by all tables of an attribute linked.
 
     Args:
-        entry: The entry.
         attributes: The names of the attributes to examine; by default all.
         below: Counts above 0 and smaller than this are small.
         within: Cells known to within this many records are counted too.
         table: The table of the entry; every attribute is then compared with the truth.
         plan: The plan by which the table was summarised; needed with a table, and only then.
-        delimiter: Separator of the fields of a CSV table.
-        memory_limit: Memory that reading may use.
         seconds: Time limit for the bounds of an attribute. Bounds that stop early are valid, but may be wider than
             necessary.
         progress: Called with (done, total), counting bounds.
@@ -124,10 +121,6 @@ def verdict_on(entry: EntryDocument, seconds: float) -> Judged:
 
 def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
     """Reject an entry that certainly discloses a small count: a table shows it, or several together determine it.
-
-    Args:
-        disclosure: The disclosure of the entry.
-        source: The name of the entry in the message.
 
     Raises:
         SmallCountsError: The entry does not pass, or a count below the chosen limit is or may be known for certain.
@@ -202,8 +195,6 @@ def judged(
     """Return the verdict on an entry.
 
     Args:
-        entry: The entry.
-        evidence: The evidence on each attribute.
         bounds: The bounds of the cells of attributes, by name, as far as computed.
         stop: Called regularly; if true, the rest is undecided.
 

@@ -17,7 +17,6 @@ class Cell:
     """A count and its place.
 
     Attributes:
-        count: The number of records.
         place: The (masked) value and the label value in words, or only the one that the table has.
     """
 
@@ -32,7 +31,6 @@ class Declared:
     Attributes:
         noise: The scale of the noise.
         epsilon: The budget spent on the noise.
-        rounded_to: The base of the rounding.
         records: The number of counted records, if some were left out.
         drawn: Whether the masking is random, so that the records behind a count are unknown.
     """
@@ -65,14 +63,9 @@ class PublishedTable:
     """A single table of counts.
 
     Attributes:
-        kind: The kind of its counts.
         name: The masking's id, or both ids for pair counts; empty if the kind says enough.
-        declared: Its declared differences.
-        records: The sum of its counts.
-        cells: The number of its counts.
         occupied: The number of counts above 0.
         smallest: The smallest count above 0; the first if there are several.
-        below: The number of small counts above 0.
     """
 
     kind: Kind
@@ -101,7 +94,6 @@ class LinkedTables:
 
     Attributes:
         atoms: The number of atoms: groups of values that no masking separates.
-        cells: The number of cells of atoms and label values.
         exact: The number of cells that all tables together determine exactly.
         empty: The number of exact cells without records.
         by_whole_numbers: The number of exact cells that follow only because counts are whole numbers.
@@ -115,8 +107,6 @@ class LinkedTables:
         within: By k, the number of cells known to within k records.
         alike: The number of atoms whose records certainly have a single label value.
         largest: The cell with most records among those of `alike` atoms.
-        method: The method for the bounds of the cells.
-        programs: The number of linear programs solved for them.
         complete: Whether the bounds are the tightest that linear programs find.
     """
 
@@ -146,12 +136,7 @@ class LinkedTables:
 
 @dataclass(frozen=True)
 class Distance:
-    """The total variation distance of two tables, 0 to 1.
-
-    Attributes:
-        atoms: The distance of the tables of atoms by label values.
-        values: The distance of the tables of values by label values.
-    """
+    """The total variation distance of two tables, 0 to 1."""
 
     atoms: float
     values: float
@@ -165,7 +150,6 @@ class Comparison:
         pooled: The distance of the reconstruction that uses all tables.
         margins: The distance of the two histograms alone, as if attribute and label were independent. The attribute is
             assumed uniform if the entry has no histogram of it.
-        converged: Whether the reconstruction converged.
     """
 
     pooled: Distance
@@ -178,9 +162,6 @@ class AttributeDisclosure:
     """The disclosure of one attribute's counts.
 
     Attributes:
-        name: The attribute's name.
-        tables: Its tables, each alone.
-        linked: The limits by all its tables together.
         compared: The distance of guesses from the truth, if the provider's table is given.
     """
 
@@ -212,7 +193,6 @@ class Judged:
     """The verdict on an entry.
 
     Attributes:
-        verdict: Whether it discloses small counts, and where.
         places: The place of each finding, in words.
         options: The options of `aegis summarize` for a safer entry.
     """
@@ -227,14 +207,9 @@ class Disclosure:
     """The disclosure of an entry.
 
     Attributes:
-        entry: The entry's name.
-        records: The number of records it counts.
-        label: The label's name.
         below: Counts above 0 and smaller than this are small.
         within: Cells known to within this many records are counted too.
         epsilon: The budget that the entry declares for all its counts together.
-        histogram: The label's histogram.
-        attributes: The disclosure of each attribute.
         pairs: The pair counts of these attributes, each table alone.
         associations: The number of pairs of these attributes with an association with the label; these are not
             examined.

@@ -128,9 +128,6 @@ def linked_tables(
     """Return the limits of an attribute's cells by all its tables together.
 
     Args:
-        attribute: The attribute in the entry.
-        labels: The label's domain.
-        evidence: The evidence on the attribute.
         bounds: (atoms, labels) the bounds of each cell by all tables together.
         below: Counts above 0 and smaller than this are small.
         within: Cells known to within this many records are counted too.

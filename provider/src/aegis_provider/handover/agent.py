@@ -36,7 +36,6 @@ class Rule:
     Attributes:
         tenants: The permitted tenants; `None` for all.
         purposes: Texts of which the purpose must contain one, ignoring case; empty permits any purpose.
-        require: The privacy that the entry must promise for the configuration.
         per_month: Maximum number of grants per tenant in 30 days; `None` for no limit.
     """
 
@@ -46,12 +45,7 @@ class Rule:
     per_month: int | None
 
     def fits(self, request: DataRequestHead, vouched: Mapping[str, float]) -> bool:
-        """Return whether the rule permits a request, apart from the limit per tenant.
-
-        Args:
-            request: The request.
-            vouched: The entry's promises for the advised configuration.
-        """
+        """Return whether the rule permits a request, apart from the limit per tenant."""
         purpose = request.purpose.casefold()
         return (
             (self.tenants is None or request.consumer in self.tenants)
@@ -66,10 +60,7 @@ class PlannedTable:
 
     Attributes:
         table: The table: a path, a glob or a URL.
-        plan: The plan that the entry was made from.
         delimiter: The stated delimiter of CSV files; by default, the one in the header.
-        ending: The ending of masked files.
-        escape_formulas: Whether CSV cells that a spreadsheet would run get an apostrophe before them.
         accept_unique: Whether to deliver even if more than 1 % of the records are alone on all shared columns.
         accept_identifiers: Whether masked tables may contain identifying values.
     """
@@ -88,8 +79,6 @@ class Policy:
     """The rules of an agent.
 
     Attributes:
-        storage: The storage for masked tables.
-        tables: The tables for requests, by the entry's name.
         rules: The rules of approval; the first that fits applies.
     """
 
@@ -219,7 +208,6 @@ class Event:
     """A success or a failure of an agent.
 
     Attributes:
-        kind: It approved a request, delivered, renewed a link, or failed.
         request: The request; `None` if the service does not respond.
         detail: The configuration, or the reason of the failure.
         retry_in: Seconds until the next try; 0 without a failure.
@@ -244,12 +232,8 @@ class Agent:
     """Approves and fulfils data requests by the rules of its policy.
 
     Attributes:
-        service: The service, with a key of the provider.
-        policy: Its rules.
         work: A directory for unfinished work. Agents on one machine may share it.
         lease_seconds: Time after the death of this agent until another takes over.
-        stage: Shows the progress.
-        clock: A clock in seconds, for the pauses between tries.
     """
 
     service: Client

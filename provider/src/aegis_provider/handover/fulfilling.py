@@ -51,18 +51,12 @@ class Task:
     """A request to fulfil, and how.
 
     Attributes:
-        request_id: The id of the request.
         table: The table; anything that `open_table` accepts.
-        plan: The plan that the entry was made from.
-        delimiter: The delimiter of CSV files.
-        memory_limit: The memory limit of DuckDB.
         ending: The ending of the masked table's file: `.csv` or `.parquet`.
-        escape_formulas: Whether CSV cells that a spreadsheet would run get an apostrophe before them.
         card: The public release card, as JSON values; without one, the descriptor states the roles of the columns.
         accept_unique: Whether to deliver even if more than 1 % of the records are alone on all shared columns.
         lease_seconds: Time after the death of this program until another may take over.
         accept_identifiers: Whether the masked table may contain identifying values.
-        stage: Shows the progress.
     """
 
     service: Client
@@ -85,8 +79,6 @@ class Masked:
     """A masked table.
 
     Attributes:
-        file: The name of its file.
-        records: Its number of records.
         suppressed: The number of left-out records.
         privacy: Its measured privacy by name; promised values where a table cannot show them.
         unmeasured: The names of the latter.
@@ -108,8 +100,6 @@ class Fulfilled:
     """A fulfilled request.
 
     Attributes:
-        request: The request after the delivery.
-        masked: The delivered table.
         alone: How many of its records are alone, and how many in the worst configuration of the entry; `None` if
             generated.
         warning: What could not be cleaned up; empty if nothing is left.
@@ -126,11 +116,6 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
     Plan, entry and approval must agree: the version's digest and the maskings are compared. The promised privacy is
     measured in the masked file, whose records are shuffled. An interrupted run resumes with the same `work`, without
     masking or uploading again.
-
-    Args:
-        task: The request.
-        storage: The storage for the masked table.
-        work: A directory for unfinished work.
 
     Raises:
         ConflictError: Another program fulfils the request, or it has changed meanwhile.

@@ -31,7 +31,6 @@ class Held:
     """A lease.
 
     Attributes:
-        id: Its id, for the delivery descriptor.
         lost: Set if another program has taken the lease, or the request has changed.
     """
 

@@ -133,12 +133,6 @@ class Storage(Protocol):
     def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
         """Upload a file, unless it exists already, and return a link to it.
 
-        Args:
-            file: The file.
-            name: Its name in the storage.
-            media_type: Its media type.
-            progress: Called with the number of bytes uploaded.
-
         Raises:
             OutputError: The file cannot be uploaded.
         """
@@ -363,11 +357,6 @@ SOON: Final = timedelta(days=1)
 
 def relink(service: Client, request_id: str, storage: Storage) -> DataRequest:
     """Renew the link of a delivered request to the same file, and return the request.
-
-    Args:
-        service: The service.
-        request_id: The request.
-        storage: The storage of the file.
 
     Raises:
         ServiceError: Nothing was delivered.

@@ -127,7 +127,6 @@ class Content:
     """A kind of content.
 
     Attributes:
-        plural: Its name: `e-mail addresses`.
         candidate: A pattern, in the common syntax of RE2 and Python, that every text with such content matches.
         is_meant: Whether a match of the pattern is such content.
         finds: Yields such content; by default, all matches that pass `is_meant`.

@@ -170,13 +170,7 @@ def _is_name(word: str) -> bool:
 
 
 def are_names(texts: Sequence[str], *, is_named_so: bool = False, records_per_value: float = 1) -> bool:
-    """Return whether most of these distinct texts are names of persons.
-
-    Args:
-        texts: The distinct values of a column.
-        is_named_so: Whether the name of the column suggests names of persons.
-        records_per_value: The mean number of records per value.
-    """
+    """Return whether most of these distinct texts are names of persons."""
     split = [[normalised(word) for word in _WORD.findall(text)] for text in texts]
     shaped = [words for text, words in zip(texts, split, strict=True) if _is_shaped(text, words)]
     if len(shaped) < 0.8 * len(texts) or not shaped:

@@ -1,4 +1,4 @@
-"""Searches a table for identifying columns, and refuses those that a plan shares unmasked unless the provider accepts."""
+"""Searches a table for identifying columns, and refuses those shared unmasked, unless the provider accepts them."""
 
 import re
 from collections import Counter
@@ -346,11 +346,8 @@ def refuse_identifiers(
     """Refuse to share these columns unmasked if one of them identifies persons.
 
     Args:
-        table: The table.
         where: The place that shares them, for the message.
-        names: The columns.
         instead: The remedy; by default that for the attribute of a plan.
-        label: The label, if it is one of them.
         left_out: Columns left out, since others may identify the same people.
         known: Why columns identify persons, if known already.
 

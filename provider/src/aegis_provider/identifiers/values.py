@@ -221,8 +221,6 @@ class Values:
     """The values of a column.
 
     Attributes:
-        name: The name of the column.
-        records: The records of the table.
         known: The number of records in which it is not missing.
         distinct: The number of distinct values, without missing ones.
         numbers: The number of records in which it is a finite number.

@@ -72,9 +72,6 @@ class Replayed:
         table is read once, unless all columns are counted. At most 200,000 distinct values of a kind are collected.
 
         Args:
-            table: The table.
-            names: The columns.
-            left_out: Why columns are left out.
             masked: Why shared columns, masked or not, identify persons: their masked values must not list even short
                 values.
 
@@ -140,11 +137,6 @@ class Replayed:
 def refuse_written(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed, what: str) -> None:
     """Refuse to write texts that contain identifying values of the table, or others recognised by form.
 
-    Args:
-        texts: Names of columns, each with distinct texts.
-        replayed: The values of the table.
-        what: The output, for messages.
-
     Raises:
         IdentifierError: A text contains such a value.
     """
@@ -168,8 +160,6 @@ def accepted_beside(
     """Return the columns with identifying values, by written texts or as whole columns, and the kinds of these.
 
     Args:
-        texts: Names of columns, each with distinct texts.
-        replayed: The values of the table.
         reasons: Why columns shared unmasked identify persons.
     """
     found = accepted_in(texts, replayed)

@@ -21,11 +21,8 @@ class Extent:
     """The values of a column in a cluster.
 
     Attributes:
-        attribute: The name of the column.
-        is_ordered: Whether its values are treated as numbers or dates.
         values: The smallest and the largest of numbers and dates; otherwise all values that occur. They are exact, and
             written or printed only on request.
-        distinct: The number of values that occur.
         missing: The number of the cluster's records without a value.
         interval: Two ends, neither a value of the table, between which the values lie; an end is `None` if the interval
             is open there. The interval itself is `None` if it would reveal too much or nothing: for values without
@@ -54,13 +51,7 @@ def _within(interval: tuple[str | None, str | None]) -> str:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The records published with the same cluster number.
-
-    Attributes:
-        number: The number, from 1.
-        records: The number of records.
-        extents: The extent of each column from which the clusters are made.
-    """
+    """The records published with the same cluster number."""
 
     number: int
     records: int
@@ -80,7 +71,6 @@ class Column:
     Two texts of one number, "1.0" and "1.00", are two values here, since the texts are published.
 
     Attributes:
-        name: The name in the table.
         texts: The distinct texts, `""` if missing.
         codes: (n,) The place of each record's text among them.
     """
@@ -98,11 +88,6 @@ def read_columns(
     table: Table, names: Sequence[str], progress: Progress = lambda _done, _records: None
 ) -> tuple[Column, ...]:
     """Read these columns of all records, in the table's order.
-
-    Args:
-        table: The table.
-        names: The columns.
-        progress: Called with the number of records read.
 
     Raises:
         TableError: As in `Table.batches`.
@@ -130,8 +115,6 @@ class Basis:
     """A column from which the clusters are made.
 
     Attributes:
-        column: The column as read.
-        domain: Its typed values.
         places: (n,) The place of each record's value in the domain.
     """
 
@@ -144,7 +127,6 @@ class Basis:
         """Return the basis for a column.
 
         Args:
-            column: The column.
             value_type: The type of the values, by default one without order; `None` infers numbers or dates from the
                 texts.
 
@@ -238,7 +220,6 @@ class ClusteredTable:
     """The columns to hide, the columns from which the clusters are made, and the cluster of each record.
 
     Attributes:
-        table: The table from which the columns were read.
         columns: The columns to hide, A in the paper.
         basis: The columns from which the clusters are made, B in the paper.
         kept: (n,) Whether each record was kept, not dropped.
@@ -265,12 +246,6 @@ class ClusteredTable:
         """Read the columns, and drop records until the clusters can be of equal size.
 
         Args:
-            table: The table to read.
-            hide: The columns to hide.
-            from_: The columns from which the clusters are made.
-            clusters: The number of clusters.
-            random: The generator for all draws.
-            progress: Called with the number of records read.
             types: The types of columns in `from_`, as for `Basis.of`; values of other columns have no order.
 
         Raises:

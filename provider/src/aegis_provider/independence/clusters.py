@@ -68,7 +68,6 @@ class DistinctRows:
     indicators of their codes. Every column is scaled to a variance of 1, so that all have equal weight.
 
     Attributes:
-        columns: The columns of the rows.
         counts: (rows,) The number of records with each row.
     """
 
@@ -150,8 +149,6 @@ def balanced_clusters(columns: Sequence[FloatArray | IntArray], clusters: int, r
 
     Args:
         columns: (n,) each; floats are numbers, integers are codes of values without order.
-        clusters: The number of clusters.
-        random: The generator for all draws.
 
     Raises:
         ValueError: Clusters of equal size are impossible, there are no columns, or a number is not finite.

@@ -43,8 +43,6 @@ class Steps:
     """The progress of a search in steps.
 
     Attributes:
-        expected: The approximate number of steps.
-        progress: Called after each step.
         stop: Called between steps; true ends the search with its best result so far.
     """
 
@@ -253,9 +251,6 @@ class Grouping:
 
     Attributes:
         group_of_record: (n,) The group of each record, from 0.
-        stars: The number of masked values.
-        lower_bound: A lower bound on the stars of any grouping.
-        solver: The requested solver.
     """
 
     group_of_record: IntArray
@@ -284,8 +279,6 @@ def group(
         cluster_of_record: (n,) 0 .. u-1, all equally often.
         solver: `matching` has at most u - 1 times the fewest stars, and is optimal for u = 2. `identical` has at most d
             times the fewest. `best` takes the better result of the two, and improves it with `rejoined_groups`.
-        random: The generator for all draws.
-        progress: Called after each step.
         stop: Called between steps; true ends the search with its current result. The first centre of `matching` is
             always tried.
 

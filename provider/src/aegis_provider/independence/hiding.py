@@ -46,8 +46,6 @@ class Association:
     """The mutual information of two vectors of attributes, in bits.
 
     Attributes:
-        first: The attributes on one side.
-        second: The attributes on the other side.
         before: The information in the original table; `None` if not measured, since a column has too many values.
         after: The information in the published table; `None` as above.
         in_clusters: Whether `second` is represented by its cluster both before and after, so that any loss is due to
@@ -67,20 +65,12 @@ class Hidden:
 
     Attributes:
         hidden: The attributes with masked values.
-        from_: The attributes that they are hidden from.
         cluster: The name of the column of clusters.
         others: The unchanged columns.
-        output: The file of the masked table.
         clusters_output: The file that describes each cluster.
         exact_values: Whether that file has the exact values.
-        clusters: The clusters.
-        records: The number of published records.
         dropped: The number of records dropped at random so that all clusters are of equal size.
-        seed: The seed of all draws.
-        groups: The number of groups of records made alike, with one record of each cluster per group.
-        stars_by_attribute: The number of masked values of each attribute.
         lower_bound: A lower bound on the stars of any independent table with these clusters.
-        solver: The solver that made the groups.
         unmasked: (vectors, clusters) The number of records with each combination of the hidden attributes' values,
             before masking.
         associations: The attributes' information before and after hiding; empty unless measured.
@@ -153,7 +143,6 @@ def hide(
     Source: Tao et al., Correlation hiding by independence masking (ICDE 2010), section IV and problem 1.
 
     Args:
-        table: The table of the attributes.
         hide: The attributes to hide by masking some of their values.
         from_: The attributes from which they are hidden.
         clusters: The number of clusters that these become.
@@ -166,15 +155,10 @@ def hide(
         keep: Other columns that must stay unchanged.
         ordered: The attributes in `from_` whose values are numbers or dates, not categories.
         solver: The solver that groups the records (`group`).
-        seed: The seed of all draws.
         seconds: The time that the solver `best` may spend on improvements.
-        star: The text for masked values.
         keep_order: Whether the records keep the order of the table, which can identify people.
         measure: Whether to measure the effect on the attributes' information as well (`associations`).
         accept_identifiers: Whether columns that stay may identify persons.
-        delimiter: The delimiter of a CSV table.
-        memory_limit: The memory limit for reading.
-        progress: Called during each pass over the table, and during the search.
 
     Raises:
         ProviderError: The attributes, the clusters, the solver or the seed are invalid, or a column that must stay
@@ -362,13 +346,6 @@ def associations(
     The first associations are between all hidden attributes, taken together, and all attributes that they are hidden
     from: with the values of these, and with their clusters. The associations of each attribute of both sides with every
     other column follow. After hiding, the clusters stand for the attributes that they were made of.
-
-    Args:
-        table: The table that was masked.
-        hidden: The result of hiding.
-        delimiter: The delimiter of the table, if it is CSV; the masked table has the same.
-        memory_limit: The memory limit for reading.
-        progress: Called with the number of attributes measured.
 
     Raises:
         TableError: One of the tables cannot be read.

@@ -36,13 +36,11 @@ class MaskedRecords:
     """The published table, before it is written.
 
     Attributes:
-        table: The table from which the records are read again, block by block.
         masked: The columns with masked values, A in the paper.
         replaced: The columns that the cluster stands for, B in the paper.
         kept: (n,) Whether each record is published.
         stars: (n, A) Whether each value is masked; meaningless for records that are not published.
         clusters: (n,) The cluster of each record, from 1; meaningless for records that are not published.
-        star: The text for masked values.
     """
 
     table: Table
@@ -58,9 +56,7 @@ class MaskedRecords:
         """Return the records of the clusters, with a star where a group disagrees.
 
         Args:
-            clustered: The table with its clusters.
             group_of_record: (kept,) The group of each record, from 0.
-            star: The text for masked values.
         """
         stars = np.zeros((len(clustered.kept), len(clustered.columns)), dtype=np.bool_)
         stars[clustered.kept] = starred(clustered.codes, group_of_record)
@@ -91,9 +87,6 @@ class MaskedRecords:
         """Write the records as CSV, or as Parquet, in which the unchanged columns keep the table's types.
 
         Args:
-            path: The file.
-            progress: Called with the records read so far, and all.
-            parquet: Whether to write Parquet.
             keep_order: Whether the records keep the order of the table, which can identify people.
 
         Raises:
@@ -206,12 +199,8 @@ def write_cluster_values(
     Rows are sorted by cluster and then by value, so that their order does not reveal the records.
 
     Args:
-        path: The file to write.
-        basis: The columns from which the clusters are made.
         kept: (n,) Whether each record is published.
         clusters: (n,) The cluster of each record, from 1.
-        delimiter: The delimiter of a CSV file.
-        parquet: Whether to write Parquet instead.
 
     Raises:
         OSError: The file cannot be written.
@@ -230,12 +219,6 @@ def write_cluster_values(
 
 def write_cluster_extents(path: Path, clusters: Sequence[Cluster], delimiter: str, *, parquet: bool) -> None:
     """Write a row for each cluster: its number, and its extent in each column from which it is made, in words.
-
-    Args:
-        path: The file to write.
-        clusters: The clusters in the order of their numbers.
-        delimiter: The delimiter of a CSV file.
-        parquet: Whether to write Parquet instead.
 
     Raises:
         OSError: The file cannot be written.

@@ -77,7 +77,6 @@ class Vectors:
 
         Args:
             members: (groups, u) The vector of each group's record of each cluster.
-            random: The generator for all draws.
         """
         groups = np.empty(len(self.of_record), dtype=np.int64)
         for cluster in range(self.clusters):
@@ -208,7 +207,6 @@ class Pairs:
     Attributes:
         left: (pairs,) The places of the vectors of the left side.
         right: (pairs,) The places of the vectors of the right side.
-        amounts: (pairs,) The number of each pair.
         least: A lower bound on the total disagreement of any pairing. These pairs reach it, unless there are so many
             attributes that the distances of far pairs had to be underestimated (`hub_network`).
     """
@@ -330,7 +328,6 @@ def hub_network(left: IntArray, right: IntArray, most_arcs: int = _MOST_ARCS) ->
     Args:
         left: (vectors, d) The codes, with `MASKED` where a vector agrees with nothing.
         right: As `left`.
-        most_arcs: The most arcs that the network may have.
     """
     both, attributes = np.concatenate([left, right]), left.shape[1]
     if 2 * len(left) * len(right) <= min(most_arcs, len(both) << attributes):

@@ -38,7 +38,6 @@ class UnknownText:
     Attributes:
         attribute: The attribute; `None` for the label.
         text: The text, cut if it is long.
-        records: Its number of records.
     """
 
     attribute: str | None
@@ -51,7 +50,6 @@ class Part:
     """A part of a comparison.
 
     Attributes:
-        cells: The number of compared counts.
         differing: How many of them differ beyond the tolerance.
         first: The first of these, without unpublished texts of the file.
         unknown: The first unpublished texts.
@@ -69,8 +67,6 @@ class Part:
         """Compare counts.
 
         Args:
-            published: The counts of the entry.
-            delivered: The counts of the file.
             less: How much lower a delivered count may be.
             more: How much higher it may be.
             tell: Makes a `Difference` from the place of a cell and its two counts.
@@ -222,11 +218,7 @@ class Comparison:
     """The published evidence and a delivered table that has the label.
 
     Attributes:
-        evidence: The published evidence.
-        delivered: The table.
         sums: The maximum number of compared counts, which share the probability of exceeding the tolerance.
-        labels: The placing of the label's texts.
-        left_out: How many records may be missing.
     """
 
     evidence: Evidence

@@ -180,8 +180,6 @@ class Listed:
     """A column as described in an entry.
 
     Attributes:
-        texts: The listed masked values.
-        value_type: The type of the unmasked values.
         function: The masking function; `None` for an unmasked column.
         exact: Whether every masked value is listed unmerged.
     """
@@ -283,8 +281,6 @@ class Delivered:
     """A delivered table.
 
     Attributes:
-        table: The table.
-        label: The name of the label, which it has.
         columns: The approved attributes that it has.
     """
 

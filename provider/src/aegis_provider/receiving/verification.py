@@ -28,8 +28,6 @@ class Roles:
     """The roles of the columns of a delivered table.
 
     Attributes:
-        quasi_identifiers: The columns that an attacker may know.
-        sensitive: The columns that nobody should learn.
         known: Whether the provider stated the roles. Otherwise they are a plan's defaults: the label is sensitive, and
             all other columns are quasi-identifiers, which underestimates class sizes at worst.
     """
@@ -67,11 +65,8 @@ class Measured:
     """The privacy of a delivered table.
 
     Attributes:
-        reached: The measured value of each criterion.
         promised: The strictest of the required, promised and delivered values.
-        broken: The criteria that fail.
         undecided: The criteria that cannot be verified.
-        reason: Why not, in words.
         quasi_identifiers: The stated quasi-identifiers; empty if all columns but the label were used.
         k_by_all: The size of the smallest class by all columns but the label; `None` if not measured.
     """
@@ -224,7 +219,6 @@ class Verified:
 
     Attributes:
         records: Its number of records; `None` if it cannot be read.
-        compared: The compared counts and their differences.
         privacy: Its measured privacy; `None` if not measurable.
         faults: All other deviations.
         comparison: The comparison with the evidence; `None` if the table cannot be counted.
@@ -257,10 +251,7 @@ def verify(
 
     Args:
         path: The file, CSV or Parquet.
-        request: The request that it was delivered for.
-        evidence: The published counts.
         delimiter: The delimiter of a CSV file; by default, the one in its header.
-        memory_limit: DuckDB's memory; the rest goes to disk.
         progress: Called with (steps done, steps).
 
     Raises:

@@ -42,14 +42,6 @@ def verdict_with_table(
 ) -> Verdict:
     """Return the verdict on what an entry gives away to an attacker who also has the masked table of a configuration.
 
-    Args:
-        entry: The entry.
-        configuration: The id of the configuration.
-        table: The masked table.
-        seconds: Time limit; what takes longer is undecided.
-        delimiter: The delimiter of a CSV table.
-        memory_limit: The memory limit for reading.
-
     Raises:
         EntryError: The counts of the entry contradict each other, or are not those of the table.
         TableError: The table cannot be read.
@@ -97,7 +89,6 @@ class _Beside:
     """An entry and the masked table of a configuration.
 
     Attributes:
-        labels: The placing of the label's texts.
         placings: The placing of texts by shown attribute, where the entry describes the masked values.
     """
 

@@ -30,7 +30,6 @@ class FrontierPoint:
     """The best configuration that meets a requirement.
 
     Attributes:
-        requirement: The requirement.
         configuration: The configuration, with its measured `privacy` and number of `suppressed` records; `None` without
             one.
         utility: Its utility; NaN without a configuration.
@@ -64,17 +63,11 @@ class SearchResult:
 
     Attributes:
         configurations: The configurations, the best first; equal ones in the order of `aegis advise`.
-        utilities: The utility of each by `measure`.
-        shares: The utilities as shares of that of the unmasked table.
         frontier: The best configuration for each requirement, in the order of the requirements.
-        measure: The id of the measure of utility.
         unmasked: The utility of the unmasked table, with rare values merged as in an entry; at least the highest
             utility of a configuration.
-        nodes: The number of combinations of choices.
-        evaluated: The number of evaluations of requirements.
         interrupted: Whether Ctrl-C ended the search; the configurations are then the best so far.
         ignored: By attribute, the choices excluded because they have too many masked values to compare.
-        records: The number of records in the table.
     """
 
     configurations: tuple[Configuration, ...]
@@ -100,11 +93,6 @@ def preferred(nodes: Places, utilities: NDArray[np.float64], most: int) -> Place
 
     The best node with each choice of each attribute comes first, so that every attribute is well preserved in some
     node. The best other nodes follow.
-
-    Args:
-        nodes: The nodes.
-        utilities: (nodes,) Their utilities.
-        most: The most nodes to return.
     """
     ordered: Places = nodes[np.argsort(-utilities, kind="stable")]
     if len(ordered) <= most:
@@ -144,16 +132,10 @@ def find_configurations(
     equal arguments give equal results.
 
     Args:
-        table: The table.
-        plan: Its plan.
         requirements: The requirements; the frontier has a point for each.
         measure: The measure of utility, from the exact counts of the whole table: `joint`, or the mean of a measure of
             single attributes. It is corrected for chance if that is its default in advice.
-        most: The most configurations to return; at least one for each requirement.
         seconds: The time limit, which the requirements share.
-        delimiter: Separator of the fields of a CSV table; by default, the usual one in its header.
-        memory_limit: Memory that reading may use.
-        progress: Called with (done, all).
 
     Raises:
         PlanError: A requirement is invalid, takes too long to decide or needs an order of sensitive values without one,
@@ -192,12 +174,8 @@ def choose_again(
 
     Args:
         counted: The counted table; the requirement applies to all its records.
-        plan: Its plan.
         told: The records that utility is measured on; see `Problem.of`.
         most: The most configurations to return, the best first.
-        requirement: What is required.
-        measure: The measure of utility.
-        seconds: How long to search.
 
     Raises:
         PlanError: As in `find_configurations`.

@@ -28,10 +28,8 @@ class ClassCounter:
     """Distinct records with their group under every choice, in as few bytes as possible.
 
     Attributes:
-        lattice: The lattice, with the number of groups of each choice.
         groups: (rows,) The group of each record, by attribute and choice.
         sensitive: For each sensitive attribute, (rows,) the place of the value, and the number of values.
-        counts: (rows,) The number of records.
     """
 
     lattice: Lattice
@@ -46,9 +44,7 @@ class ClassCounter:
         """Return the counter.
 
         Args:
-            lattice: The lattice.
             records: The distinct records of the attributes of the lattice and of the sensitive ones.
-            sensitive: The sensitive attributes, possibly none.
             masked: The place of each value's masked value, for sensitive attributes that are masked.
         """
         groups = tuple(
@@ -169,10 +165,7 @@ class Evaluation:
     """The requirement on a release of these records, and its evaluation for nodes of the lattice.
 
     Attributes:
-        lattice: The combinations of choices.
         records: The distinct records of the attributes of the lattice and of the `sensitive` columns.
-        sensitive: The sensitive columns of every release.
-        require: The required privacy, by name.
         suppressed: The most records that may be suppressed because their equivalence class breaks the requirement.
         masked: For sensitive columns that every release masks, the place of each value's masked value.
     """

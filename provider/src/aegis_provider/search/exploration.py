@@ -34,9 +34,7 @@ class Clock:
 
     Attributes:
         seconds: The seconds for all requirements.
-        requirements: The number of requirements.
         progress: Called with (done, total), counting thousandths of a requirement.
-        done: The number of requirements done.
     """
 
     seconds: float
@@ -95,14 +93,10 @@ class Exploration:
     """The nodes known to meet a requirement, in the course of a search.
 
     Attributes:
-        evaluation: The requirement and its evaluation.
-        utility: The utility of nodes.
-        clock: The remaining time.
         utilities: The utility of each node known to meet the requirement.
         ends: Those of these nodes that are minimal, or without a known better refinement.
         ceiling: No node that meets the requirement has a higher utility.
         minimal: The number of minimal nodes; `None` if not counted.
-        evaluated: The number of evaluations.
     """
 
     evaluation: Evaluation

@@ -31,9 +31,7 @@ class Choices:
     Two choices need not be comparable: neither buckets of 5 nor buckets of 7 are a function of the other.
 
     Attributes:
-        attribute: The name of the attribute.
         ids: The masking id of each choice, including `identity` and `drop`.
-        partitions: The groups of each choice.
         listed: The groups that an entry lists for each choice: for `identity`, rare values are merged.
     """
 
@@ -52,8 +50,6 @@ class Choices:
         a single masked value.
 
         Args:
-            attribute: The name of the attribute.
-            partitions: The groups of each choice, by its id.
             listed: The groups that an entry lists instead, by the ids of choices for which they differ.
         """
         kept: dict[str, Partition] = {}
@@ -134,11 +130,7 @@ class Lattice:
         return _stepped(node, [choice.coarser for choice in self.choices])
 
     def minimal(self, holds: NDArray[np.bool_]) -> Places:
-        """(minimal nodes, attributes) The nodes that hold while no node finer by a step does, in order.
-
-        Args:
-            holds: An array of the lattice's shape.
-        """
+        """(minimal nodes, attributes) The nodes that hold while no node finer by a step does, in order."""
         minimal = holds.copy()
         for axis, choice in enumerate(self.choices):
             ours, theirs = np.moveaxis(minimal, axis, 0), np.moveaxis(holds, axis, 0)
@@ -170,7 +162,6 @@ class Tags:
     """A byte for each node. If a node holds, so do all coarser ones; if it fails, so do all finer ones.
 
     Attributes:
-        lattice: The lattice.
         flags: The nodes in the lattice's order. The last axis combines as many of the last attributes as fit, so that
             few operations on long rows tag the box of nodes above or below a node.
     """
@@ -253,7 +244,6 @@ class Decision:
 
     Attributes:
         holds: An array of the lattice's shape.
-        evaluated: The number of nodes evaluated.
     """
 
     holds: NDArray[np.bool_]
@@ -271,8 +261,6 @@ def search(
     coarsest one that fails.
 
     Args:
-        lattice: The lattice.
-        holds: The predicate.
         progress: Called with the number of nodes passed and the number of all nodes.
     """
     tags, orders = Tags.of(lattice), _orders(len(lattice.choices))

@@ -32,7 +32,6 @@ class Requirement:
     """The requirement that every resulting configuration must meet.
 
     Attributes:
-        privacy: The required numbers, by the names of criteria.
         suppress_at_most: The share of records, from 0 to below 1, that may be suppressed because their equivalence
             class breaks the requirement.
     """
@@ -165,10 +164,8 @@ class Problem:
     Attributes:
         evaluations: For each requirement, its evaluation for the nodes of a lattice. The lattice lacks choices that
             meet no requirement, even with the coarsest other choices.
-        utility: The utility of nodes.
         information: Their mean mutual information with the label over the attributes, as a tie-breaker.
         unmasked: The utility of the unmasked table, with its values in groups.
-        nodes: The number of combinations of all choices.
         evaluated: The number of evaluations for the choice of the lattice.
         ignored: By attribute, the choices excluded for too many masked values.
     """
@@ -193,10 +190,6 @@ class Problem:
         """Read the records of the counted table.
 
         Args:
-            counted: The counted table.
-            plan: Its plan.
-            requirements: The requirements on all its records.
-            measure: The measure of utility.
             told: The records that utility is measured on, with at least the plan's attributes and the label as columns;
                 without them, all records of the table.
 

@@ -42,7 +42,6 @@ class JointUtility:
 
     Attributes:
         indicators: The correlations; the attributes of the lattice first, then others that no choice changes.
-        others: The number of others.
     """
 
     indicators: Indicators
@@ -94,8 +93,6 @@ class UtilityCounts:
     """The records that utilities are computed from.
 
     Attributes:
-        records: The distinct records of the attributes of the lattice, of the `others`, and of the label.
-        label: The name of the label.
         choices: The choices of the attributes of the lattice; the label may be among them, without contribution.
         others: The groups of every other attribute that releases share.
         whole: The groups of each attribute's values that define the unmasked table.
