@@ -89,7 +89,10 @@ class Training:
                 said, labels = next(found), trained.popleft()
                 if said is not None:
                     probabilities[fold.test] = said[: len(fold.test)]
-                    on_trained.append(_auc_of_known(said[len(fold.test) :], labels))
+                    # A release may leave out a whole class.
+                    held, classes = np.unique(labels, return_inverse=True)
+                    trained_on = weighted_auc(said[len(fold.test) :, held], classes) if len(held) > 1 else None
+                    on_trained.append(CHANCE if trained_on is None else trained_on.value)
                 done += 1
                 self.progress(done, len(every) * len(self.folds))
             whole = len(on_trained) == len(self.folds)
@@ -107,12 +110,6 @@ class Training:
         fitting = fitting_of(model, records.features, self.labels, train, fold)
         trained.append(fitting.labels)
         return partial(replace(fitting, also_trained=True).probabilities_before, self.end)
-
-
-def _auc_of_known(probabilities: Matrix, labels: Labels) -> float:
-    """Return the AUC over classes with records, since a release may leave out a whole class."""
-    held, classes = np.unique(labels, return_inverse=True)
-    return weighted_auc(probabilities[:, held], classes).value if len(held) > 1 else CHANCE
 
 
 def _nothing() -> None:
@@ -227,16 +224,23 @@ def check(
         masked = {configuration.id: cache(partial(records.masked, configuration)) for configuration in chosen}
         split, fitted = folds_of(records.labels, folds, _SEED), _fitted(plan, chosen)
         anew = Refitted(records, chosen, refit) if fitted else None
-        released: dict[str, Callable[[int], MaskedRecords]] = {
-            configuration.id: partial(_in_fold, masked[configuration.id], anew, configuration.id, split)
-            for configuration in chosen
-        }
+
+        def in_fold(configuration: str, place: int) -> MaskedRecords:
+            whole = masked[configuration]()
+            if anew is None or not anew.changes(configuration):
+                return whole
+            again = anew.features(configuration, place, split[place])
+            return replace(whole, features=tuple(again.get(feature.name, feature) for feature in whole.features))
+
+        released: dict[str, Callable[[int], MaskedRecords]] = {each.id: partial(in_fold, each.id) for each in chosen}
         if choose is not None:
             best = chosen[: len(configurations)]
             again = ChosenAnew(records, best, choose, refit if _fitted(plan) else None, split)
             released |= {each.id: partial(again.masked, rank) for rank, each in enumerate(best)}
         first = {configuration: released[configuration] for configuration in configurations}
-        tables = {RAW: _always(records.as_it_is), **first, NOTHING: _always(records.without_attributes)}
+        as_it_is = cache(records.as_it_is)
+        nothing = MaskedRecords((), np.ones(len(records.labels), dtype=bool))
+        tables = {RAW: lambda _place: as_it_is(), **first, NOTHING: lambda _place: nothing}
         training = Training(records.labels, split, tables, end, progress)
         estimates, unfinished = _estimates(training)
         rest = replace(training, folds=_enough(training.folds), tables={each: released[each] for each in further})
@@ -259,21 +263,6 @@ def check(
         chosen_anew=choose is not None,
         fewest=int(np.bincount(records.labels).min()),
     )
-
-
-def _always(table: Callable[[], MaskedRecords]) -> Callable[[int], MaskedRecords]:
-    """Return a function that gives the same records in every fold."""
-    known = cache(table)
-    return lambda _place: known()
-
-
-def _in_fold(
-    masked: Callable[[], MaskedRecords], anew: Refitted | None, configuration: str, folds: Sequence[Fold], place: int
-) -> MaskedRecords:
-    """Return the records of a configuration in a fold, with the columns refitted there."""
-    if anew is None or not anew.changes(configuration):
-        return masked()
-    return masked().with_features(anew.features(configuration, place, folds[place]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from aegis_provider.classifiers import CLASSIFIERS, LOGISTIC_REGRESSION, RATES, Fitting, Matrix, stratified
+from aegis_provider.classifiers import CLASSIFIERS, LOGISTIC_REGRESSION, RATES, Fitting, stratified
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, TableError, shortened
@@ -36,11 +36,6 @@ class Feature:
     name: str
     places: Places
     numbers: NDArray[np.float64] | None
-
-    @property
-    def distinct(self) -> int:
-        """The number of different values that occur."""
-        return len(np.unique(self.places))
 
 
 def masked_numbers(texts: Sequence[str], original: Domain) -> NDArray[np.float64] | None:
@@ -92,19 +87,17 @@ def fitting_of(model: str, features: Sequence[Feature], labels: Labels, train: N
     if not features or len(np.unique(labels[train])) <= 1:
         nothing = np.zeros((len(labels), 1))
         return Fitting(RATES, nothing[known], labels[known], nothing[fold.test], classes)
-    matrix, listed = _columns(features) if model == LOGISTIC_REGRESSION else (_places(features), 0)
+    listed, columns = 0, list[NDArray[np.intp] | NDArray[np.float64]]([feature.places for feature in features])
+    if model == LOGISTIC_REGRESSION:
+        shown = [
+            feature.places
+            for feature in features
+            if feature.numbers is None or len(np.unique(feature.places)) <= _MOST_INDICATORS
+        ]
+        numbers = [feature.numbers[feature.places] for feature in features if feature.numbers is not None]
+        listed, columns = len(shown), [*shown, *numbers]
+    matrix = np.column_stack(columns).astype(np.float64)
     return Fitting(model, matrix[known], labels[known], matrix[fold.test], classes, listed)
-
-
-def _columns(features: Sequence[Feature]) -> tuple[Matrix, int]:
-    """Return the columns of logistic regression, and how many of them get indicators."""
-    listed = [feature for feature in features if feature.numbers is None or feature.distinct <= _MOST_INDICATORS]
-    numbers = [feature.numbers[feature.places] for feature in features if feature.numbers is not None]
-    return np.column_stack([*(each.places for each in listed), *numbers]).astype(np.float64), len(listed)
-
-
-def _places(features: Sequence[Feature]) -> Matrix:
-    return np.column_stack([feature.places for feature in features]).astype(np.float64)
 
 
 _FEWEST_CLASSES: Final = 2
@@ -151,10 +144,6 @@ class MaskedRecords:
 
     features: tuple[Feature, ...]
     shown: NDArray[np.bool_]
-
-    def with_features(self, others: Mapping[str, Feature]) -> "MaskedRecords":
-        """Return the same records with other columns for some attributes."""
-        return replace(self, features=tuple(others.get(feature.name, feature) for feature in self.features))
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,10 +214,6 @@ class CheckedRecords:
             domain = Domain.of(texts.unique().to_pylist(), attribute.value_type)
             features.append(Feature(attribute.name, places_of(texts, domain.places), numbers_of(domain)))
         return MaskedRecords(tuple(features), np.ones(len(self.chosen), dtype=bool))
-
-    def without_attributes(self) -> MaskedRecords:
-        """Return the records without any columns."""
-        return MaskedRecords((), np.ones(len(self.labels), dtype=bool))
 
     def masked(self, configuration: Configuration) -> MaskedRecords:
         """Return the records as the configuration masks them.

@@ -6,16 +6,14 @@ A table that is not the entry's is rejected. Distances are total variation dista
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aegis_advisor.arrays import AtomArray, FloatArray, IntArray, fold
+from aegis_advisor.arrays import AtomArray, FloatArray, fold
 from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.reconstruction import reconstruct
-from aegis_provider.counting.counts import JointCounts
+from aegis_provider.counting.counts import Counts, JointCounts
 from aegis_provider.counting.merged_table import Merging
 from aegis_provider.disclosure.model import Comparison, Distance
 from aegis_provider.disclosure.tables import rounding_of
@@ -23,9 +21,7 @@ from aegis_provider.errors import PlanError, TableError, nearest, shortened
 from aegis_provider.plan.model import Plan
 from aegis_provider.summary import CountedDomains, count_domains
 from aegis_provider.table import Source, Table, open_table
-from aegis_sdk.wire import Attribute, DisclosureControl, EntryDocument, Label
-
-Counts: TypeAlias = NDArray[np.int64]
+from aegis_sdk.wire import Attribute, EntryDocument
 
 _OTHER = "the entry was not made from this table and plan"
 
@@ -63,9 +59,7 @@ def true_counts(
     _refuse_other_values(name, entry.label.name, counted.label, entry.label.domain)
     for attribute in attributes:
         _refuse_other_values(name, attribute.name, counted.domains[attribute.name], attribute.domain)
-    slack = _slack(entry)
-    _refuse_other_records(name, counted.records, entry, slack)
-    _refuse_other_labels(name, counted.counts[attributes[0].name].label_histogram(), entry.label, slack)
+    _refuse_other_counts_of_label(name, counted, counted.counts[attributes[0].name].label_histogram(), entry)
     return [Truth(name, counted.counts[attribute.name]) for attribute in attributes]
 
 
@@ -75,19 +69,16 @@ def _counted(opened: Table, plan: Plan, restricted: Plan, entry: EntryDocument) 
     Merging for a minimum is repeated: with the resulting plan, it changes nothing.
     """
     control = entry.disclosure_control
+    least = None if control is None else control.min_cell
+    merging = None if least is None else Merging(least, labels=True)
     if control is not None and control.rounding is not None:
-        return count_domains(opened, plan, shared_only=True, merging=_merging(control))
+        return count_domains(opened, plan, shared_only=True, merging=merging)
     exactly = count_domains(opened, restricted)
     listed = {attribute.name: attribute.domain for attribute in entry.attributes}
     every_value = all(list(texts) == listed[name] for name, texts in exactly.domains.items())
     if control is None or (every_value and list(exactly.label) == entry.label.domain):
         return exactly
-    noisy = control.epsilon is not None
-    return count_domains(opened, plan, shared_only=True, all_records=noisy, merging=_merging(control))
-
-
-def _merging(control: DisclosureControl) -> Merging | None:
-    return None if control.min_cell is None else Merging(control.min_cell, labels=True)
+    return count_domains(opened, plan, shared_only=True, all_records=control.epsilon is not None, merging=merging)
 
 
 def refuse_other_counts(truth: Truth, evidence: AttributeEvidence, bounds: CellBounds) -> None:
@@ -134,23 +125,17 @@ def _refuse_other_values(table: str, column: str, domain: Sequence[str], expecte
     raise TableError(f"{table}: {column} has its values in another order than the entry; {_OTHER}")
 
 
-def _refuse_other_records(table: str, records: int, entry: EntryDocument, slack: int) -> None:
-    """Reject a number of records that the label's declared noise or rounding does not explain."""
-    if entry.label.noise is None and abs(records - entry.records) > slack * len(entry.label.domain):
-        raise TableError(f"{table}: has {records} records, but the entry has {entry.records}; {_OTHER}")
-
-
-def _refuse_other_labels(table: str, histogram: Counts, label: Label, slack: int) -> None:
-    """Reject a label histogram that differs from the table's by more than it declares."""
+def _refuse_other_counts_of_label(table: str, counted: CountedDomains, histogram: Counts, entry: EntryDocument) -> None:
+    """Reject numbers of records that the label's declared noise or rounding does not explain."""
+    label, base = entry.label, entry.label.rounded_to or rounding_of(entry).rounded_to
+    if label.noise is not None:
+        return
+    slack = 0 if base is None else base - 1  # the largest rounding error of a count
+    if abs(counted.records - entry.records) > slack * len(label.domain):
+        raise TableError(f"{table}: has {counted.records} records, but the entry has {entry.records}; {_OTHER}")
     for value, here, there in zip(label.domain, histogram.tolist(), label.histogram, strict=True):
-        if label.noise is None and abs(here - there) > slack:
+        if abs(here - there) > slack:
             raise TableError(f"{table}: {label.name} is {shortened(value)} in {here} records, not {there}; {_OTHER}")
-
-
-def _slack(entry: EntryDocument) -> int:
-    """Return the largest rounding error of a count of the label's histogram."""
-    base = entry.label.rounded_to or rounding_of(entry).rounded_to
-    return 0 if base is None else base - 1
 
 
 def _exact_tables(evidence: AttributeEvidence, truth: JointCounts) -> Iterator[tuple[str, Counts, Counts]]:
@@ -164,60 +149,41 @@ def _exact_tables(evidence: AttributeEvidence, truth: JointCounts) -> Iterator[t
             yield f"masking {masking.id!r}", masking.joint, truth.fold(masking.mapping, masking.groups)
 
 
-@dataclass(frozen=True, eq=False)
-class Guess:
-    """A guess at the shares of the records in every cell of an attribute's table.
-
-    Attributes:
-        atom_of_value: (values,) the atom of each.
-        shares: (atoms, labels), adding up to 1.
-        within: (values,) the share of a value in its atom, for every label.
-    """
-
-    atom_of_value: AtomArray
-    shares: FloatArray
-    within: FloatArray
-
-    def distance(self, truth: JointCounts) -> Distance:
-        """Return the distance from the truth, which has at least one record."""
-        true = truth.fold(self.atom_of_value, self.shares.shape[0])
-        atoms = float(np.abs(self.shares - true / true.sum()).sum())
-        return Distance(_half(atoms), _half(self._difference_of_values(truth)))
-
-    def _difference_of_values(self, truth: JointCounts) -> float:
-        """Return the sum of absolute differences. The rest of the guess is the difference in the empty cells."""
-        guessed = self.shares[self.atom_of_value[truth.values], truth.labels] * self.within[truth.values]
-        off = np.abs(guessed - truth.counts / truth.counts.sum()).sum()
-        return float(off + max(0.0, 1.0 - guessed.sum()))
-
-
 def compare(evidence: AttributeEvidence, truth: JointCounts) -> Comparison:
     """Return the distances from the truth of the pooled reconstruction and of the margins alone."""
     reference = reconstruct(evidence)
     atom_of_value, atoms = reference.atom_of_value, reference.joint.shape[0]
-    weights = _weights(evidence)
+    counts = evidence.value_counts
+    weights = _shares(np.ones(evidence.values) if counts is None else counts.astype(np.float64))
     per_atom = fold(weights, atom_of_value, atoms)
     within = np.divide(weights, per_atom[atom_of_value], out=np.zeros(weights.shape), where=weights > 0)
     independent = np.outer(per_atom, _shares(evidence.label_histogram.astype(np.float64)))
     return Comparison(
-        pooled=Guess(atom_of_value, _shares(reference.joint), within).distance(truth),
-        margins=Guess(atom_of_value, independent, within).distance(truth),
+        pooled=_distance(truth, atom_of_value, _shares(reference.joint), within),
+        margins=_distance(truth, atom_of_value, independent, within),
         converged=reference.certificate.converged,
     )
 
 
-def _weights(evidence: AttributeEvidence) -> FloatArray:
-    """Return (values,) the share of the records of each value by the histogram; equal shares if there is none."""
-    counts: IntArray | None = evidence.value_counts
-    return _shares(np.ones(evidence.values) if counts is None else counts.astype(np.float64))
+def _distance(truth: JointCounts, atom_of_value: AtomArray, shares: FloatArray, within: FloatArray) -> Distance:
+    """Return the distance of a guess from the truth, which has at least one record.
+
+    Args:
+        truth: The true counts.
+        atom_of_value: (values,) The atom of each.
+        shares: (atoms, labels) The guessed shares of the records in every cell, adding up to 1.
+        within: (values,) The share of a value in its atom, for every label.
+    """
+    true = truth.fold(atom_of_value, shares.shape[0])
+    by_atom = float(np.abs(shares - true / true.sum()).sum())
+    guessed = shares[atom_of_value[truth.values], truth.labels] * within[truth.values]
+    off = np.abs(guessed - truth.counts / truth.counts.sum()).sum()
+    by_value = float(off + max(0.0, 1.0 - guessed.sum()))  # the rest of the guess is in empty cells
+    atoms, values = (total / 2 if total > _ROUNDING else 0.0 for total in (by_atom, by_value))
+    return Distance(atoms, values)
 
 
 def _shares(counts: FloatArray) -> FloatArray:
     """Return the counts over their sum, or equal shares if noise has made the sum 0."""
     total = float(counts.sum())
     return counts / total if total > 0 else np.full(counts.shape, 1.0 / counts.size)
-
-
-def _half(differences: float) -> float:
-    """Return the distance for a sum of absolute differences; 0 if the sum is only rounding."""
-    return differences / 2 if differences > _ROUNDING else 0.0

@@ -208,13 +208,17 @@ def judged(
         return bound_cells(one, stop=stop) if known is None else known
 
     verdict = judge(published, bound=bound, stop=stop)
-    findings = (
-        VerdictFinding(reason=finding.reason.value, pointer=pointer_of(finding.path), cells=finding.cells)
-        for finding in verdict.findings
-    )
     places = tuple(_in_words(entry, finding.path) for finding in verdict.findings)
-    told = Verdict(passed=verdict.passed, findings=tuple(findings), few=verdict.few)
+    told = Verdict(passed=verdict.passed, findings=told_findings(verdict.findings), few=verdict.few)
     return Judged(told, places, _mending_options(entry, published, verdict.findings))
+
+
+def told_findings(findings: Sequence[Finding]) -> tuple[VerdictFinding, ...]:
+    """Return the findings of the advisor as the contract writes them."""
+    return tuple(
+        VerdictFinding(reason=finding.reason.value, pointer=pointer_of(finding.path), cells=finding.cells)
+        for finding in findings
+    )
 
 
 def _in_words(entry: EntryDocument, path: Path) -> str:  # noqa: PLR0911 - a place of each kind

@@ -14,7 +14,7 @@ from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_provider.disclosure.model import Cell, Declared, Kind, LinkedTables, PublishedTable
 from aegis_sdk.reading import some
-from aegis_sdk.wire import IDENTITY, Attribute, EntryDocument, Label, Masking, Noise, Pair
+from aegis_sdk.wire import IDENTITY, Attribute, EntryDocument, Label, Masking, Pair
 
 Place: TypeAlias = Callable[..., tuple[str, ...]]
 """Names the place of the cell with these indices."""
@@ -35,7 +35,7 @@ def rounding_of(entry: EntryDocument) -> Declared:
 
 def label_table(label: Label, below: int, rounding: Declared = _NOTHING) -> PublishedTable:
     """Describe the label's histogram."""
-    declared = _or(_declared(label.noise, label.rounded_to), rounding)
+    declared = _declared(label, rounding)
     return _table("label", "", label.histogram, lambda place: (label.domain[place],), declared, below)
 
 
@@ -50,14 +50,8 @@ def attribute_tables(
         yield _table("joint", "", attribute.joint, _places(domain, labels), rounding, below)
     for masking in attribute.maskings:
         if masking.joint is not None:
-            yield _table(
-                "masking",
-                masking.id,
-                masking.joint,
-                _places(masking.domain, labels),
-                _or(_of_masking(masking), rounding),
-                below,
-            )
+            places = _places(masking.domain, labels)
+            yield _table("masking", masking.id, masking.joint, places, _declared(masking, rounding), below)
 
 
 def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> Iterator[PublishedTable]:
@@ -71,33 +65,21 @@ def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> It
             continue
         masked = list(zip(pair.attributes, pair.maskings, strict=True))
         places = _places(*(domains[attribute][masking] for attribute, masking in masked))
-        yield _table("pairs", _name(pair), pair.joint, places, _declared(pair.noise, pair.rounded_to), below)
-
-
-def _name(pair: Pair) -> str:
-    return " x ".join(
-        f"{attribute}: {masking}" for attribute, masking in zip(pair.attributes, pair.maskings, strict=True)
-    )
+        yield _table("pairs", " x ".join(map(": ".join, masked)), pair.joint, places, _declared(pair), below)
 
 
 def _places(rows: list[str], columns: list[str]) -> Place:
     return lambda row, column: (rows[row], columns[column])
 
 
-def _of_masking(masking: Masking) -> Declared:
-    drawn = masking.transition is not None
-    return replace(_declared(masking.noise, masking.rounded_to), records=masking.records, drawn=drawn)
-
-
-def _or(declared: Declared, rounding: Declared) -> Declared:
-    """Return the declaration of a table, or that for all tables without one."""
+def _declared(table: Label | Masking | Pair, rounding: Declared = _NOTHING) -> Declared:
+    """Return the declaration of a table, or `rounding`, that for all tables, if it has none."""
+    declared = Declared(rounded_to=table.rounded_to)
+    if table.noise is not None:
+        declared = replace(declared, noise=table.noise.scale, epsilon=table.noise.epsilon)
+    if isinstance(table, Masking):
+        declared = replace(declared, records=table.records, drawn=table.transition is not None)
     return rounding if declared == _NOTHING else declared
-
-
-def _declared(noise: Noise | None, rounded_to: int | None) -> Declared:
-    if noise is None:
-        return Declared(rounded_to=rounded_to)
-    return Declared(noise.scale, noise.epsilon, rounded_to)
 
 
 def _table(
@@ -138,7 +120,9 @@ def linked_tables(
     in_tables = _in_a_table(evidence, bounds)
     derived = counted & ~in_tables
     place = partial(_place, attribute, labels, bounds)
-    alike = _alike(bounds)
+    possible = upper > 0
+    single = np.count_nonzero(possible, axis=1) == 1
+    alike = possible & single[:, np.newaxis] & (lower > 0)  # certainly all records of an atom, if it has any
     return LinkedTables(
         atoms=lower.shape[0],
         cells=lower.size,
@@ -154,7 +138,7 @@ def linked_tables(
         derived_below=int(np.count_nonzero(derived & (lower < below))),
         within={k: int(np.count_nonzero(upper - lower <= 2 * k)) for k in sorted({*KS, within})},
         alike=int(np.count_nonzero(alike.any(axis=1))),
-        largest=_largest(bounds, alike, place),
+        largest=_cell(lower, alike & (lower == lower[alike].max(initial=0)), place),
         method=bounds.method,
         programs=bounds.programs,
         complete=bounds.complete,
@@ -175,22 +159,6 @@ def _in_a_table(evidence: AttributeEvidence, bounds: CellBounds) -> BoolArray:
     return np.repeat(shown[:, np.newaxis], bounds.upper.shape[1], axis=1)
 
 
-def _alike(bounds: CellBounds) -> BoolArray:
-    """Mark (atoms, labels) the cell that certainly contains all records of its atom, if the atom has any."""
-    possible = bounds.upper > 0
-    single = np.count_nonzero(possible, axis=1) == 1
-    cells: BoolArray = possible & single[:, np.newaxis] & (bounds.lower > 0)
-    return cells
-
-
-def _largest(bounds: CellBounds, alike: BoolArray, place: Place) -> Cell | None:
-    if not alike.any():
-        return None
-    most = np.where(alike, bounds.lower, -1)
-    atom, label = (int(index) for index in np.unravel_index(np.argmax(most), most.shape))
-    return Cell(int(bounds.lower[atom, label]), place(atom, label))
-
-
 def _place(attribute: Attribute, labels: Sequence[str], bounds: CellBounds, atom: int, label: int) -> tuple[str, str]:
     """Return the values of an atom, in words, and the label value."""
     members = np.flatnonzero(bounds.atom_of_value == atom)
@@ -207,8 +175,12 @@ def _place(attribute: Attribute, labels: Sequence[str], bounds: CellBounds, atom
 
 def _smallest_cell(counts: NDArray[np.int64], chosen: NDArray[np.bool_], place: Place) -> Cell | None:
     """Return the first of the smallest chosen counts, from arrays of one shape; `None` if none is chosen."""
+    return _cell(counts, chosen & (counts == counts[chosen].min()), place) if chosen.any() else None
+
+
+def _cell(counts: NDArray[np.int64], chosen: NDArray[np.bool_], place: Place) -> Cell | None:
+    """Return the first chosen count, from arrays of one shape; `None` if none is chosen."""
     if not chosen.any():
         return None
-    least = counts[chosen].min()
-    indices = tuple(map(int, np.argwhere(chosen & (counts == least))[0]))
-    return Cell(int(least), place(*indices))
+    indices = tuple(map(int, np.argwhere(chosen)[0]))
+    return Cell(int(counts[indices]), place(*indices))

@@ -11,6 +11,7 @@ import numpy as np
 from aegis_advisor.errors import AdvisorError
 from aegis_advisor.verdict import MaskedTable, ShownCounts, judge_with_table
 from aegis_provider.counting.counts import Counts
+from aegis_provider.disclosure.entry import told_findings
 from aegis_provider.entry_evidence import consistent_evidence, published_counts
 from aegis_provider.errors import EntryError
 from aegis_provider.receiving.delivered import Delivered, Listed, Placing, placed
@@ -24,8 +25,6 @@ from aegis_sdk.wire import (
     EntryDocument,
     Masking,
     Verdict,
-    VerdictFinding,
-    pointer_of,
 )
 
 SECONDS: Final = 60.0
@@ -65,11 +64,7 @@ def judged_beside(entry: EntryDocument, configuration: str, table: Table, second
     except AdvisorError:
         message = f"the entry {entry.name} does not count the records of the masked table of {configuration}"
         raise EntryError(f"{message}; make both anew from one table") from None
-    findings = (
-        VerdictFinding(reason=finding.reason.value, pointer=pointer_of(finding.path), cells=finding.cells)
-        for finding in verdict.findings
-    )
-    return Verdict(passed=verdict.passed, findings=tuple(findings))
+    return Verdict(passed=verdict.passed, findings=told_findings(verdict.findings))
 
 
 def _chosen(entry: EntryDocument, configuration: str) -> Configuration:
