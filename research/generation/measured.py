@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from aegis_provider.synth.attacks import Outcome, open_case
-from aegis_provider.synth.attacks.attribute_disclosure import attribute_disclosure
 from aegis_provider.synth.attacks.case import Case
-from aegis_provider.synth.attacks.exact_copies import exact_copies
-from aegis_provider.synth.attacks.reidentification import reidentification
+from aegis_provider.synth.attacks.membership import exact_copies
+from aegis_provider.synth.attacks.quasi_identifiers import attribute_disclosure, reidentification
 from aegis_provider.synth.fidelity import Fidelity, fidelity
 from aegis_provider.synth.generate import Knobs, Look
 from research.generation import releases

@@ -17,8 +17,7 @@ from aegis_provider import load_plan
 from aegis_provider.check import Interval
 from aegis_provider.draft import start
 from aegis_provider.synth.attacks import judge, open_case
-from aegis_provider.synth.attacks.exact_copies import NAME as COPIES
-from aegis_provider.synth.attacks.membership import NEAREST
+from aegis_provider.synth.attacks.membership import COPIES, NEAREST
 from aegis_provider.synth.generate import Knobs, Wish, generate
 from research.report import table
 from tests import example

@@ -12,10 +12,8 @@ from pyarrow import csv
 
 from aegis_provider.records import Column, Records
 from aegis_provider.synth.attacks import Case
-from aegis_provider.synth.attacks.exact_copies import exact_copies
-from aegis_provider.synth.attacks.inference import inference
-from aegis_provider.synth.attacks.linkability import linkability
-from aegis_provider.synth.attacks.singling_out import singling_out
+from aegis_provider.synth.attacks.article29 import inference, linkability, singling_out
+from aegis_provider.synth.attacks.membership import exact_copies
 from aegis_provider.synth.released import Released
 
 ORACLES = Path(os.environ.get("AEGIS_SYNTH", ".venv-synth"))

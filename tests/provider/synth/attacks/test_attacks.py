@@ -9,30 +9,34 @@ from sklearn.metrics import precision_score, recall_score
 
 from aegis_provider.check import Interval
 from aegis_provider.synth.attacks import ATTACKS, Case, Judgement, Opened, Outcome, judge
-from aegis_provider.synth.attacks.attribute_disclosure import NAME as DISCLOSURE
-from aegis_provider.synth.attacks.attribute_disclosure import (
+from aegis_provider.synth.attacks.article29 import (
+    INFERENCE,
+    LINKABILITY,
+    SINGLING_OUT,
+    inference,
+    isolated,
+    linkability,
+    multivariate,
+    singling_out,
+)
+from aegis_provider.synth.attacks.membership import (
+    CLOSEST,
+    DENSITY,
+    NEAREST,
+    closest_records,
+    density_membership,
+    exact_copies,
+    nearest_membership,
+    true_positives,
+)
+from aegis_provider.synth.attacks.quasi_identifiers import (
+    DISCLOSURE,
     attribute_disclosure,
     guessed,
     macro_precision,
     macro_recall,
+    reidentification,
 )
-from aegis_provider.synth.attacks.closest_records import NAME as CLOSEST
-from aegis_provider.synth.attacks.closest_records import closest_records
-from aegis_provider.synth.attacks.exact_copies import exact_copies
-from aegis_provider.synth.attacks.inference import NAME as INFERENCE
-from aegis_provider.synth.attacks.inference import inference
-from aegis_provider.synth.attacks.linkability import NAME as LINKABILITY
-from aegis_provider.synth.attacks.linkability import linkability
-from aegis_provider.synth.attacks.membership import (
-    DENSITY,
-    NEAREST,
-    density_membership,
-    nearest_membership,
-    true_positives,
-)
-from aegis_provider.synth.attacks.reidentification import reidentification
-from aegis_provider.synth.attacks.singling_out import NAME as SINGLING_OUT
-from aegis_provider.synth.attacks.singling_out import isolated, multivariate, singling_out
 from aegis_provider.synth.released import SEEN_ALL, NotUnderstood, Released
 from aegis_provider.synth.report.attacks import attack_notes, attack_parts, attacks_headline
 from tests.for_each import for_each

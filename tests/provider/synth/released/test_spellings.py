@@ -10,11 +10,9 @@ import pyarrow as pa
 
 from aegis_provider.records import sides_of
 from aegis_provider.synth.attacks import Case, declared_attacks, open_case
+from aegis_provider.synth.attacks.article29 import inference, linkability
 from aegis_provider.synth.attacks.case import Roles
-from aegis_provider.synth.attacks.exact_copies import exact_copies
-from aegis_provider.synth.attacks.inference import inference
-from aegis_provider.synth.attacks.linkability import linkability
-from aegis_provider.synth.attacks.membership import nearest_membership
+from aegis_provider.synth.attacks.membership import exact_copies, nearest_membership
 from aegis_provider.synth.released import Released
 from aegis_provider.synth.released.spellings import named_alike
 from tests.for_each import for_each

@@ -11,23 +11,32 @@ from typing import Final
 
 from aegis_provider.plan.generated import Attacked
 from aegis_provider.progress import Progress
-from aegis_provider.synth.attacks.attribute_disclosure import NAME as DISCLOSURE
-from aegis_provider.synth.attacks.attribute_disclosure import attribute_disclosure
+from aegis_provider.synth.attacks.article29 import (
+    INFERENCE,
+    LINKABILITY,
+    SINGLING_OUT,
+    inference,
+    linkability,
+    singling_out,
+)
 from aegis_provider.synth.attacks.case import Case
-from aegis_provider.synth.attacks.closest_records import NAME as CLOSEST
-from aegis_provider.synth.attacks.closest_records import closest_records
-from aegis_provider.synth.attacks.exact_copies import NAME as COPIES
-from aegis_provider.synth.attacks.exact_copies import exact_copies
-from aegis_provider.synth.attacks.inference import NAME as INFERENCE
-from aegis_provider.synth.attacks.inference import inference
-from aegis_provider.synth.attacks.linkability import NAME as LINKABILITY
-from aegis_provider.synth.attacks.linkability import linkability
-from aegis_provider.synth.attacks.membership import DENSITY, NEAREST, density_membership, nearest_membership
+from aegis_provider.synth.attacks.membership import (
+    CLOSEST,
+    COPIES,
+    DENSITY,
+    NEAREST,
+    closest_records,
+    density_membership,
+    exact_copies,
+    nearest_membership,
+)
 from aegis_provider.synth.attacks.outcome import Outcome, least
-from aegis_provider.synth.attacks.reidentification import NAME as REIDENTIFICATION
-from aegis_provider.synth.attacks.reidentification import reidentification
-from aegis_provider.synth.attacks.singling_out import NAME as SINGLING_OUT
-from aegis_provider.synth.attacks.singling_out import singling_out
+from aegis_provider.synth.attacks.quasi_identifiers import (
+    DISCLOSURE,
+    REIDENTIFICATION,
+    attribute_disclosure,
+    reidentification,
+)
 from aegis_provider.synth.released import SEEN_ALL, NotUnderstood
 from aegis_sdk.reading import shown
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from aegis_provider.report.model import Part, Report, Section, TextTable
 from aegis_provider.report.terms import FIDELITY
 from aegis_provider.synth.attacks import Judgement, Opened
-from aegis_provider.synth.attacks.exact_copies import NAME as EXACT_COPIES
+from aegis_provider.synth.attacks.membership import COPIES
 from aegis_provider.synth.fidelity import Fidelity
 from aegis_provider.synth.generate import Generated
 from aegis_provider.synth.report.attacks import (
@@ -75,7 +75,7 @@ class GeneratedCard:
     @property
     def copies(self) -> str:
         """A sentence on generated records that equal a real one; empty if not counted in time."""
-        return next((outcome.sentence for outcome in self.judgement.outcomes if outcome.name == EXACT_COPIES), "")
+        return next((outcome.sentence for outcome in self.judgement.outcomes if outcome.name == COPIES), "")
 
     @property
     def findings(self) -> tuple[str, ...]:

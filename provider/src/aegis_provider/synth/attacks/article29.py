@@ -1,26 +1,30 @@
-"""Singling out, as defined by Giomi et al.: a predicate that is true for exactly one record of the table.
+"""Singling out, linkability and inference: the three risks of the Article 29 Working Party (Opinion 05/2014).
 
-Source: Giomi et al., A Unified Framework for Quantifying Privacy Risk in Synthetic Data, PoPETs 2023, section 4.1.
+Source: Giomi, Boenisch, Wehmeyer and Tasnádi, A Unified Framework for Quantifying Privacy Risk in Synthetic Data,
+PoPETs 2023, sections 4.1 to 4.3. Ties between released records at equal distance are broken at random.
 """
 
 from collections.abc import Iterator, Sequence
+from math import comb
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.check import Interval
-from aegis_provider.records import Records
+from aegis_provider.records import Column, Records
+from aegis_provider.records.records import NUMERIC
 from aegis_provider.synth.attacks.case import Case
-from aegis_provider.synth.attacks.outcome import CONFIDENCE, Outcome, wilson
+from aegis_provider.synth.attacks.outcome import CONFIDENCE, Outcome, exactly, share_of, wilson
 from aegis_provider.synth.released import Released, ReleasedColumn
+from aegis_provider.synth.released.released import Distances
 from aegis_sdk.reading import Share
 
-NAME: Final = "singling out"
+SINGLING_OUT: Final = "singling out"
 COLUMNS: Final = 4
 """Maximum columns of a predicate."""
 
-_MOST: Final = 500
+_PREDICATES: Final = 500
 _TRIES: Final = 2_500
 
 Part: TypeAlias = tuple[str, NDArray[np.bool_]]
@@ -35,19 +39,19 @@ def singling_out(case: Case) -> Iterator[Outcome]:
     record: its categories, and upper or lower bounds on its numbers. The baseline takes random values. Both sides are
     represented by equally many persons.
     """
-    rng = case.rng(NAME)
-    sides = [side for side in case.equal_sides(NAME) if len(side)]
+    rng = case.rng(SINGLING_OUT)
+    sides = [side for side in case.equal_sides(SINGLING_OUT) if len(side)]
     made = {
         "one column": (univariate(case.release, rng), 1),
         f"{min(COLUMNS, len(case.release.columns))} columns": (multivariate(case.release, rng), COLUMNS),
     }
     for variant, (predicates, columns) in made.items():
         if predicates:
-            blind = [_blind(case.release, columns, rng) for _ in range(_MOST)]
-            yield _outcome(variant, predicates, blind, [(side, side.distinct(case.persons_by)[1]) for side in sides])
+            blind = [_blind(case.release, columns, rng) for _ in range(_PREDICATES)]
+            yield _isolating(variant, predicates, blind, [(side, side.distinct(case.persons_by)[1]) for side in sides])
 
 
-def _outcome(
+def _isolating(
     variant: str,
     predicates: list[Predicate],
     blind: list[Predicate],
@@ -59,7 +63,7 @@ def _outcome(
     baseline = _share(isolated(blind, searched), persons)
     hits = round(success.value * len(predicates))
     return Outcome(
-        NAME,
+        SINGLING_OUT,
         variant,
         len(predicates),
         "predicates",
@@ -74,7 +78,7 @@ def _outcome(
 def univariate(release: Released, rng: np.random.Generator) -> list[Predicate]:
     """Return predicates on one column each: values of a single released record, and extreme numbers."""
     found = [(column, *rare) for column in release.columns for rare in _rare(column)]
-    chosen = (found[place] for place in rng.permutation(len(found))[:_MOST])
+    chosen = (found[place] for place in rng.permutation(len(found))[:_PREDICATES])
     return [[(column.name, _allowed(column, text, extreme))] for column, text, extreme in chosen]
 
 
@@ -108,7 +112,7 @@ def multivariate(release: Released, rng: np.random.Generator) -> list[Predicate]
         matching = np.logical_and.reduce([matches for _, matches in parts])
         if matching.sum() == 1:
             found.append([part for part, _ in parts])
-        if len(found) == _MOST:
+        if len(found) == _PREDICATES:
             break
     return found
 
@@ -169,3 +173,136 @@ def _share(of_predicate: NDArray[np.intp], persons: NDArray[np.intp]) -> Interva
     half = CONFIDENCE * float(np.sqrt(np.sum(np.bincount(hits) ** 2))) / len(of_predicate)
     low, high = min(share.low, share.value - half), max(share.high, share.value + half)
     return Interval(share.value, max(0.0, low), min(1.0, high))
+
+
+LINKABILITY: Final = "linkability"
+LINKED_AMONG: Final = (1, 5, 10)
+
+_MOST: Final = 1_000
+_TIES: Final = np.float32(1e-6)
+
+
+def linkability(case: Case) -> Iterator[Outcome]:
+    """Link two parts of a person's attributes, each known from elsewhere, through the release.
+
+    The attack succeeds on a person if a released record is among the k nearest in both parts: here every other column,
+    and the rest. The baseline is the chance that two random choices of k records overlap.
+    """
+    first, second = case.release.names[::2], case.release.names[1::2]
+    if not second:
+        return
+    rng = case.rng(LINKABILITY)
+    sides = [target for target in case.targets(LINKABILITY, _MOST) if len(target)]
+    ranks = [first_links(case.release, side, (first, second), rng) for side in sides]
+    for k in LINKED_AMONG:
+        if k <= len(case.release):
+            yield _linked(k, len(case.release), [share_of(rank <= k) for rank in ranks], len(sides[0]))
+
+
+def _linked(k: int, released: int, shares: list[Interval], persons: int) -> Outcome:
+    success, *held_out = shares
+    return Outcome(
+        LINKABILITY,
+        f"k = {k}",
+        persons,
+        "persons",
+        success,
+        exactly(1 - comb(released - k, k) / comb(released, k)),
+        held_out[0] if held_out else None,
+        f"For {Share(success.value)} of the persons, one released record is among the {k} nearest in both parts of "
+        "their attributes, which links the parts.",
+    )
+
+
+def first_links(
+    release: Released, targets: Records, parts: tuple[Sequence[str], Sequence[str]], rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """(targets,) The least k for which a released record is among the k nearest in both parts; 11 if above 10."""
+    most = min(LINKED_AMONG[-1], len(release))
+    first, second = (nearest(release.only(part), targets, most, rng) for part in parts)
+    same = first[:, :, None] == second[:, None, :]
+    ranks = np.maximum.outer(np.arange(1, most + 1), np.arange(1, most + 1))
+    return np.asarray(np.where(same, ranks, LINKED_AMONG[-1] + 1).min(axis=(1, 2)))
+
+
+def nearest(release: Released, targets: Records, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """(targets, k) The k nearest released records, the nearest first; equally near ones in a random order."""
+    blocks = [_nearest_of_block(block, k, rng) for _, block in release.distances(targets)]
+    return np.concatenate(blocks)
+
+
+def _nearest_of_block(block: Distances, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Break ties at random by adding noise smaller than any relevant difference of distances."""
+    drawn = block + _TIES * rng.random(block.shape, dtype=np.float32)
+    chosen = np.argpartition(drawn, k - 1, axis=1)[:, :k]
+    order = np.take_along_axis(drawn, chosen, axis=1).argsort(axis=1)
+    return np.take_along_axis(chosen, order, axis=1)
+
+
+INFERENCE: Final = "inference"
+TOLERANCE: Final = 0.05
+"""A guessed number is right within this share of it."""
+
+
+def inference(case: Case) -> Iterator[Outcome]:
+    """Guess each secret of a person from the released record that is nearest in all other attributes.
+
+    A released value that may stand for several is replaced by a random one of them. The baseline guesses the value of a
+    random released record.
+    """
+    for secret in case.secrets:
+        if len(case.release.columns) > 1:
+            yield _inferred(case, secret)
+
+
+def _inferred(case: Case, secret: str) -> Outcome:
+    rng, column = case.rng(f"{INFERENCE} {secret}"), case.release.column(secret)
+    rest = case.release.only(set(case.release.names) - {secret})
+    seen, held_out = case.fair_to(secret).targets(f"{INFERENCE} {secret}", _MOST)
+
+    def right(targets: Records, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        return is_right(column.original, drawn_values(column, rows, rng), targets.column(secret).places)
+
+    success = share_of(right(seen, nearest(rest, seen, 1, rng)[:, 0]))
+    baseline = share_of(right(seen, rng.integers(len(rest), size=len(seen))))
+    return Outcome(
+        INFERENCE,
+        secret,
+        len(seen),
+        "guesses",
+        success,
+        baseline,
+        share_of(right(held_out, nearest(rest, held_out, 1, rng)[:, 0])) if len(held_out) else None,
+        f"From all other attributes, {Share(success.value)} of the guesses of {secret} are right; with random released "
+        f"values, {Share(baseline.value)} are.",
+    )
+
+
+def drawn_values(column: ReleasedColumn, rows: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """(rows,) The place of a random original value that each released record may stand for."""
+    counts = np.maximum(column.last - column.first + 1, 0)
+    before = np.append(0, np.cumsum(counts))
+    ends = np.append(column.starts[1:], len(counts))
+    codes = column.codes[rows]
+    low, high = before[column.starts[codes]], before[ends[codes]]
+    has_missing = column.missing[codes] & (column.original.missing is not None)
+    number = high - low + has_missing
+    drawn = low + rng.integers(0, np.maximum(number, 1))
+    span = np.clip(np.searchsorted(before, drawn, side="right") - 1, 0, len(counts) - 1)
+    places = np.clip(column.first[span] + drawn - before[span], 0, len(column.positions) - 1)
+    is_missing = has_missing & (drawn == high)
+    places = np.where(is_missing, column.original.missing or 0, places)
+    return np.where(number > 0, places, -1)
+
+
+def is_right(column: Column, guesses: NDArray[np.intp], truths: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(guesses,) Whether each guess is the true value, or a number within 5 % of the guessed one.
+
+    Dates have no zero for a relative tolerance, so only the same day is right.
+    """
+    right = (guesses == truths) & (guesses >= 0)
+    if column.domain.value_type not in NUMERIC or column.numbers is None:
+        return np.asarray(right)
+    guess, truth = column.numbers[np.maximum(guesses, 0)], column.numbers[truths]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(right | ((guesses >= 0) & (np.abs(guess - truth) <= TOLERANCE * np.abs(guess))))
