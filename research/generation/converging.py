@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from aegis_provider.synth.generate import Look
 from aegis_provider.synth.generate.methods.wgan_gp import WganGp
+from aegis_provider.synth.generate.training import Look
 from research.generation import releases
 from research.generation.drawing import STYLES, legend, listed, panels, sentence
 from research.generation.measured import Measured

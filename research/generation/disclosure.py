@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from matplotlib.axes import Axes
 
-from aegis_provider.synth.attacks import Outcome
+from aegis_provider.synth.attacks.attack import Outcome
 from research.generation import releases
 from research.generation.drawing import RELEASES, STYLES, errors, legend, limits, listed, panels, sentence
 from research.generation.measured import Measured

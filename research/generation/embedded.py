@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from sklearn.neighbors import NearestNeighbors
 
 from aegis_provider.check import Interval
-from aegis_provider.synth.attacks.outcome import share_of
+from aegis_provider.synth.attacks.attack import share_of
 from aegis_provider.synth.fidelity import Embedding
 from research.generation.drawing import limits
 from research.generation.measured import EMBEDDED, Measured

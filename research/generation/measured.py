@@ -7,12 +7,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from aegis_provider.synth.attacks import Outcome, open_case
-from aegis_provider.synth.attacks.case import Case
+from aegis_provider.synth.attacks.attack import Case, Outcome, open_case
 from aegis_provider.synth.attacks.membership import exact_copies
 from aegis_provider.synth.attacks.quasi_identifiers import attribute_disclosure, reidentification
 from aegis_provider.synth.fidelity import Fidelity, fidelity
-from aegis_provider.synth.generate import Knobs, Look
+from aegis_provider.synth.generate.methods.method import Knobs
+from aegis_provider.synth.generate.training import Look
 from research.generation import releases
 from research.generation.releases import Release
 from research.generation.store import Store

@@ -16,9 +16,11 @@ from typing import Final
 from aegis_provider import load_plan
 from aegis_provider.check import Interval
 from aegis_provider.draft import start
-from aegis_provider.synth.attacks import judge, open_case
+from aegis_provider.synth.attacks.attack import open_case
+from aegis_provider.synth.attacks.judging import judge
 from aegis_provider.synth.attacks.membership import COPIES, NEAREST
-from aegis_provider.synth.generate import Knobs, Wish, generate
+from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.methods.method import Knobs
 from research.report import table
 from tests import example
 

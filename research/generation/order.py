@@ -21,9 +21,11 @@ from aegis_provider import Plan
 from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.synth.fidelity.measuring import Trials
 from aegis_provider.synth.fidelity.parts import parts_of
-from aegis_provider.synth.generate import Knobs, Wish, generate
+from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.methods.method import Knobs
 from aegis_provider.synth.offer import RealSides
-from aegis_provider.synth.released import Opened, Released
+from aegis_provider.synth.released.opening import Opened
+from aegis_provider.synth.released.released import Released
 from aegis_provider.synth.transfer import holdout_of, told_by, transfer_of
 from aegis_provider.table import open_table
 from research import real_tables

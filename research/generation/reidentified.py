@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from aegis_provider.check import Interval
-from aegis_provider.synth.attacks import Outcome
+from aegis_provider.synth.attacks.attack import Outcome
 from research.generation import releases
 from research.generation.drawing import STYLES, errors, legend, limits, panels, sentence
 from research.generation.measured import PAPER_EPSILON, REIDENTIFIED, Measured

@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 
 from aegis_provider import NothingHoldsError, Plan, Requirement, apply, find_configurations
 from aegis_provider.plan.model import DROP
-from aegis_provider.synth.generate import Knobs, Look, Wish, generate
+from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.methods.method import Knobs
+from aegis_provider.synth.generate.training import Look
 from research.generation.tables import HELD_OUT, SEED, SplitTable
 
 ORIGINAL: Final = "original"

@@ -18,7 +18,7 @@ from aegis_provider.cli.summarize import summarize
 from aegis_provider.control import Split
 from aegis_provider.handover.leasing import SECONDS
 from aegis_provider.independence import STAR
-from aegis_provider.synth.generate import DEFAULT_METHOD, MOST
+from aegis_provider.synth.generate.generating import DEFAULT_METHOD, MOST
 from aegis_sdk.cli.commands import SECTION as SDK
 from aegis_sdk.cli.group import Group
 

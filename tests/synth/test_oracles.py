@@ -11,10 +11,10 @@ import pytest
 from pyarrow import csv
 
 from aegis_provider.records import Column, Records
-from aegis_provider.synth.attacks import Case
 from aegis_provider.synth.attacks.article29 import inference, linkability, singling_out
+from aegis_provider.synth.attacks.attack import Case
 from aegis_provider.synth.attacks.membership import exact_copies
-from aegis_provider.synth.released import Released
+from aegis_provider.synth.released.released import Released
 
 ORACLES = Path(os.environ.get("AEGIS_SYNTH", ".venv-synth"))
 SCRIPTS = Path(__file__).parent / "oracles"

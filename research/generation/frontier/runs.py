@@ -16,13 +16,14 @@ from pydantic import TypeAdapter, ValidationError
 from aegis_provider.check import Interval
 from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.output import written_whole
-from aegis_provider.synth.attacks import open_case
+from aegis_provider.synth.attacks.attack import open_case
 from aegis_provider.synth.attacks.membership import nearest_membership
 from aegis_provider.synth.fidelity.measuring import Trial, Trials
 from aegis_provider.synth.fidelity.parts import parts_of
-from aegis_provider.synth.generate import Knobs, Wish, generate
+from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.methods.method import Knobs
 from aegis_provider.synth.generate.training import STOPPED
-from aegis_provider.synth.released import open_release
+from aegis_provider.synth.released.opening import open_release
 from research.generation.measured import knowing_half
 from research.generation.tables import HELD_OUT, MOST, SplitTable, split
 from research.suppression import HEALTH

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from aegis_provider.synth.generate import DEFAULT_METHOD
+from aegis_provider.synth.generate.generating import DEFAULT_METHOD
 from aegis_sdk.cli.signals import Interrupted
 from tests.for_each import for_each
 
@@ -132,7 +132,7 @@ def test_whoever_stops_the_attacks_hears_that_there_is_no_card_and_what_makes_up
     def stopped(*_, **__):
         raise Interrupted(130)
 
-    monkeypatch.setattr("aegis_provider.synth.judging_generated.judge_generated", stopped)
+    monkeypatch.setattr("aegis_provider.synth.report.generated_card.judge_generated", stopped)
     output, plan = tmp_path / "out.parquet", write("plan.yaml", PLAN)
     code, printed, said = aegis("synth", "generate", table, "--plan", plan, "--output", output, "--method", "cart")
     assert (code, printed, output.exists()) == (130, "", True)

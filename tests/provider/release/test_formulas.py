@@ -14,7 +14,7 @@ from aegis_provider import apply, load_plan
 from aegis_provider.errors import OutputError
 from aegis_provider.receiving.verification import verify
 from aegis_provider.synth.generate.generated import write as write_generated
-from aegis_provider.synth.released import open_release
+from aegis_provider.synth.released.opening import open_release
 from aegis_provider.table import open_table
 from aegis_provider.table.formulas import are_escaped, escaped, formulas_in, is_formula, unescaped
 from aegis_provider.workflow import release

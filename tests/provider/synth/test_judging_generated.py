@@ -12,10 +12,11 @@ from aegis_provider import load_plan
 from aegis_provider.check import Interval
 from aegis_provider.digests import digest_of
 from aegis_provider.report.markdown import markdown_lines
-from aegis_provider.synth.attacks import Judgement, Outcome
-from aegis_provider.synth.generate import Knobs, Wish, generate
-from aegis_provider.synth.judging_generated import judge_generated
-from aegis_provider.synth.report.generated_card import generated_report
+from aegis_provider.synth.attacks.attack import Outcome
+from aegis_provider.synth.attacks.judging import Judgement
+from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.methods.method import Knobs
+from aegis_provider.synth.report.generated_card import generated_report, judge_generated
 
 PLAN = """label: y
 attributes:

@@ -12,10 +12,11 @@ import pytest
 from aegis_provider import load_plan
 from aegis_provider.digests import digest_of
 from aegis_provider.errors import PlanError
-from aegis_provider.synth import beside
-from aegis_provider.synth.attacks import declared_attacks, open_case
-from aegis_provider.synth.beside import compare
-from aegis_provider.synth.generate import generate
+from aegis_provider.synth import offer
+from aegis_provider.synth.attacks.attack import open_case
+from aegis_provider.synth.attacks.judging import declared_attacks
+from aegis_provider.synth.generate.generating import generate
+from aegis_provider.synth.offer import compare
 from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_comparison import compared_in_words, rows_of
@@ -155,7 +156,7 @@ def test_a_run_that_is_stopped_goes_on(people, tmp_path, monkeypatch):
         made.append(generate(*given, **how))
         return made[-1]
 
-    monkeypatch.setattr(beside, "generate", stopped_at_the_third)
+    monkeypatch.setattr(offer, "generate", stopped_at_the_third)
     with pytest.raises(KeyboardInterrupt):
         release(people, "ill", output=tmp_path / "r", seconds=HOURS, also_generate=True)
     before = {each.name: each.read_bytes() for each in (tmp_path / "r").glob("generated-*")}

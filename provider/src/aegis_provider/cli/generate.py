@@ -22,7 +22,8 @@ from aegis_sdk.cli.terminal import InputError, print_result, progress_bar, say, 
 from aegis_sdk.reading import Share
 
 if TYPE_CHECKING:
-    from aegis_provider.synth.generate import Generated, Look
+    from aegis_provider.synth.generate.generated import Generated
+    from aegis_provider.synth.generate.training import Look
 
 _ROUNDING = 1e-6
 
@@ -91,11 +92,12 @@ def generate(
     Ctrl-C ends training after the current step and uses the best model so far; without any model, nothing is written.
     """
     from aegis_provider.plan.reading import load_plan
-    from aegis_provider.synth.attacks import Result
-    from aegis_provider.synth.generate import Knobs, Wish, usual_knobs
-    from aegis_provider.synth.generate import generate as generate_records
-    from aegis_provider.synth.judging_generated import card_beside, judge_generated
-    from aegis_provider.synth.report.generated_card import made_document
+    from aegis_provider.synth.attacks.judging import Result
+    from aegis_provider.synth.generate.generating import Wish
+    from aegis_provider.synth.generate.generating import generate as generate_records
+    from aegis_provider.synth.generate.methods.method import Knobs
+    from aegis_provider.synth.generate.methods.registry import usual_knobs
+    from aegis_provider.synth.report.generated_card import card_beside, judge_generated, made_document
     from aegis_provider.table import delimiter_in, table_name
     from aegis_provider.workflow.card_files import remove_card
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from aegis_provider.plan.model import Plan
     from aegis_provider.privacy import Assessment
     from aegis_provider.report.risk_verdict import RiskVerdict
-    from aegis_provider.synth.attacks.case import Roles
+    from aegis_provider.synth.attacks.attack import Roles
 
 _SECONDS: Final = 60.0
 
@@ -73,7 +73,7 @@ def risk(
     from aegis_provider.table import delimiter_in, table_name
 
     if against is not None:
-        from aegis_provider.synth.attacks.case import Roles
+        from aegis_provider.synth.attacks.attack import Roles
 
         refuse_beside("--against", {"--require": bool(require), "--check": check})
         named = any(each is not None for each in (label, quasi_identifiers, sensitive))
@@ -124,7 +124,7 @@ def _attack(
         AegisError: A table or the plan cannot be used, or a library is missing.
     """
     from aegis_provider.plan.reading import load_plan
-    from aegis_provider.synth.attacks.case import open_case
+    from aegis_provider.synth.attacks.attack import open_case
     from aegis_provider.synth.attacks.judging import Result, judge
     from aegis_provider.synth.report.attacks import attacks_document, attacks_report
     from aegis_provider.table import table_name

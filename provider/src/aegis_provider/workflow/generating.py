@@ -1,4 +1,4 @@
-"""Generated tables in a release and its card. `synth.beside` makes them."""
+"""Generated tables in a release and its card. `synth.offer` makes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -240,7 +240,7 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
     if steps.given is not None or steps.plan.exists():
         steps.planned()
     if steps.aim.generates:
-        from aegis_provider.synth.generate import method_of  # noqa: PLC0415 - only then is it loaded
+        from aegis_provider.synth.generate.methods.registry import method_of  # noqa: PLC0415 - only then is it loaded
 
         method_of(METHOD)  # its extra may be missing
     if service is not None:

@@ -187,7 +187,7 @@ class Steps:
         return tuple(self._drawn(plan, level) for level in LEVELS)
 
     def _drawn(self, plan: Plan, level: float) -> Drawn:
-        from aegis_provider.synth.beside import draw_table  # noqa: PLC0415 - loaded only with --also-generate
+        from aegis_provider.synth.offer import draw_table  # noqa: PLC0415 - loaded only with --also-generate
 
         def work() -> Drawn:
             with self.stage(f"generating a table, and attacking it: privacy {level:g}"):
@@ -303,7 +303,7 @@ class Steps:
             return None
         if self.aim.measure not in TRANSFER_MEASURES:
             raise PlanError(f"masked and generated tables cannot be compared by {self.aim.measure}")
-        from aegis_provider.synth.beside import compare  # noqa: PLC0415 - loaded only with --also-generate
+        from aegis_provider.synth.offer import compare  # noqa: PLC0415 - loaded only with --also-generate
 
         plan = _with(self.found, masks)
 

@@ -3,8 +3,8 @@ import pyarrow as pa
 import pytest
 
 from aegis_provider.records import sides_of
-from aegis_provider.synth.attacks import Case
-from aegis_provider.synth.released import Released
+from aegis_provider.synth.attacks.attack import Case
+from aegis_provider.synth.released.released import Released
 from tests.provider.released_tables import records_of
 
 

@@ -8,7 +8,6 @@ import pytest
 from sklearn.metrics import precision_score, recall_score
 
 from aegis_provider.check import Interval
-from aegis_provider.synth.attacks import ATTACKS, Case, Judgement, Opened, Outcome, judge
 from aegis_provider.synth.attacks.article29 import (
     INFERENCE,
     LINKABILITY,
@@ -19,6 +18,8 @@ from aegis_provider.synth.attacks.article29 import (
     multivariate,
     singling_out,
 )
+from aegis_provider.synth.attacks.attack import Case, Opened, Outcome
+from aegis_provider.synth.attacks.judging import ATTACKS, Judgement, judge
 from aegis_provider.synth.attacks.membership import (
     CLOSEST,
     DENSITY,
@@ -37,7 +38,8 @@ from aegis_provider.synth.attacks.quasi_identifiers import (
     macro_recall,
     reidentification,
 )
-from aegis_provider.synth.released import SEEN_ALL, NotUnderstood, Released
+from aegis_provider.synth.released.opening import SEEN_ALL
+from aegis_provider.synth.released.released import NotUnderstood, Released
 from aegis_provider.synth.report.attacks import attack_notes, attack_parts, attacks_headline
 from tests.for_each import for_each
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binomtest
 
 from aegis_provider.check import Interval
+from aegis_provider.synth.attacks.attack import Outcome, beyond, exactly, mean_of, wilson
 from aegis_provider.synth.attacks.membership import nearest_membership
-from aegis_provider.synth.attacks.outcome import Outcome, beyond, exactly, mean_of, wilson
 from aegis_provider.synth.attacks.quasi_identifiers import macro_recall
 from tests.for_each import for_each
 

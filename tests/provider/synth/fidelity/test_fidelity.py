@@ -15,7 +15,7 @@ from aegis_provider.synth.fidelity.comparison import Comparison
 from aegis_provider.synth.fidelity.encoding import stacked
 from aegis_provider.synth.fidelity.measuring import Trials
 from aegis_provider.synth.fidelity.parts import parts_of
-from aegis_provider.synth.released import open_release
+from aegis_provider.synth.released.opening import open_release
 from tests.for_each import for_each
 
 RECORDS = 1_000

@@ -7,8 +7,8 @@ import pytest
 from aegis_provider.check import check
 from aegis_provider.synth.fidelity import Relation, fidelity
 from aegis_provider.synth.fidelity.encoding import PlainRecords
-from aegis_provider.synth.fidelity.learning import Lesson
-from aegis_provider.synth.released import Released
+from aegis_provider.synth.fidelity.parts import Lesson
+from aegis_provider.synth.released.released import Released
 
 PLAN = """
 age: {maskings: {wide: {bucketize: {width: 30}}}}, town: {maskings: {side: {mapping: {north: A, south: A, east: B,

@@ -8,10 +8,10 @@ from scipy.stats import chisquare
 from aegis_provider.errors import TableError
 from aegis_provider.records import Column, Records
 from aegis_provider.synth.fidelity.encoding import PlainRecords, stacked
-from aegis_provider.synth.fidelity.learning import records_of_rows
-from aegis_provider.synth.fidelity.parts import parts_of
+from aegis_provider.synth.fidelity.parts import parts_of, records_of_rows
 from aegis_provider.synth.fidelity.result import Relation
-from aegis_provider.synth.released import Released, open_release
+from aegis_provider.synth.released.opening import open_release
+from aegis_provider.synth.released.released import Released
 
 
 def texts_of(name, values, records):

@@ -14,11 +14,11 @@ from scipy.stats import binom
 from aegis_provider.errors import IdentifierError
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.records import MOST_RECORDS, held_out_of, read_records, validated_by_coin, validated_of
-from aegis_provider.synth.generate import Knobs, Wish, generate
-from aegis_provider.synth.generate.generating import Prepared
-from aegis_provider.synth.generate.methods.marginals import Marginals, levels, method, mst
-from aegis_provider.synth.generate.methods.marginals.budget import STEPS, rho_of
-from aegis_provider.synth.generate.methods.method import Resumable
+from aegis_provider.synth.generate.generating import Prepared, Wish, generate
+from aegis_provider.synth.generate.methods import differential_privacy, marginals
+from aegis_provider.synth.generate.methods.differential_privacy import STEPS, rho_of
+from aegis_provider.synth.generate.methods.marginals import Marginals
+from aegis_provider.synth.generate.methods.method import Knobs, Resumable
 from aegis_provider.synth.generate.training import Trainer
 from aegis_provider.table import open_table
 
@@ -134,7 +134,8 @@ def test_all_records_of_a_large_table_are_read(plan):
 def test_each_step_that_touches_records_spends_its_share_and_together_they_spend_rho(plan, monkeypatch):
     spent = dict.fromkeys(STEPS, 0.0)
     columns = len(NEIGHBOURS[0].column_names)
-    steps_of_tree = iter([*["the counts of each column"] * columns, *["the counts of these pairs"] * (columns - 1)])
+    of_pairs = ["the counts of these pairs"] * (columns - 1)
+    of_model = iter(["how many records there are", *["the counts of each column"] * columns, *of_pairs])
 
     def counted(real, step, counts, deviation):
         spent[step if isinstance(step, str) else next(step)] += 1 / (2 * deviation**2)
@@ -145,11 +146,11 @@ def test_each_step_that_touches_records_spends_its_share_and_together_they_spend
         return real(scores, rho)
 
     for name in ("estimated", "_model"):  # what follows from noisy counts
-        monkeypatch.setattr(mst, name, lambda *_: None)
-    steps = {method: "how many records there are", levels: "the levels of each column", mst: steps_of_tree}
+        monkeypatch.setattr(marginals, name, lambda *_: None)
+    steps = {differential_privacy: "the levels of each column", marginals: of_model}
     for module, step in steps.items():
         monkeypatch.setattr(module, "noisy", partial(counted, module.noisy, step))
-    monkeypatch.setattr(mst, "noisy_largest", partial(chosen, mst.noisy_largest))
+    monkeypatch.setattr(marginals, "noisy_largest", partial(chosen, marginals.noisy_largest))
     knobs = Knobs(epsilon=8.0, delta=1e-6)
     task = Prepared.of(read(NEIGHBOURS[0], plan), plan, plan.attributes, Marginals(), knobs, 0.0, 1, "t").task
     list(Marginals().train(task, np.random.default_rng(0)))

@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 from aegis_provider.synth.generate import training as training_module
 from aegis_provider.synth.generate.methods.method import DivergedError
 from aegis_provider.synth.generate.methods.sequential import Cart
-from aegis_provider.synth.generate.methods.wgan_gp import WganGp
-from aegis_provider.synth.generate.methods.wgan_gp.training import Settings
+from aegis_provider.synth.generate.methods.wgan_gp import Settings, WganGp
 from aegis_provider.synth.generate.training import PATIENCE, Checkpoint, Trainer, Yardstick, predictive_auc
 from tests.for_each import for_each
 from tests.provider.synth.generate.methods.tasks import random_columns, task_of

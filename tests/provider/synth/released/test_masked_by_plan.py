@@ -2,7 +2,7 @@
 
 from aegis_provider.masking import MaskingFunction
 from aegis_provider.records import read_records
-from aegis_provider.synth.released import meanings_by_plan
+from aegis_provider.synth.released.opening import meanings_by_plan
 from aegis_provider.table import open_table
 
 

@@ -11,7 +11,9 @@ from aegis_provider import apply, load_plan
 from aegis_provider.errors import TableError
 from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.records import rows_of
-from aegis_provider.synth.released import MaskedRecords, Released, masked_records, meanings_by_plan
+from aegis_provider.synth.released import opening
+from aegis_provider.synth.released.opening import MaskedRecords, meanings_by_plan
+from aegis_provider.synth.released.released import Released
 from aegis_provider.synth.transfer import transfer_of
 from aegis_provider.table import open_table
 from tests.for_each import for_each
@@ -146,6 +148,6 @@ def test_a_table_that_comes_in_another_order_each_time_is_refused(write, table, 
         rows = rows_of(batches, chosen)
         return rows.take(np.arange(rows.num_rows)[::-1])
 
-    monkeypatch.setattr(masked_records, "rows_of", backwards)
+    monkeypatch.setattr(opening, "rows_of", backwards)
     with open_table(table) as opened, pytest.raises(TableError, match="returns its records in another order"):
         MaskedRecords.read(opened, plan)

@@ -5,8 +5,8 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.errors import TableError
-from aegis_provider.synth.generate import Wish, generate
-from aegis_provider.synth.released import open_release
+from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.released.opening import open_release
 from tests.for_each import for_each
 
 PLAN = "label: sick\nattributes:\n  age: {}\n  name: {identity: false}\n  town: {}\n"

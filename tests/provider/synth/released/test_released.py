@@ -4,9 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from aegis_provider.synth.released import NotUnderstood, Released
 from aegis_provider.synth.released import released as module
-from aegis_provider.synth.released.released import positions_of
+from aegis_provider.synth.released.released import NotUnderstood, Released, positions_of
 from tests.for_each import for_each
 
 MASKED = pa.table(

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from aegis_provider.records import sides_of
-from aegis_provider.synth.attacks import Case, declared_attacks, open_case
 from aegis_provider.synth.attacks.article29 import inference, linkability
-from aegis_provider.synth.attacks.case import Roles
+from aegis_provider.synth.attacks.attack import Case, Roles, open_case
+from aegis_provider.synth.attacks.judging import declared_attacks
 from aegis_provider.synth.attacks.membership import exact_copies, nearest_membership
-from aegis_provider.synth.released import Released
+from aegis_provider.synth.released.released import Released
 from aegis_provider.synth.released.spellings import named_alike
 from tests.for_each import for_each
 from tests.provider.released_tables import records_of

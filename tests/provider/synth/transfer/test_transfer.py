@@ -8,7 +8,7 @@ import pytest
 
 from aegis_advisor.transfer import chi_square_transfer, g3_transfer, information_transfer
 from aegis_provider.records import Column, Records
-from aegis_provider.synth.released import Released
+from aegis_provider.synth.released.released import Released
 from aegis_provider.synth.transfer import holdout_of, transfer_of
 from tests.generated import generated
 from tests.service import example_entry, publication

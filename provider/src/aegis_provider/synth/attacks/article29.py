@@ -12,12 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.check import Interval
-from aegis_provider.records import Column, Records
-from aegis_provider.records.records import NUMERIC
-from aegis_provider.synth.attacks.case import Case
-from aegis_provider.synth.attacks.outcome import CONFIDENCE, Outcome, exactly, share_of, wilson
-from aegis_provider.synth.released import Released, ReleasedColumn
-from aegis_provider.synth.released.released import Distances
+from aegis_provider.records import NUMERIC, Column, Records
+from aegis_provider.synth.attacks.attack import CONFIDENCE, Case, Outcome, exactly, share_of, wilson
+from aegis_provider.synth.released.released import Distances, Released, ReleasedColumn
 from aegis_sdk.reading import Share
 
 SINGLING_OUT: Final = "singling out"

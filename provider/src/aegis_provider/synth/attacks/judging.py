@@ -19,7 +19,7 @@ from aegis_provider.synth.attacks.article29 import (
     linkability,
     singling_out,
 )
-from aegis_provider.synth.attacks.case import Case
+from aegis_provider.synth.attacks.attack import Case, Outcome, least
 from aegis_provider.synth.attacks.membership import (
     CLOSEST,
     COPIES,
@@ -30,14 +30,14 @@ from aegis_provider.synth.attacks.membership import (
     exact_copies,
     nearest_membership,
 )
-from aegis_provider.synth.attacks.outcome import Outcome, least
 from aegis_provider.synth.attacks.quasi_identifiers import (
     DISCLOSURE,
     REIDENTIFICATION,
     attribute_disclosure,
     reidentification,
 )
-from aegis_provider.synth.released import SEEN_ALL, NotUnderstood
+from aegis_provider.synth.released.opening import SEEN_ALL
+from aegis_provider.synth.released.released import NotUnderstood
 from aegis_sdk.reading import shown
 
 _PARTS: Final = 1_000

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from aegis_provider.check import Interval
 from aegis_provider.check.estimates import one_against_rest
 from aegis_provider.records import Records, drawn
-from aegis_provider.synth.attacks.case import Case
-from aegis_provider.synth.attacks.outcome import CONFIDENCE, Outcome, exactly, mean_of, wilson
-from aegis_provider.synth.released import Released
+from aegis_provider.synth.attacks.attack import CONFIDENCE, Case, Outcome, exactly, mean_of, wilson
+from aegis_provider.synth.released.released import Released
 from aegis_sdk.reading import Share
 
 NEAREST: Final = "membership by nearest record"

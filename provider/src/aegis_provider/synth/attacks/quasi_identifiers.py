@@ -19,10 +19,8 @@ from numpy.typing import NDArray
 from aegis_provider.check import Interval
 from aegis_provider.extras import needs_extra
 from aegis_provider.records import Column, Records, drawn
-from aegis_provider.synth.attacks.case import Case
-from aegis_provider.synth.attacks.outcome import CONFIDENCE, Outcome, exactly, share_of
-from aegis_provider.synth.released import Released, ReleasedColumn
-from aegis_provider.synth.released.released import Distances, positions_of
+from aegis_provider.synth.attacks.attack import CONFIDENCE, Case, Outcome, exactly, share_of
+from aegis_provider.synth.released.released import Distances, Released, ReleasedColumn, positions_of
 from aegis_sdk.reading import Share
 
 MOST: Final = 20

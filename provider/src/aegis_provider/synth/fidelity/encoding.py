@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.records import Column, Records
-from aegis_provider.synth.released import Released, ReleasedColumn
+from aegis_provider.synth.released.released import Released, ReleasedColumn
 
 
 @dataclass(frozen=True, eq=False)

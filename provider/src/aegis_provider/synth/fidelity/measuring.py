@@ -20,7 +20,7 @@ from aegis_provider.synth.fidelity.comparison import Comparison
 from aegis_provider.synth.fidelity.encoding import PlainColumn, PlainRecords, stacked
 from aegis_provider.synth.fidelity.parts import Parts, parts_of
 from aegis_provider.synth.fidelity.result import Fidelity, ModelValue
-from aegis_provider.synth.released import Opened, open_release
+from aegis_provider.synth.released.opening import Opened, open_release
 from aegis_provider.table import Source, table_name
 
 MOST_CLASSES: Final = 50

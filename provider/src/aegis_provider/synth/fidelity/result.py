@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.check import Interval
-from aegis_provider.synth.released import NotUnderstood
+from aegis_provider.synth.released.released import NotUnderstood
 
 
 class Relation(StrEnum):

@@ -60,7 +60,7 @@ def importance_weights(
         return stated
     if not plan.saliency:
         return np.where(unstated, 1.0, stated)
-    from aegis_provider.synth.generate.saliency import importance_of  # noqa: PLC0415 - an extra, and slow to load
+    from aegis_provider.synth.generate.networks import importance_of  # noqa: PLC0415 - an extra, and slow to load
 
     with held_back():
         importance = importance_of(codes, sizes, np.random.default_rng([seed, _SALIENCY]))

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from aegis_provider.check import Interval
 from aegis_provider.report.model import Part, Report, Section, Term, Terms, TextTable
-from aegis_provider.synth.attacks import Judgement, Opened, Outcome
 from aegis_provider.synth.attacks.article29 import SINGLING_OUT
-from aegis_provider.synth.attacks.judging import Result
-from aegis_provider.synth.released import SEEN_ALL
-from aegis_provider.synth.report.not_understood import NOT_JUDGED, documents_of, notes_on, why_not_judged
+from aegis_provider.synth.attacks.attack import Opened, Outcome
+from aegis_provider.synth.attacks.judging import Judgement, Result
+from aegis_provider.synth.released.opening import SEEN_ALL
+from aegis_provider.synth.report.fidelity import NOT_JUDGED, documents_of, notes_on, why_not_judged
 from aegis_sdk.charts import BAD, GOOD, NEUTRAL, Axis, Measured, Plane, Series
 from aegis_sdk.charts import Interval as Limits
 from aegis_sdk.printable import some

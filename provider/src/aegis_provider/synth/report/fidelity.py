@@ -9,7 +9,7 @@ from aegis_provider.check_result import CHANCE
 from aegis_provider.report.model import Part, Report, Section, TextTable
 from aegis_provider.report.terms import FIDELITY
 from aegis_provider.synth.fidelity import Compared, Embedding, Fidelity, ModelValue, Relation
-from aegis_provider.synth.report.not_understood import NOT_JUDGED, documents_of, notes_on, why_not_judged
+from aegis_provider.synth.released.released import NotUnderstood
 from aegis_sdk.charts import BAD, GOOD, Axis, Measured, Plane, Series, Spot
 from aegis_sdk.charts import Interval as Limits
 from aegis_sdk.printable import some
@@ -185,3 +185,37 @@ def _notes(result: Fidelity) -> Iterator[str]:
     yield "±: 95 % intervals, from the tested records; differences are paired."
     yield "Other uses may need what these measures do not see, and they tell nothing about privacy."
     yield "What attacks achieve: aegis risk RELEASE --against TABLE --plan PLAN"
+
+
+NOT_JUDGED: Final = "NOT JUDGED"
+
+_LOOKS: Final = 2
+
+
+def why_not_judged(not_understood: Mapping[str, NotUnderstood]) -> str:
+    """Return the columns with too many values that are not understood, and the remedy."""
+    columns = [
+        f"{Share(cells.share)} of the cells in {shown(name)} (such as {_looks(cells)})"
+        for name, cells in not_understood.items()
+    ]
+    more = f" and in {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
+    return (
+        f"{', '.join(columns[:_SHOWN])}{more} are not understood; state what masked values stand "
+        "for (--plan, --configuration), or write values as the table has them"
+    )
+
+
+def notes_on(not_understood: Mapping[str, NotUnderstood]) -> Iterator[str]:
+    """Yield a note for each column with values that are not understood."""
+    for name, each in not_understood.items():
+        cells = f"{Share(each.share)} of the cells, such as {_looks(each)}"
+        yield f"Not understood in {shown(name)}, so taken to tell nothing: {cells}."
+
+
+def documents_of(not_understood: Mapping[str, NotUnderstood]) -> dict[str, Any]:
+    """Return values that are not understood as JSON, by column."""
+    return {name: {"share": each.share, "looks": list(each.looks)} for name, each in not_understood.items()}
+
+
+def _looks(each: NotUnderstood) -> str:
+    return " or ".join(shown(look) for look in each.looks[:_LOOKS])

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from aegis_provider.synth.generate.methods.conditional import Conditional, spread
+from aegis_provider.synth.generate.levels import Conditional, spread
 
 TABLES = arrays(np.int64, array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.integers(0, 4))
 

@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from aegis_provider.classifiers import boosted_trees
 from aegis_provider.errors import TableError
-from aegis_provider.synth.generate.levels import Codes
-from aegis_provider.synth.generate.methods.conditional import Conditional
+from aegis_provider.synth.generate.levels import Codes, Conditional
 from aegis_provider.synth.generate.methods.method import Knobs, Model, Task
 
 _MOST_CLASSES: Final = 64

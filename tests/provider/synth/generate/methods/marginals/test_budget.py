@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
-from aegis_provider.synth.generate.methods.marginals.budget import log_delta_of, noisy, noisy_largest, rho_of
-from aegis_provider.synth.generate.methods.marginals.mst import Spending
+from aegis_provider.synth.generate.methods.differential_privacy import log_delta_of, noisy, noisy_largest, rho_of
+from aegis_provider.synth.generate.methods.marginals import Spending
 from tests.for_each import for_each
 
 RHOS = st.floats(-9, 3).map(lambda each: 10**each)

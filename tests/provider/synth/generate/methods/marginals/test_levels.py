@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from aegis_provider.errors import TableError
 from aegis_provider.records import Column
-from aegis_provider.synth.generate.methods.marginals import levels as private
-from aegis_provider.synth.generate.methods.marginals.budget import Budget
-from aegis_provider.synth.generate.methods.marginals.levels import private_levels, threshold_of
+from aegis_provider.synth.generate.methods import differential_privacy as private
+from aegis_provider.synth.generate.methods.differential_privacy import Budget, private_levels, threshold_of
 from aegis_provider.table.values import ValueType
 from tests.for_each import for_each
 

@@ -5,8 +5,7 @@ import pytest
 from sklearn.metrics import mutual_info_score
 
 from aegis_provider.errors import PlanError, TableError
-from aegis_provider.synth.generate.methods.marginals import Marginals
-from aegis_provider.synth.generate.methods.marginals.tree import mutual_information, outward, spanning_tree
+from aegis_provider.synth.generate.methods.marginals import Marginals, mutual_information, outward, spanning_tree
 from aegis_provider.synth.generate.methods.method import Knobs, Task
 from tests.for_each import for_each
 from tests.provider.synth.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of

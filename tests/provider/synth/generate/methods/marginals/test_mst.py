@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from aegis_provider.synth.generate.methods.marginals import Marginals, mst
-from aegis_provider.synth.generate.methods.marginals.mst import Groups, estimated, private_tree, simplex
+from aegis_provider.synth.generate.methods import marginals as module
+from aegis_provider.synth.generate.methods.marginals import Groups, Marginals, estimated, private_tree, simplex
 from tests.for_each import for_each
 from tests.provider.synth.generate.methods.tasks import only_model, random_columns, shares, task_of
 
@@ -67,14 +67,14 @@ def test_one_record_changes_no_exact_input_of_the_noise_by_more_than_one(monkeyp
 
         return answer
 
-    monkeypatch.setattr(mst, "estimated", lambda *_: None)
-    monkeypatch.setattr(mst, "_model", lambda *_: None)
+    monkeypatch.setattr(module, "estimated", lambda *_: None)
+    monkeypatch.setattr(module, "_model", lambda *_: None)
     with monkeypatch.context() as patched:
-        patched.setattr(mst, "noisy", let_noise_answer(mst.noisy))
-        patched.setattr(mst, "noisy_largest", let_noise_answer(mst.noisy_largest))
+        patched.setattr(module, "noisy", let_noise_answer(module.noisy))
+        patched.setattr(module, "noisy_largest", let_noise_answer(module.noisy_largest))
         private_tree(task.codes, task.levels, 0.01, lambda _pair: share)
-    monkeypatch.setattr(mst, "noisy", replay(lambda change: np.sqrt((change**2).sum())))
-    monkeypatch.setattr(mst, "noisy_largest", replay(lambda change: np.abs(change).max()))
+    monkeypatch.setattr(module, "noisy", replay(lambda change: np.sqrt((change**2).sum())))
+    monkeypatch.setattr(module, "noisy_largest", replay(lambda change: np.abs(change).max()))
     private_tree(np.vstack([task.codes, task.codes[added]]), task.levels, 0.01, lambda _pair: share)
     assert len(changes) == len(answers) == 4 + 3 + 3
     assert max(changes) == 1

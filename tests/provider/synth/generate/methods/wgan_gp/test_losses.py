@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from aegis_provider.synth.generate.methods.wgan_gp.networks import Blocks, distance_map, initial_weights, outputs_of
-from aegis_provider.synth.generate.methods.wgan_gp.training import Nearness, critic_loss, generator_loss, nearest_sum
+from aegis_provider.synth.generate.methods.wgan_gp import Nearness, critic_loss, generator_loss, nearest_sum
+from aegis_provider.synth.generate.networks import Blocks, distance_map, initial_weights, outputs_of
 from tests.provider.synth.generate.methods.tasks import assert_drawn_from, random_columns, task_of
 
 

@@ -5,9 +5,8 @@ import pytest
 
 from aegis_provider.synth.fidelity.encoding import pair_total_variation
 from aegis_provider.synth.generate.methods.method import DivergedError
-from aegis_provider.synth.generate.methods.wgan_gp import WganGp
-from aegis_provider.synth.generate.methods.wgan_gp.training import Settings
-from aegis_provider.synth.generate.saliency import importance_of
+from aegis_provider.synth.generate.methods.wgan_gp import Settings, WganGp
+from aegis_provider.synth.generate.networks import importance_of
 from tests.provider.synth.generate.methods.tasks import random_columns, task_of
 
 SMALL = Settings(hidden=(32,), noise=16, batch=64, reference=64, rate=2e-3, critic_steps=2)
