@@ -18,13 +18,9 @@ from app.audit.service import AuditService, HealthService, Signer
 from app.audit.store import AuditLogStore, AuditStore
 from app.callers.service import KeyAdministration, Keyring, SessionRules, SessionService
 from app.callers.store import KeyStore, SessionStore
-from app.entries.service.catalogue import CatalogueService
-from app.entries.service.server_key import ServerKeyService
-from app.entries.service.verdicts import VerdictService
-from app.entries.store.contents import ContentStore
+from app.entries.service.catalogue import CatalogueService, ServerKeyService, VerdictService
+from app.entries.store.contents import ContentStore, ServerKeyStore, VerdictStore
 from app.entries.store.entries import EntryStore
-from app.entries.store.server_key import ServerKeyStore
-from app.entries.store.verdicts import VerdictStore
 from app.platform.database.schema import SchemaStore
 from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import CEILING, JobQueue

@@ -27,12 +27,11 @@ from app.console import registry as console
 from app.edge.dependencies import refuse_odd_parameters
 from app.edge.state import Limits, State
 from app.entries.api import uploads
-from app.entries.service.admission import Admission
-from app.entries.service.policy import Policy
-from app.entries.service.small_counts import SmallCounts, SmallCountsGate
+from app.entries.service.admission import Admission, SmallCounts, SmallCountsGate
+from app.entries.service.checks import Policy
 from app.factory import Factory
 from app.openapi import openapi
-from app.pages.browsers import with_pages
+from app.pages.page_route import with_pages
 from app.platform.build import build_version
 from app.platform.database.probe import Probe
 from app.platform.database.schema import known_revisions, newest_revision

@@ -12,7 +12,6 @@ from app.advice.api import measures, questions
 from app.advice.api import routes as advice
 from app.audit.api import routes as audit
 from app.callers import api as keys
-from app.entries.api import publishing, visibility
 from app.entries.api import routes as entries
 from app.requests.api import routes as data_requests
 from app.tenants.api import routes as tenants
@@ -20,8 +19,6 @@ from app.webhooks import api as webhooks
 
 ROUTERS: tuple[APIRouter, ...] = (
     entries.router,
-    visibility.router,
-    publishing.router,
     advice.router,
     data_requests.router,
     audit.router,

@@ -17,7 +17,7 @@ from app.advice.service import computation
 from app.callers.service import Keyring
 from app.entries.api.uploads import read_publication
 from app.entries.model.entries import Publication
-from app.entries.service.policy import NO_POLICY, Policy
+from app.entries.service.checks import NO_POLICY, Policy
 from app.factory import Factory
 from app.platform.callers import Role
 from app.platform.process.child import ChildProcess

@@ -25,7 +25,7 @@ LEFT = {
     "app/advice/service/declared_answer.py": (1, _ROWS),
     "app/advice/service/advice_input.py": (1, "arrays by names of its own"),
     "app/advice/store/advice.py": (3, "SQL over questions and outlines that are stored as JSON"),
-    "app/entries/pages/views/catalogue.py": (3, "fields of a form"),
+    "app/entries/pages/catalogue.py": (3, "fields of a form"),
     "app/requests/pages/data_requests.py": (3, "claims of a receipt, and fields of a form"),
     "app/requests/pages/views/data_request.py": (4, _OPEN),
     "app/requests/pages/new_request.py": (7, "members that a form gives, not yet checked"),

@@ -1,20 +1,144 @@
 """The pages of the audit log: its records, and a check that it is unaltered."""
 
 import re
-from typing import Annotated, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Final, Self, TypeVar
+from urllib.parse import urlencode
+from uuid import UUID
 
+import orjson
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
 
-from app.audit.api.routes import check_part
-from app.audit.model import START, Place
-from app.console.audit_view import CheckView, RecordsForm, ShownRecord, audit_commands, export_lines
+from aegis_sdk import wire
+from app.audit.api.routes import CheckedPart, check_part
+from app.audit.model import START, AuditAction, Place, WantedRecords
 from app.edge.state import State, StateDependency, services_of
-from app.pages.commands import Commands
+from app.pages.commands import Commands, aegis, curl, server
 from app.pages.forms import Form, FormDependency
 from app.pages.page import page
 from app.pages.page_route import PageRoute
 from app.pages.viewers import Viewer, ViewerDependency
+from app.pages.words import count
+from app.platform.errors import Fault, InvalidDocumentError
 from app.platform.http.refusals import MalformedRequestError
+
+Value = TypeVar("Value")
+
+
+class RecordsForm(BaseModel):
+    """The filters of the list; empty ones are ignored."""
+
+    since: str = Field(default="", max_length=64)
+    until: str = Field(default="", max_length=64)
+    entry: str = Field(default="", max_length=64)
+    request: str = Field(default="", max_length=64)
+    page_token: str = Field(default="", max_length=64)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The filters that are set, as parameters of the API."""
+        return {name: text.strip() for name, text in self.model_dump(exclude={"page_token"}).items() if text.strip()}
+
+    def wanted(self) -> WantedRecords:
+        """The filters for the service.
+
+        Raises:
+            InvalidDocumentError: a field is not a time or not an id.
+        """
+        times = [self._read(name, _moment, "a date, such as 2026-03-01") for name in ("since", "until")]
+        ids = [self._read(name, UUID, "an id, such as those in the list") for name in ("entry", "request")]
+        return WantedRecords(times[0], times[1], ids[0], ids[1])
+
+    def _read(self, name: str, read: Callable[[str], Value], what: str) -> Value | None:
+        try:
+            return read(self.asked[name]) if name in self.asked else None
+        except ValueError:
+            fault = Fault(f"/{name}", f"Must be {what}.")
+            raise InvalidDocumentError("The filters are invalid.", (fault,)) from None
+
+    def link(self, page_token: str | None = None) -> str:
+        """The address of a page of this list, by default the first."""
+        asked = self.asked | ({} if page_token is None else {"page_token": page_token})
+        return f"/operator/audit?{urlencode(asked)}" if asked else "/operator/audit"
+
+
+def _moment(text: str) -> datetime:
+    """A date or a time, by default in UTC."""
+    at = datetime.fromisoformat(text)
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRecord:
+    """A record, and its hashed form (RFC 8785 JSON), here with line breaks."""
+
+    record: wire.AuditRecord
+    text: str
+
+    @property
+    def value(self) -> str:
+        """The value that was set, in words."""
+        value = self.record.value or ""
+        if self.record.action not in _ABOUT_AUDIENCES:
+            return value
+        others = {"all": "all", "private": "its own tenant only"}
+        return f"visible to {others.get(value, value)}" if value else ""
+
+    @classmethod
+    def of(cls, form: str) -> Self:
+        """The record in a JSON text."""
+        return cls(
+            wire.AuditRecord.model_validate_json(form), orjson.dumps(orjson.loads(form), option=_INDENT).decode()
+        )
+
+
+_INDENT = orjson.OPT_INDENT_2
+_ABOUT_AUDIENCES = frozenset({AuditAction.PUBLISH_ENTRY, AuditAction.SHOW_ENTRY})
+
+
+def audit_commands(viewer: Viewer, form: RecordsForm) -> Commands:
+    """The commands for the same list."""
+    options = [word for name, text in form.asked.items() for word in (f"--{name}", text)]
+    asked = form.asked | {
+        name: at.isoformat() for name, at in (("since", form.wanted().since), ("until", form.wanted().until)) if at
+    }
+    return Commands((aegis("audit", *options), *export_lines(viewer)), (curl(viewer, "/v1/audit", asked),))
+
+
+def export_lines(viewer: Viewer) -> tuple[str, ...]:
+    """The commands that export the log, fetch the public keys, and verify the file with them."""
+    file, keys = "audit.jsonl", "aegis-keys.json"
+    return (
+        server("audit", "export", "--output", file),
+        f"{curl(viewer, '/.well-known/aegis-keys.json')} > {keys}",
+        server("audit", "verify", file, "--keys", keys),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckView:
+    """The progress of the check of the log.
+
+    Attributes:
+        part: the result of the last part.
+        signed: the last checked record that a signed head covers; 0 if there is none.
+    """
+
+    part: CheckedPart
+    signed: int
+
+    @property
+    def coverage(self) -> str:
+        """How much the signatures cover, in a sentence."""
+        last, first = self.part.last.sequence, self.signed + 1
+        if first > last:
+            return "All of them are signed."
+        which = f"Record {count(last)} is" if first == last else f"Records {count(first)} to {count(last)} are"
+        return f"{which} not signed yet; a worker signs them once a day."
+
 
 router = APIRouter(route_class=PageRoute)
 

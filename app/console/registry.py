@@ -7,16 +7,15 @@ service, makes a view of the result, and renders it with one of its `templates`.
 from fastapi import APIRouter
 
 from app.advice.pages import advice, questions
-from app.console import audit, glossary_page, keys, operator, sign_in, tenants
-from app.entries.pages import catalogue, entries, entry_changes, entry_parts, publish
-from app.pages import static_files as static
+from app.console import audit, keys, operator, sign_in, tenants
+from app.entries.pages import catalogue, entry, publish
+from app.pages import glossary
+from app.pages import page as static
 from app.requests.pages import data_requests, new_request
 
 ROUTERS: tuple[APIRouter, ...] = (
     catalogue.router,
-    entries.router,
-    entry_changes.router,
-    entry_parts.router,
+    entry.router,
     advice.router,
     new_request.router,  # before the pages of requests: `new` is not an id
     data_requests.router,
@@ -26,7 +25,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     audit.router,
     questions.router,
     publish.router,
-    glossary_page.router,
+    glossary.router,
     sign_in.router,
     static.router,
 )

@@ -1,8 +1,10 @@
 """Signing in with a key or at the issuer, and signing out."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from http.client import UNAUTHORIZED
 from typing import Annotated
+from urllib.parse import urlencode
 
 import structlog
 from fastapi import APIRouter, Query, Request, Response
@@ -10,17 +12,48 @@ from fastapi import APIRouter, Query, Request, Response
 from app.callers.identity import Answer, CodeFlow, draw_pending, path_of
 from app.callers.model import Session
 from app.callers.service import SessionService
-from app.console.sign_in_view import SignInView, session_commands
 from app.edge.state import State, StateDependency, services_of
-from app.pages import cookies
+from app.pages.commands import Commands, aegis, curl
 from app.pages.forms import FormDependency, read_form
 from app.pages.origins import is_private, own_origin, own_path
 from app.pages.page import page, see
 from app.pages.page_route import PageRoute
-from app.pages.viewers import ViewerDependency
+from app.pages.viewers import SESSION, SIGN_IN, SIGN_IN_SECONDS, Viewer, ViewerDependency, cookie, set_cookie
 from app.platform.errors import NotFoundError, RefusalError, RoleNotAllowedError, UnknownKeyError, WaitError
 from app.platform.http.rate_limit import take_turn
 from app.platform.http.refusals import status_and_title
+
+
+@dataclass(frozen=True, slots=True)
+class SignInView:
+    """The sign-in page.
+
+    Attributes:
+        path: the page to open afterwards.
+        origin: the origin in the browser's address.
+        is_private: whether nobody can read what the browser sends; if not, signing in is refused.
+        has_issuer: whether people can sign in at an issuer of tokens.
+        refusal: the reason of the last failure, if any.
+        is_unsent: whether a form was sent after its session had ended.
+    """
+
+    path: str
+    origin: str
+    is_private: bool
+    has_issuer: bool
+    refusal: str | None = None
+    is_unsent: bool = False
+
+    @property
+    def issuer_link(self) -> str:
+        """The address that leads to the issuer."""
+        return f"/sign-in/oidc?{urlencode({'next': self.path})}"
+
+
+def session_commands(viewer: Viewer | None) -> Commands:
+    """The commands that use a key: a terminal needs no session, since every command sends its key."""
+    return Commands((aegis("entries", "list"), "unset AEGIS_API_KEY"), (curl(viewer, "/v1/quota"),))
+
 
 _log = structlog.get_logger(__name__)
 
@@ -61,7 +94,7 @@ async def go_to_issuer(request: Request, state: StateDependency, path: Next = "/
     _refuse_open_way(request, state)
     pending = draw_pending(own_path(path))
     answer = see(await flow.address(pending))
-    cookies.keep_sign_in(answer, request, state, pending)
+    set_cookie(answer, request, state, SIGN_IN, pending, SIGN_IN_SECONDS)
     return answer
 
 
@@ -75,7 +108,7 @@ async def come_from_issuer(
     iss: Annotated[str | None, Query(max_length=2048)] = None,
 ) -> Response:
     """Begin a session for the person who signed in at the issuer."""
-    flow, pending = _code_flow(state), cookies.pending_sign_in(request, state)
+    flow, pending = _code_flow(state), cookie(request, state, SIGN_IN)
     path = path_of(pending)
     try:
         # Only expected responses count as guesses: otherwise another page could get this address locked out.
@@ -87,7 +120,7 @@ async def come_from_issuer(
         )
     except _SHOWN as refusal:
         answer = _form(request, state, path, refusal)
-    cookies.forget_sign_in(answer, request, state)
+    set_cookie(answer, request, state, SIGN_IN, "", 0)
     return answer
 
 
@@ -107,7 +140,7 @@ async def sign_out(
         await (sessions.end_all if form.has("everywhere") else sessions.end)(viewer.token)
     _log.info("signed out", by=viewer.caller.subject)
     answer = see("/sign-in")
-    cookies.forget_session(answer, request, state)
+    set_cookie(answer, request, state, SESSION, "", 0)
     return answer
 
 
@@ -121,12 +154,12 @@ async def _begin(
     async with state.database.transaction() as session:
         sessions = services_of(state, session).sessions(state.session_rules)
         token, begun = await begin(sessions)
-        await sessions.end(cookies.session_token(request, state))
+        await sessions.end(cookie(request, state, SESSION))
         if state.limits.requests is not None:
             take_turn(request, state.limits.requests, begun.caller.tenant)
     _log.info("signed in", by=begun.caller.subject)
     answer = see(own_path(path))
-    cookies.keep_session(answer, request, state, token)
+    set_cookie(answer, request, state, SESSION, token)
     return answer
 
 

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 
 from app.edge.state import State, StateDependency, services_of
 from app.entries.service.admission import Admission
-from app.entries.service.publishing import require_publisher
+from app.entries.service.catalogue import require_publisher
 from app.factory import Factory
 from app.platform.callers import DEVELOPER, LONGEST_TENANT, Caller, administered_tenant, is_key
 from app.platform.errors import UnknownKeyError

@@ -16,7 +16,7 @@ from app.audit.service import Signer
 from app.callers.identity import CodeFlow, TokenReader
 from app.callers.service import SessionRules
 from app.entries.service.admission import Admission
-from app.entries.service.policy import Policy
+from app.entries.service.checks import Policy
 from app.factory import Factory
 from app.platform.database.probe import Probe
 from app.platform.database.session import Database

@@ -1,15 +1,23 @@
-"""Submitted forms."""
+"""Submitted forms: their fields and numbers, their faults, and forms that take effect once."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Final, Self
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Annotated, Any, Final, Self
 from urllib.parse import parse_qs
 
 from anyio import to_thread
 from fastapi import Depends, Request
+from pydantic import ValidationError
 
+from app.edge.state import State, services_of
+from app.factory import Factory
 from app.pages.viewers import Viewer, ViewerDependency
-from app.platform.errors import RoleNotAllowedError
-from app.platform.http.bodies import SMALL_BODY, read_body
+from app.platform.errors import Fault, InvalidDocumentError, RoleNotAllowedError
+from app.platform.http.bodies import SMALL_BODY, AnyModel, invalid_document, read_body
+from app.platform.http.rate_limit import refuse_beyond
 from app.platform.http.refusals import MalformedRequestError
 
 _TYPE: Final = "application/x-www-form-urlencoded"
@@ -114,3 +122,145 @@ def _own(viewer: Viewer, form: Form) -> Form:
 
 
 FormDependency = Annotated[Form, Depends(get_form)]
+
+
+#: Python also accepts `1_000`, `nan` and digits of other scripts.
+_NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+#: Python refuses longer integers.
+_LONGEST: Final = 4_000
+
+#: The remedy for a fault, by pydantic's error type.
+_WANTED: Final[Mapping[str, str]] = {
+    "finite_number": "give a number, such as 10",
+    "float_type": "give a number, such as 10",
+    "int_type": "give a whole number, such as 10, or 0",
+    "greater_than_equal": "give at least {ge:g}",
+    "less_than_equal": "give at most {le:,}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NumberField:
+    """An optional number field.
+
+    Attributes:
+        hint: the meaning of an empty field.
+        fault: what is wrong; empty if nothing is.
+    """
+
+    name: str
+    label: str
+    value: str
+    hint: str = ""
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A refused form: what was typed, and its faults.
+
+    Attributes:
+        detail: what is wrong, in a sentence.
+        faults: the same by field.
+    """
+
+    form: Form
+    detail: str
+    faults: Mapping[str, str]
+
+    @classmethod
+    def of(cls, form: Form, error: InvalidDocumentError) -> Self:
+        """The form with the faults of an error."""
+        return cls(form, error.detail, {fault.pointer.rpartition("/")[2]: fault.detail for fault in error.faults})
+
+
+def validated_as(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
+    """The fields of a form as a model of the contract.
+
+    Raises:
+        InvalidDocumentError: a field breaks a rule of the contract.
+    """
+    try:
+        return model.model_validate(members)
+    except ValidationError as error:
+        raise in_forms_words(error) from None
+
+
+def in_forms_words(error: ValidationError) -> InvalidDocumentError:
+    """The error for fields that break rules of the contract, worded for people."""
+    lines = error.errors(include_url=False, include_input=False)
+    wanted = (_WANTED[line["type"]].format(**line.get("ctx", {})) if line["type"] in _WANTED else "" for line in lines)
+    faults = zip(invalid_document(error).faults, wanted, strict=False)  # the first ones of many
+    worded = tuple(Fault(fault.pointer, words or fault.detail) for fault, words in faults)
+    return InvalidDocumentError("Correct what is marked.", worded)
+
+
+def number(text: str) -> object:
+    """The number in a text; None if it is empty; else the text itself, which the contract refuses. A comma is refused,
+    too: some read 1,000 as a thousand, others as one.
+    """
+    if not text:
+        return None
+    return float(text) if _NUMBER.fullmatch(text) else text
+
+
+def written(value: float) -> str:
+    """A number as text that `number` reads back exactly."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
+
+
+def whole_number(text: str) -> object:
+    """The whole number in a text; None if it is empty; else the text itself, which the contract refuses."""
+    if not text:
+        return None
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST else text
+
+
+#: The hidden field with the key, which every such form has.
+FIELD: Final = "once"
+
+_KEY: Final = re.compile(r"[\w-]{32,64}", re.ASCII)
+
+
+def draw_key() -> str:
+    """A new key for the forms of a page."""
+    return secrets.token_urlsafe(24)
+
+
+async def once(
+    state: State, viewer: Viewer, path: str, form: Form, carry_out: Callable[[Factory], Awaitable[str]]
+) -> str:
+    """Execute a form unless that was done before; return the name of what it made or changed.
+
+    Everything is one transaction. Of two concurrent calls, the second waits and returns the same name.
+
+    Args:
+        path: the address of the form.
+        form: the fields, with the key in `once`.
+        carry_out: executes the form with the services of the transaction.
+
+    Raises:
+        MalformedRequestError: the form has no key.
+        KeyReusedError: the key was used for a form with other fields.
+    """
+    key = form.text(FIELD)
+    if not _KEY.fullmatch(key):
+        raise MalformedRequestError("The form lacks its hidden fields: reload its page and send it again.")
+    if state.limits.idempotency_keys is not None:
+        refuse_beyond(state.limits.idempotency_keys, viewer.caller.tenant, "forms")
+    async with state.database.transaction() as session:
+        services = services_of(state, session)
+        claim = await services.idempotency().claim(viewer.caller, f"{path} {key}", _fingerprint(path, form))
+        if isinstance(claim, bytes):
+            return claim.decode()
+        name = await carry_out(services)
+        await services.idempotency().keep(claim, name.encode())
+    return name
+
+
+def _fingerprint(path: str, form: Form) -> bytes:
+    """A hash of a form's fields without the CSRF token, which may differ when the form is sent again."""
+    said = sorted((name, list(texts)) for name, texts in form.fields.items() if name != "csrf")
+    return sha256(repr((path, said)).encode()).digest()

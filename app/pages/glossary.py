@@ -1,4 +1,4 @@
-"""The glossary from the documents, for pages."""
+"""The page of the glossary, which is read from the documents."""
 
 import re
 from dataclasses import dataclass
@@ -6,8 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from fastapi import APIRouter, Request, Response
 from markupsafe import Markup, escape
 
+from app.pages.commands import Commands, aegis, curl
+from app.pages.page import page
+from app.pages.page_route import PageRoute
+from app.pages.viewers import ViewerDependency
 from app.pages.words import anchor
 
 _HERE = Path(__file__).resolve()
@@ -61,3 +66,13 @@ def _prose(text: str) -> Markup:
     parts = _CITATION.sub("", _LINK.sub(r"\1", text)).strip("| ").split("`")
     marked = (Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts))
     return Markup("").join(marked)
+
+
+router = APIRouter(route_class=PageRoute)
+
+
+@router.get("/glossary")
+async def show_glossary(request: Request, viewer: ViewerDependency) -> Response:
+    """Every term of the pages, with its meaning."""
+    commands = Commands((aegis("--help"),), (curl(viewer, "/openapi.json"),))
+    return page(request, "glossary.html", words=glossary(), commands=commands)

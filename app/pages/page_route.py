@@ -1,7 +1,8 @@
-"""Routes that return pages, errors included."""
+"""Routes that return pages, errors included; refusals on the page of the refused form, and error pages for browsers."""
 
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final, Self
 from urllib.parse import urlencode, urlsplit
 
 from fastapi import Request, Response
@@ -15,6 +16,7 @@ from app.pages.commands import Commands, aegis, curl
 from app.pages.origins import SAFE_METHODS, own_path, refuse_foreign_origin
 from app.pages.page import page, see
 from app.platform.errors import Fault, InvalidDocumentError, RefusalError, UnknownKeyError, WaitError
+from app.platform.http.negotiation import preferred, qualities
 from app.platform.http.refusals import INTERNAL, note_defect, status_and_title
 from app.platform.http.request_scope import request_id
 
@@ -96,3 +98,75 @@ def _page_of_form(request: Request) -> str:
     if not any(route.path_regex.match(came_from.path) for route in pages):
         return "/"
     return own_path(came_from.path + (f"?{came_from.query}" if came_from.query else ""))
+
+
+HTML: Final = "text/html"
+
+Answer = Callable[[Request, Exception], Response]
+
+NOT_FOUND: Final = 404
+
+#: Title and code of the errors that have a page, by status.
+TITLES: Final = {NOT_FOUND: ("Not found", "not_found"), 405: ("Not possible", "method_not_allowed")}
+
+
+def is_browser(accept: str | None) -> bool:
+    """Whether a browser asks for a page: all browsers accept HTML explicitly, programs do not."""
+    return HTML in qualities(accept) and preferred(accept, (HTML, "application/json")) == HTML
+
+
+def with_pages(answer: Answer) -> Answer:
+    """A handler of the framework's errors that shows pages to browsers outside the API.
+
+    Args:
+        answer: the handler for everything else.
+    """
+
+    def answer_or_page(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 0
+        if status not in TITLES or request.url.path.startswith("/v1/") or not is_browser(request.headers.get("accept")):
+            return answer(request, error)
+        how = f" that can be asked for by {request.method}" if status != NOT_FOUND else ""
+        detail = f"There is no page {request.url.path}{how}."
+        return problem_page(request, status, *TITLES[status], detail)
+
+    return answer_or_page
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a form was refused, in the API's words.
+
+    Attributes:
+        status: the HTTP status.
+        detail: the reason in a sentence.
+        faults: what is wrong and where.
+        seconds: the time after which a retry makes sense; None if it does not.
+    """
+
+    status: int
+    detail: str
+    faults: tuple[Fault, ...] = ()
+    seconds: int | None = None
+
+    @classmethod
+    def of(cls, request: Request, error: RefusalError) -> Self:
+        """The refusal of an error, counted like one of the API."""
+        request.app.state.metrics.refused(error.code)
+        faults = error.faults[:FAULTS_SHOWN] if isinstance(error, InvalidDocumentError) else ()
+        seconds = error.seconds if isinstance(error, WaitError) else None
+        return cls(status_and_title(error)[0], error.detail, faults, seconds)
+
+    @property
+    def by_field(self) -> dict[str, str]:
+        """The first fault of every field, by the first name in its pointer."""
+        first: dict[str, str] = {}
+        for fault in self.faults:
+            first.setdefault(fault.pointer.strip("/").partition("/")[0], fault.detail)
+        return first
+
+    def on(self, answer: Response) -> Response:
+        """The response with `Retry-After` if there is a time to wait."""
+        if self.seconds is not None:
+            answer.headers["Retry-After"] = str(self.seconds)
+        return answer

@@ -11,7 +11,7 @@ from procrastinate import App, JobContext, RetryStrategy
 from aegis_advisor.errors import AdvisorError
 from app.advice.service.advice_input import RecentInputs
 from app.advice.service.computation import compute_advice, compute_references
-from app.entries.service.judging import UNDECIDED, compute_verdict
+from app.entries.service.publications import UNDECIDED, compute_verdict
 from app.factory import Factory
 from app.platform.database.session import Database, commit_now
 from app.platform.errors import (

@@ -18,7 +18,7 @@ import numpy as np
 import psutil
 import psycopg
 
-from app.pages import static_files as static
+from app.pages import page as static
 from bench.measuring import MILLISECONDS, heading, run, table, verdict
 from bench.speed.console_contents import CONSUMER, Contents, Many, made
 from bench.speed.market import PROVIDER, Marketplace, key, marketplace
@@ -31,7 +31,7 @@ SCRIPTS, STYLE = 20.0, 12.0
 #: Seconds until the log has the line of a received response.
 PATIENCE = 10.0
 KILOBYTE = 1e3
-STATIC = Path(static.__file__).parents[1] / "static"
+STATIC = Path(static.__file__).parent / "static"
 
 
 @dataclass(frozen=True)

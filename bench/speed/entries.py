@@ -14,14 +14,11 @@ import orjson
 
 from aegis_sdk import BadRequestError, Client
 from aegis_sdk.wire import EntryDocument
-from app.entries.api.published import published_entry
-from app.entries.api.uploads import parse_entry, read_publication
+from app.entries.api.uploads import parse_entry, published_entry, read_publication
 from app.entries.model.documents import compress, parts_of
 from app.entries.model.entries import Head, Publication
-from app.entries.service.admission import Admission
-from app.entries.service.digests import digest
-from app.entries.service.publications import packed_tables, sum_faults
-from app.entries.service.small_counts import SmallCounts, SmallCountsGate
+from app.entries.service.admission import Admission, SmallCounts, SmallCountsGate
+from app.entries.service.publications import digest, packed_tables, sum_faults
 from app.factory import Factory
 from app.platform.callers import DEVELOPER
 from app.platform.database.session import Database

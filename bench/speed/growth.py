@@ -14,8 +14,8 @@ from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import Client
 from app.entries.api.uploads import read_publication
+from app.entries.model.configurations import unpack_configurations
 from app.entries.model.documents import entry_in
-from app.entries.service.configurations import unpack_configurations
 from bench.measuring import MEGABYTE, MILLISECONDS, heading, run, table, timed
 from bench.speed.advice import MEASURE
 from bench.speed.service import running_service

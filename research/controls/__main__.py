@@ -20,8 +20,8 @@ from aegis_advisor.evidence import evidence_of
 from aegis_provider import document_of, prepare_entry, summarize
 from aegis_provider.control import Control, LaplaceNoise, MinimumCell, RandomRounding
 from app.entries.api.uploads import read_publication
+from app.entries.model.configurations import unpack_configurations
 from app.entries.model.documents import Document, entry_in
-from app.entries.service.configurations import unpack_configurations
 from research.controls.default_cost import REPETITIONS, adult_option, default_section
 from research.controls.learners import SPLITS, Learners
 from research.controls.noise import Entry, utilities

@@ -24,8 +24,8 @@ from aegis_provider import Configuration, Plan, document_of, load_plan, prepare_
 from aegis_provider.plan.model import IDENTITY
 from aegis_sdk.wire import EntryDocument
 from app.entries.api.uploads import read_publication
+from app.entries.model.configurations import unpack_configurations
 from app.entries.model.documents import entry_in
-from app.entries.service.configurations import unpack_configurations
 from research import credit_cards, real_tables
 from research.controls.learners import Learners
 from research.controls.noise import Entry

@@ -15,9 +15,8 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from app.entries.api.uploads import read_publication
-from app.entries.model.configurations import ConfigurationTable
+from app.entries.model.configurations import ConfigurationTable, unpack_configurations
 from app.entries.model.documents import Document, entry_in
-from app.entries.service.configurations import unpack_configurations
 from research.report import table
 from tests import example, made_up_entries
 

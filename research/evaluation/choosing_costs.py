@@ -22,9 +22,8 @@ from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
 from aegis_provider import document_of, summarize
 from app.entries.api.uploads import read_publication
-from app.entries.model.configurations import ConfigurationTable
+from app.entries.model.configurations import ConfigurationTable, unpack_configurations
 from app.entries.model.documents import entry_in
-from app.entries.service.configurations import unpack_configurations
 from research.evaluation.large_tables import MEMORY, Size, made, plan, records_of
 from research.rivals.mascara import information_loss
 from research.rivals.sampling import Sampler

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from app.advice.model.advice import AdviceQuestion, ReferenceKind
 from app.entries.model.configurations import ConfigurationTable
-from app.entries.model.transfers import ALL_TOGETHER, JOINT, MEASURES, Figures
+from app.entries.model.published import ALL_TOGETHER, JOINT, MEASURES, Figures
 from app.platform.errors import Fault, InvalidDocumentError
 
 

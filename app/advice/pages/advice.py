@@ -19,15 +19,14 @@ from app.advice.pages.views.question import (
 )
 from app.advice.service.advice import SeenAdvice
 from app.edge.state import State, StateDependency, services_of
-from app.entries.api.conditional import version_key
+from app.entries.api.parameters import version_key
 from app.entries.model.documents import is_small
 from app.entries.model.entries import Head
-from app.entries.pages.reading import read_index
-from app.entries.pages.views.entry_parts import ABOUT, NAMES
+from app.entries.pages.entry import read_index
+from app.entries.pages.entry_index import ABOUT, NAMES
 from app.pages.forms import Form, FormDependency
 from app.pages.page import page, see
-from app.pages.page_route import PageRoute
-from app.pages.refusals import Refusal
+from app.pages.page_route import PageRoute, Refusal
 from app.pages.slices import read_part
 from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.callers import Caller

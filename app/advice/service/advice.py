@@ -10,8 +10,8 @@ from app.advice.service.references import ReferenceService
 from app.advice.service.views import refuse_beyond_coarse, view_for
 from app.advice.store.advice import AdviceStore, Asked
 from app.advice.store.questions import QuestionStore, TenantQuestion
+from app.entries.model.configurations import unpack_configurations
 from app.entries.model.entries import Head
-from app.entries.service.configurations import unpack_configurations
 from app.entries.store.contents import ContentStore
 from app.entries.store.entries import EntryStore
 from app.platform.callers import Caller

@@ -25,10 +25,9 @@ from aegis_advisor.ranking import Memory
 from aegis_advisor.reconstruction import Reference
 from app.advice.model.advice import Advice, AdviceQuestion, PackedReference
 from app.advice.service.questions import needs_pairs
-from app.entries.model.configurations import ConfigurationTable, PackedConfigurations
+from app.entries.model.configurations import ConfigurationTable, unpack_configurations
 from app.entries.model.documents import stored_attributes, stored_entry
-from app.entries.model.entries import AttributeOutline, CountTable
-from app.entries.service.configurations import unpack_configurations
+from app.entries.model.entries import AttributeOutline, CountTable, PackedConfigurations
 from app.platform.database.arrays import pack, unpack
 
 #: The largest size in bytes and the number of cached inputs.

@@ -10,8 +10,7 @@ from app.advice.service.questions import needs_pairs, selected_places
 from app.advice.service.references import ReferenceService
 from app.advice.store.advice import AdviceStore
 from app.advice.store.references import ReferenceStore
-from app.entries.model.configurations import PackedConfigurations
-from app.entries.model.entries import AttributeOutline
+from app.entries.model.entries import AttributeOutline, PackedConfigurations
 from app.entries.store.contents import ContentStore
 from app.platform.errors import SupersededError
 from app.platform.queue.lane import Lane, WrongLaneError

@@ -20,11 +20,10 @@ from app.advice.model.declared import figures_for, scored_places
 from app.advice.model.shares import GRID
 from app.advice.service.advice_input import AdviceInput
 from app.advice.service.questions import scored_names, weights_of
-from app.entries.model.configurations import GENERATED, MASKED, ConfigurationTable
+from app.entries.model.configurations import GENERATED, MASKED, ConfigurationTable, unpack_configurations
 from app.entries.model.documents import compress, read_as
-from app.entries.model.transfers import MEASURES as BETTER
-from app.entries.model.transfers import Figures, nothing_by
-from app.entries.service.configurations import unpack_configurations
+from app.entries.model.published import MEASURES as BETTER
+from app.entries.model.published import Figures, nothing_by
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from aegis_advisor import MODEL_VERSION
 from app.advice.service.references import chunks
 from app.advice.store.advice import AdviceStore
 from app.entries.model.entries import AttributeOutline
-from app.entries.service.publishing import EntryFollower
+from app.entries.service.catalogue import EntryFollower
 from app.platform.queue.queue import JobQueue
 
 

@@ -13,7 +13,7 @@ from app.advice.model.advice import AdviceQuestion, ReferenceKind
 from app.advice.model.declared import declared_faults, refuse_undeclared, scored_places
 from app.entries.model.configurations import ConfigurationTable
 from app.entries.model.entries import AttributeOutline
-from app.entries.service.limits import CELLS
+from app.entries.service.checks import CELLS
 from app.platform.errors import Fault, InvalidDocumentError, pointer, some
 
 #: The largest number of reported faults: a question can name any number of unknown attributes.

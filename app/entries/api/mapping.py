@@ -16,8 +16,7 @@ from app.entries.model.documents import (
     without_generated_counts,
     without_small_groups,
 )
-from app.entries.model.entries import Audience, CountTable, Head, HeadPage, Visibility
-from app.entries.model.verdicts import StoredVerdict
+from app.entries.model.entries import Audience, CountTable, Head, HeadPage, StoredVerdict, Visibility
 
 
 def head_answer(head: Head) -> wire.Head:

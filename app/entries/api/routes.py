@@ -1,7 +1,9 @@
-"""Catalogue entries."""
+"""Entries over HTTP: publishing, reading, visibility, and the sign-off of versions."""
 
+from math import prod
 from typing import Annotated
 
+import structlog
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from aegis_sdk import wire
@@ -10,31 +12,71 @@ from app.edge.dependencies import (
     BodyDependency,
     CallerDependency,
     FactoryDependency,
+    PatchDependency,
     PublisherDependency,
     Version,
     require_room,
 )
 from app.edge.idempotency import OnceDependency
 from app.edge.state import State, StateDependency, services_of
-from app.entries.api.after_publishing import note_published
-from app.entries.api.conditional import OptionalPreconditionDependency, PreconditionDependency, etag, etag_of_shown
-from app.entries.api.documents import document_json
-from app.entries.api.mapping import entry_head_json, head_answer, page_answer
-from app.entries.api.search import SearchDependency
+from app.entries.api.mapping import entry_head_json, entry_json, head_answer, page_answer, visibility_of
+from app.entries.api.parameters import (
+    OptionalPreconditionDependency,
+    PreconditionDependency,
+    ReadVersionDependency,
+    SearchDependency,
+    etag,
+    etag_of_shown,
+)
 from app.entries.api.uploads import read_publication_in
-from app.entries.model.entries import Publication
-from app.entries.service.publishing import Published
+from app.entries.model.documents import is_small
+from app.entries.model.entries import CountTable, Publication, Visibility
+from app.entries.service.catalogue import Published, Terms
 from app.factory import Factory
+from app.platform.callers import Caller
+from app.platform.http.bodies import validated
 from app.platform.http.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency
 from app.platform.http.json_response import JsonResponse
 from app.platform.http.operations import answers, body
 from app.platform.http.paging import PageLimit, PageToken, links
 
-router = APIRouter(prefix="/v1/entries", tags=["entries"])
+router = APIRouter(prefix="/v1", tags=["entries"])
+
+_log = structlog.get_logger(__name__)
+
+
+def note_published(state: State, published: Published) -> None:
+    """Count an upload, and log the acceptance of small counts, without the counts."""
+    head = published.head
+    if published.is_new:
+        state.metrics.published(is_first=head.version == 1)
+    if published.is_new and head.accepted_small_counts:
+        _log.warning("small counts accepted", entry=head.id, version=head.version)
+
+
+#: Up to this many cells and bytes, this process builds the document itself, in a few milliseconds.
+SMALL = 50_000
+
+
+async def document_json(
+    state: State,
+    caller: Caller,
+    visibility: Visibility,
+    schema: bytes,
+    configurations: bytes,
+    tables: tuple[CountTable, ...],
+    in_full: bool,  # noqa: FBT001 -- as in `entry_json`
+) -> bytes:
+    """Return the published document as JSON. A child process builds large ones; call this outside of transactions."""
+    parts = (visibility, schema, configurations, tables, in_full)
+    cells = sum(prod(table.counts.shape) for table in tables)
+    if cells <= SMALL and is_small(schema, SMALL) and is_small(configurations, SMALL):
+        return entry_json(*parts)
+    return await state.making.run(entry_json, *parts, on_behalf_of=caller.tenant)
 
 
 @router.post(
-    "",
+    "/entries",
     summary="Publish an entry",
     status_code=201,
     dependencies=[Depends(require_room)],
@@ -72,7 +114,7 @@ async def publish_entry(
 
 
 @router.get(
-    "",
+    "/entries",
     summary="List entries",
     responses=answers(200, wire.HeadPage, "One page, newest first or by `sort`", 422, headers=("Link",)),
 )
@@ -92,7 +134,7 @@ async def list_entries(
 
 
 @router.get(
-    "/{entry_id}",
+    "/entries/{entry_id}",
     summary="Read an entry's head and schema",
     responses=answers(
         200,
@@ -126,7 +168,7 @@ async def read_entry(
 
 
 @router.get(
-    "/{entry_id}/summaries",
+    "/entries/{entry_id}/summaries",
     summary="Read an entry as published",
     responses=answers(200, wire.EntryDocument, "The entry, counts included", 403, 404, 422, headers=("ETag",))
     | NOT_MODIFIED,
@@ -151,7 +193,7 @@ async def read_summaries(
 
 
 @router.put(
-    "/{entry_id}",
+    "/entries/{entry_id}",
     summary="Publish a new version of an entry",
     dependencies=[Depends(require_room)],
     openapi_extra=body(wire.EntryDocument),
@@ -188,7 +230,7 @@ async def replace_entry(
 
 
 @router.delete(
-    "/{entry_id}",
+    "/entries/{entry_id}",
     summary="Delete an entry",
     status_code=204,
     responses=answers(
@@ -215,3 +257,87 @@ def _published(state: State, published: Published, status: int) -> JsonResponse:
         headers["Location"] = f"/v1/entries/{head.id}"
     answer = wire.PublishedHead(**dict(head_answer(head)), warnings=list(published.warnings))
     return JsonResponse(answer, status, headers)
+
+
+@router.patch(
+    "/entries/{entry_id}",
+    summary="Change the visibility of an entry",
+    openapi_extra=body(wire.VisibilityPatch),
+    responses=answers(
+        200,
+        wire.Head,
+        "The head; the version stays the same",
+        400,
+        403,
+        404,
+        412,
+        413,
+        415,
+        422,
+        headers=("ETag",),
+    ),
+)
+async def set_visibility(
+    entry_id: str,
+    caller: PublisherDependency,
+    is_current: OptionalPreconditionDependency,
+    document: PatchDependency,
+    factory: FactoryDependency,
+) -> Response:
+    """Makes the entry `private`, visible to `all`, or visible to the named tenants. `If-Match` is optional."""
+    visibility = visibility_of((await validated(wire.VisibilityPatch, document)).visibility)
+    head = await factory.catalogue().set_visibility(caller, entry_id, visibility, is_current)
+    return JsonResponse(head_answer(head), headers={"ETag": etag(head)})
+
+
+@router.put(
+    "/entries/{entry_id}/sign-off",
+    summary="Sign a version off",
+    responses=answers(
+        200, wire.Head, "The head; others see this version now", 400, 403, 404, 412, 422, 428, headers=("ETag",)
+    ),
+)
+async def sign_off(
+    entry_id: str,
+    caller: CallerDependency,
+    is_current: ReadVersionDependency,
+    factory: FactoryDependency,
+    version: Version = None,
+) -> Response:
+    """Shows others a version that awaits its sign-off. For operators, and for reviewers of its tenant who did not
+    publish it. `If-Match` identifies the version that was read. Signing off again has no effect.
+    """
+    head = await factory.catalogue().sign_off(caller, entry_id, version, is_current)
+    _log.info("version signed off", entry=head.id, version=head.version, by=caller.subject)
+    return JsonResponse(head_answer(head), headers={"ETag": etag(head)})
+
+
+@router.get(
+    "/publishing",
+    summary="Read the requirements for publishing",
+    responses=answers(200, wire.PublishingTerms, "The requirements for the caller's entries", 403, 422),
+)
+async def read_terms(
+    caller: PublisherDependency,
+    state: StateDependency,
+    factory: FactoryDependency,
+    name: Annotated[wire.EntryName | None, Query(description="Name of the future entry")] = None,
+) -> JsonResponse:
+    """Returns the requirements that do not depend on the counts, so that providers know them before they make an
+    entry.
+    """
+    return JsonResponse(_answer(state, await factory.catalogue().terms(caller, name, state.admission)))
+
+
+def _answer(state: State, terms: Terms) -> wire.PublishingTerms:
+    return wire.PublishingTerms(
+        tenant=terms.tenant,
+        named=None if terms.named is None else head_answer(terms.named),
+        require=terms.required.numbers,
+        small_counts=state.admission.small_counts.rule,
+        min_cell=state.policy.min_cell,
+        require_noise=state.policy.demands_noise,
+        max_epsilon=state.policy.max_epsilon,
+        sign_off=terms.demands_sign_off,
+        max_bytes=state.max_body_bytes,
+    )

@@ -28,7 +28,7 @@ from aegis_advisor.evidence import (
 )
 from aegis_advisor.ranking import kept_shares
 from app.entries.model.entries import CountKind, CountTable
-from app.entries.model.transfers import MEASURES, figures_in, nothing_by
+from app.entries.model.published import MEASURES, figures_in, nothing_by
 from app.platform.database.arrays import unpack
 
 Document = dict[str, Any]

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from aegis_advisor.evidence import EvidenceFlags, MaskingFlags
-from app.entries.model.configurations import PackedConfigurations
 from app.platform.callers import Caller
 from app.platform.database.arrays import PackedArray
 from app.platform.errors import Fault
@@ -235,6 +234,20 @@ class AttributeOutline:
         return EvidenceFlags(self.values, self.labels, self.joint, maskings)
 
 
+@dataclass(frozen=True, slots=True)
+class PackedConfigurations:
+    """A configuration table as stored: ids as compressed JSON, the rest as packed arrays.
+
+    Attributes:
+        declared: additions of format 2: which configurations are generated, and transfer utilities. Empty for format 1.
+    """
+
+    ids: bytes
+    codes: PackedArray
+    privacy: Mapping[str, PackedArray]
+    declared: Mapping[str, PackedArray] = field(default_factory=dict)
+
+
 #: Stands among privacy criteria for the share of lone records.
 ALONE: Final = "alone"
 
@@ -307,3 +320,22 @@ def audience_text(visibility: Visibility) -> str:
     if len(array) > _LONGEST_ARRAY:
         array = f"{len(names)} names, sha256:{sha256(array.encode()).hexdigest()}"
     return f"{visibility.audience.value} {array}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVerdict:
+    """Whether published counts disclose small ones.
+
+    Attributes:
+        passed: whether they disclose none.
+        findings: every place that fails, in the contract's names, without counts.
+        few: the number of listed values that certainly have 1 to 4 records; None: not counted.
+    """
+
+    passed: bool
+    findings: tuple[dict[str, Any], ...]
+    few: int | None = None
+
+    def without_places(self) -> "StoredVerdict":
+        """The verdict for callers who may not read the counts: places would help an attacker."""
+        return StoredVerdict(self.passed, ())

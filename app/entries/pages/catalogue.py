@@ -1,6 +1,12 @@
-"""The page of the catalogue: entries that the viewer may see."""
+"""The page of the catalogue: entries that the viewer may see, and the form to search them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Self
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from starlette.datastructures import Headers
 from starlette.routing import Match
 from starlette.types import Scope
@@ -8,13 +14,110 @@ from starlette.types import Scope
 from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
 from app.entries.api.mapping import page_answer
-from app.entries.pages.views.catalogue import SearchForm, catalogue_commands
+from app.entries.api.parameters import guarantee_in, without_control_characters
 from app.entries.store.searches import Search
-from app.pages.browsers import is_browser
+from app.pages.commands import Commands, aegis, curl
 from app.pages.page import page
-from app.pages.page_route import PageRoute
+from app.pages.page_route import PageRoute, is_browser
 from app.pages.viewers import Viewer, ViewerDependency
+from app.pages.words import bound
 from app.platform.errors import InvalidDocumentError
+
+#: The fields of the form that are also parameters of the API.
+_PARAMETERS: Final = ("query", "attribute", "label", "license", "keyword")
+
+_Text = Annotated[str, Field(max_length=255), AfterValidator(without_control_characters)]
+
+
+class _Fields(BaseModel):
+    """The fields of the search; empty ones have no effect."""
+
+    query: _Text = ""
+    attribute: _Text = ""
+    label: _Text = ""
+    license: Annotated[str, Field(max_length=300), AfterValidator(without_control_characters)] = ""
+    keyword: _Text = ""
+    criterion: _Text = "k"
+    limit: Annotated[str, Field(max_length=30), AfterValidator(without_control_characters)] = ""
+    page_token: _Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchForm:
+    """The search form as filled in.
+
+    Attributes:
+        fields: the typed texts, by the name of the field.
+        faults: the faults, by the name of the field.
+        search: the search; None if there are faults.
+    """
+
+    fields: Mapping[str, str]
+    faults: Mapping[str, str] = field(default_factory=dict)
+    search: Search | None = None
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, str]) -> Self:
+        """The form from the parameters of the page's address."""
+        typed = {name: parameters.get(name, "").strip() for name in _Fields.model_fields}
+        typed["criterion"] = typed["criterion"] or "k"
+        try:
+            _Fields.model_validate(typed)
+        except ValidationError as error:
+            return cls(typed, {str(line["loc"][0]): line["msg"] for line in error.errors()})
+        try:
+            guarantee = guarantee_in(_guarantee(typed))
+        except InvalidDocumentError:
+            return cls(typed, {"limit": "Give a number, such as 10 or 0.2"})
+        texts: dict[str, Any] = {name: typed[name] or None for name in _PARAMETERS}
+        return cls(typed, {}, Search(**texts, required=guarantee))
+
+    def with_fault(self, name: str, detail: str) -> Self:
+        """The form with a fault."""
+        return type(self)(self.fields, {**self.faults, name: detail})
+
+    @property
+    def page_token(self) -> str:
+        """The token of the requested page; empty for the first."""
+        return self.fields["page_token"]
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The search as parameters of the API."""
+        asked = {name: self.fields[name] for name in _PARAMETERS if self.fields[name]}
+        guarantee = _guarantee(self.fields)
+        return asked | ({"require": guarantee} if guarantee else {})
+
+    @property
+    def criteria(self) -> Iterator[tuple[str, str]]:
+        """The privacy criteria to choose from, in words."""
+        for name in wire.PRIVACY_CRITERIA:
+            yield name, f"{name}, {bound(name)}"
+
+    def link(self, page_token: str | None = None) -> str:
+        """The address of a page of this search; of the first one without a token."""
+        own = {name: text for name, text in self.fields.items() if text and name != "page_token"}
+        if not self.fields["limit"]:
+            own.pop("criterion", None)
+        own |= {} if page_token is None else {"page_token": page_token}
+        return f"/?{urlencode(own)}" if own else "/"
+
+
+def _guarantee(fields: Mapping[str, str]) -> str:
+    """The privacy requirement in the API's form; empty without one."""
+    return f"{fields['criterion']}={fields['limit']}" if fields["limit"] else ""
+
+
+def catalogue_commands(viewer: Viewer, form: SearchForm) -> Commands:
+    """Commands for the same search."""
+    asked = form.asked
+    call = curl(viewer, "/v1/entries", asked)
+    if "license" in asked:  # for which `aegis search` has no option
+        return Commands((), (call,))
+    options = [word for name, text in asked.items() if name != "query" for word in (f"--{name}", text)]
+    words = asked.get("query", "").split()
+    return Commands((aegis("search", *options, *(["--", *words] if words else ())),), (call,))
+
 
 #: The number of entries on a page.
 PER_PAGE = 25

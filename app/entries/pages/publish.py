@@ -10,23 +10,23 @@ from fastapi import APIRouter, Request, Response
 from aegis_sdk.reading import Alone
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from app.edge.state import State, StateDependency, services_of
-from app.entries.api.after_publishing import note_published
+from app.entries.api.routes import note_published
 from app.entries.api.uploads import read_publication_in
 from app.entries.model.entries import Head, Publication
-from app.entries.pages.drafts import Draft, read_draft
-from app.entries.pages.entry_upload import read_upload
-from app.entries.pages.raw_tables import RawTableError
-from app.entries.pages.reviewing import alone_in, fault_lines, review_of
-from app.entries.pages.views.entry import is_seen
-from app.entries.pages.views.publish import (
+from app.entries.pages.entry_views import is_seen
+from app.entries.pages.review import (
     FaultLine,
+    alone_in,
+    fault_lines,
     is_readable,
     publish_commands,
     refuse_unique,
     release_line,
+    review_of,
     upload_commands,
 )
-from app.entries.service.publishing import require_publisher
+from app.entries.pages.upload import Draft, RawTableError, read_draft, read_upload
+from app.entries.service.catalogue import require_publisher
 from app.pages.forms import FormDependency, read_large_form
 from app.pages.page import page, see
 from app.pages.page_route import PageRoute

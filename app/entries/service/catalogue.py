@@ -1,18 +1,28 @@
-"""The catalogue: publishing, reading, changing and deleting entries, with permissions."""
+"""The catalogue: publishing, reading, changing and deleting entries, with permissions; verdicts of workers."""
 
+import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store import AuditStore
 from app.callers.store import KeyStore
-from app.entries.model.entries import CountTable, Head, HeadPage, Publication, VersionMark, Visibility, audience_text
-from app.entries.model.verdicts import StoredVerdict
+from app.entries.model.entries import (
+    AttributeOutline,
+    CountTable,
+    Head,
+    HeadPage,
+    Publication,
+    StoredVerdict,
+    VersionMark,
+    Visibility,
+    audience_text,
+)
 from app.entries.service.admission import Admission
-from app.entries.service.publishing import EntryFollower, Published, Terms, require_publisher
-from app.entries.store.contents import ContentStore
+from app.entries.service.publications import VerdictInput
+from app.entries.store.contents import ContentStore, ServerKeyStore, VerdictStore
 from app.entries.store.entries import EntryStore
 from app.entries.store.searches import Search
-from app.entries.store.verdicts import VerdictStore
 from app.platform.callers import Caller
 from app.platform.errors import (
     Fault,
@@ -23,10 +33,62 @@ from app.platform.errors import (
     StaleVersionError,
 )
 from app.platform.queue.queue import JobQueue
-from app.tenants.model import TenantPolicy
+from app.tenants.model import RequiredPrivacy, TenantPolicy
 from app.tenants.service import QuotaService
 from app.tenants.store import TenantStore
 from app.webhooks.store.events import EventStore
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The result of an upload.
+
+    Attributes:
+        head: the head of the entry.
+        is_new: whether the upload became a new version; otherwise it equals the latest one.
+        warnings: warnings for the provider, one sentence each.
+    """
+
+    head: Head
+    is_new: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The requirements for the entries of a tenant.
+
+    Attributes:
+        named: its entry of the given name; None without one.
+        required: the privacy that configurations must promise.
+        demands_sign_off: whether a reviewer must sign off each version before others see it.
+    """
+
+    tenant: str
+    named: Head | None
+    required: RequiredPrivacy
+    demands_sign_off: bool
+
+
+def require_publisher(caller: Caller) -> None:
+    """Refuse a caller that may not publish.
+
+    Raises:
+        RoleNotAllowedError: the caller is neither a provider nor an operator.
+    """
+    if not caller.may_publish:
+        raise RoleNotAllowedError("Only providers and operators may publish. Use a provider's key.")
+
+
+class EntryFollower:
+    """Reacts to a change of an entry, in the same transaction. Does nothing by default."""
+
+    async def version_added(self, tenant: str, version_id: int, outline: Sequence[AttributeOutline]) -> None:
+        """A version was stored."""
+
+    async def entry_ending(self, entry_id: str) -> None:
+        """An entry is about to be deleted."""
+
 
 #: The largest number of listed versions.
 VERSIONS_LISTED = 50
@@ -307,3 +369,47 @@ def visible(caller: Caller, head: Head | None, entry_id: str, version: int | Non
         wanted = f"entry {entry_id}" if version is None else f"version {version} of entry {entry_id}"
         raise NotFoundError(f"There is no {wanted}, or you may not see it.")
     return head
+
+
+class VerdictService:
+    """Loads the input of a verdict, and stores the verdict. Each call belongs in a short transaction."""
+
+    def __init__(self, contents: ContentStore, verdicts: VerdictStore) -> None:
+        self._contents = contents
+        self._verdicts = verdicts
+
+    async def load(self, version_id: int) -> VerdictInput | None:
+        """The input for the verdict on a version; None if there is a verdict, or the version is deleted."""
+        if not await self._contents.pin(version_id) or await self._verdicts.find(version_id) is not None:
+            return None
+        schema = await self._contents.schema(version_id)
+        configurations = await self._contents.configurations(version_id)
+        if schema is None or configurations is None:
+            return None
+        return VerdictInput(schema, configurations, await self._contents.count_tables(version_id))
+
+    async def store(self, version_id: int, verdict: StoredVerdict) -> None:
+        """Store a verdict. Does nothing if the version has been deleted."""
+        if await self._contents.pin(version_id) and await self._verdicts.add(version_id, verdict):
+            await self._verdicts.record(version_id, "passed" if verdict.passed else "failed")
+
+    async def find(self, version_id: int) -> StoredVerdict | None:
+        """The verdict on a version; None if there is none yet."""
+        return await self._verdicts.find(version_id)
+
+
+#: As many as the output of the HMAC has (RFC 2104, section 3).
+SERVER_KEY_BYTES = 32
+
+
+class ServerKeyService:
+    """Renews the key for the digests that others see."""
+
+    def __init__(self, server_key: ServerKeyStore, audit: AuditStore) -> None:
+        self._server_key = server_key
+        self._audit = audit
+
+    async def renew(self) -> int:
+        """Draw a new server key, and recompute all keyed digests; return their number."""
+        await self._audit.add(AuditRecord(AuditAction.RENEW_SERVER_KEY), None)
+        return await self._server_key.replace(secrets.token_bytes(SERVER_KEY_BYTES))

@@ -1,14 +1,25 @@
-"""Conversion of a validated entry for storage. Pure but slow, so it runs in a child process."""
+"""What child processes compute of a validated entry: its form for storage, its digest, and the verdict on its counts.
 
+Pure but slow.
+"""
+
+import hashlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+import orjson
+import rfc8785
 
-from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.evidence import AttributeEvidence, PairCounts, evidence_of, pairs_of
 from aegis_advisor.evidence.checks import Fault as PairFault
 from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
 from aegis_advisor.joint import find_association_faults, find_trace_faults
-from app.entries.model.documents import compress, parts_of
+from aegis_advisor.verdict import PublishedCounts, Reason, Releases, judge
+from app.entries.model.configurations import pack_configurations
+from app.entries.model.documents import Document, compress, parts_of, stored_entry
 from app.entries.model.entries import (
     ALONE,
     AttributeOutline,
@@ -17,14 +28,21 @@ from app.entries.model.entries import (
     CountTable,
     MaskingOutline,
     Publication,
+    StoredVerdict,
 )
 from app.entries.model.published import PublishedEntry
-from app.entries.service.configurations import pack_configurations
-from app.entries.service.digests import canonical_parts, digest
-from app.entries.service.limits import excess_cells, excess_maskings, excess_pairs, excess_probabilities
-from app.entries.service.policy import NO_POLICY, Policy, declaration_faults, policy_faults
-from app.entries.service.promises import promise_faults
-from app.entries.service.small_counts import small_counts
+from app.entries.service.admission import small_counts
+from app.entries.service.checks import (
+    NO_POLICY,
+    Policy,
+    declaration_faults,
+    excess_cells,
+    excess_maskings,
+    excess_pairs,
+    excess_probabilities,
+    policy_faults,
+    promise_faults,
+)
 from app.platform.database.arrays import pack
 from app.platform.digests import terms_digest
 from app.platform.errors import Fault, InvalidDocumentError, pointer
@@ -146,3 +164,78 @@ def _outline(evidence: AttributeEvidence) -> AttributeOutline:
     )
     cells = evidence.values * evidence.labels
     return AttributeOutline(evidence.name, cells, flags.values, flags.labels, flags.has_joint, maskings)
+
+
+#: Types whose values or items orjson may write differently from RFC 8785.
+_DIFFERENT = frozenset({dict, list, float})
+
+
+def digest(document: Document) -> str:
+    """The digest of a document whose counts are lists or arrays: `sha256:` and 64 hexadecimal digits."""
+    sha256 = hashlib.sha256()
+    for part in canonical_parts({name: value for name, value in document.items() if name != "visibility"}):
+        sha256.update(part)
+    return f"sha256:{sha256.hexdigest()}"
+
+
+def canonical_parts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 -- any JSON value
+    """`value` as RFC 8785 JSON, in parts, since joining them at every level would copy megabytes several times.
+
+    For integers, texts, and lists or arrays of them, orjson conforms to RFC 8785 and is many times faster than Python.
+    The order of members and the format of floats differ, so this function handles them.
+    """
+    match value:
+        case dict():
+            yield b"{"
+            for index, (name, member) in enumerate(sorted(value.items(), key=_utf_16)):
+                yield b"%b%b:" % (b"," if index else b"", orjson.dumps(name))
+                yield from canonical_parts(member)
+            yield b"}"
+        case list() if not _DIFFERENT.isdisjoint(map(type, value)):
+            yield b"["
+            for index, item in enumerate(value):
+                yield b"," if index else b""
+                yield from canonical_parts(item)
+            yield b"]"
+        case float():
+            yield rfc8785.dumps(value)
+        case np.ndarray():
+            yield orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
+        case _:
+            yield orjson.dumps(value)
+
+
+def _utf_16(member: tuple[str, object]) -> bytes:
+    """The key by which RFC 8785 sorts the members of an object."""
+    return member[0].encode("utf-16-be")
+
+
+UNDECIDED = StoredVerdict(passed=False, findings=({"reason": Reason.UNDECIDED.value, "pointer": "", "cells": 0},))
+"""The verdict on a version whose job failed permanently."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictInput:
+    """A version as stored, with all its counts."""
+
+    schema: bytes
+    configurations: bytes
+    count_tables: tuple[CountTable, ...]
+
+    @classmethod
+    def of(cls, content: Content) -> Self:
+        """The input for the verdict on a version that is not stored yet."""
+        return cls(content.schema, content.configurations, content.count_tables)
+
+
+def compute_verdict(given: VerdictInput, seconds: float) -> StoredVerdict:
+    """The verdict on a version; whatever is left after `seconds` is undecided."""
+    end = time.monotonic() + seconds
+    entry = stored_entry(given.schema, given.count_tables, given.configurations)
+    published = PublishedCounts(evidence_of(entry), pairs_of(entry), Releases.of(entry))
+    verdict = judge(published, stop=lambda: time.monotonic() >= end)
+    findings = (
+        {"reason": finding.reason.value, "pointer": pointer(*finding.path), "cells": finding.cells}
+        for finding in verdict.findings
+    )
+    return StoredVerdict(verdict.passed, tuple(findings), verdict.few)

@@ -1,4 +1,4 @@
-"""The store of contents: the schema, count tables and configurations of each version of an entry."""
+"""The stores of versions: schema, count tables and configurations, verdicts, and the key of keyed digests."""
 
 import uuid
 from collections.abc import Iterable, Mapping
@@ -6,19 +6,92 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, bindparam, exists, insert, select
+from sqlalchemy import Row, bindparam, exists, literal, select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.entries.model.configurations import PackedConfigurations
-from app.entries.model.entries import AttributeOutline, Content, CountKind, CountTable
+from app.audit.model import AuditAction
+from app.audit.tables import AuditRecordRow
+from app.entries.model.entries import (
+    AttributeOutline,
+    Content,
+    CountKind,
+    CountTable,
+    PackedConfigurations,
+    StoredVerdict,
+)
 from app.entries.store.searches import add_searched
-from app.entries.store.server_key import ServerKeyStore
-from app.entries.tables import CODES, DECLARED, ConfigurationTableRow, CountTableRow, EntryVersionRow
+from app.entries.tables import (
+    CODES,
+    DECLARED,
+    ConfigurationTableRow,
+    CountTableRow,
+    EntryVersionRow,
+    ServerKeyRow,
+    VerdictRow,
+)
 from app.platform.database.arrays import PackedArray
 from app.platform.database.base import PackedColumns, one_of
 from app.platform.database.session import driver_connection
 from app.platform.digests import keyed_digest
+
+
+class ServerKeyStore:
+    """The only server key. Transactions that use it lock it until the commit, so that no old one is used."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def value(self) -> bytes:
+        """The key, locked until the transaction ends."""
+        held = select(ServerKeyRow.value).with_for_update(read=True)
+        key: bytes = (await self._session.execute(held)).scalar_one()
+        return key
+
+    async def replace(self, value: bytes) -> int:
+        """Replace the key and all digests made with it; return their number."""
+        await self._session.execute(select(ServerKeyRow.id).with_for_update())
+        await self._session.execute(update(ServerKeyRow).values(value=value))
+        versions = await self._session.execute(
+            select(EntryVersionRow.id, EntryVersionRow.entry_id, EntryVersionRow.digest)
+        )
+        renewed = [
+            {"id": row.id, "keyed_digest": keyed_digest(value, str(row.entry_id), row.digest)} for row in versions
+        ]
+        if renewed:
+            await self._session.execute(update(EntryVersionRow), renewed)
+        return len(renewed)
+
+
+class VerdictStore:
+    """Verdicts by the id of their version."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, version_id: int, verdict: StoredVerdict) -> bool:
+        """Store a verdict; False if another run of the same job has already stored one."""
+        judged = {"passed": verdict.passed, "findings": list(verdict.findings), "few": verdict.few}
+        values = {"version_id": version_id, **judged}
+        added = insert(VerdictRow).values(values).on_conflict_do_nothing().returning(VerdictRow.version_id)
+        return (await self._session.execute(added)).first() is not None
+
+    async def find(self, version_id: int) -> StoredVerdict | None:
+        """The verdict on a version; None if there is none yet."""
+        statement = select(VerdictRow).where(VerdictRow.version_id == version_id)
+        row = (await self._session.execute(statement)).scalar_one_or_none()
+        return None if row is None else StoredVerdict(row.passed, tuple(row.findings), row.few)
+
+    async def record(self, version_id: int, value: str) -> None:
+        """Record the verdict on a version in the audit log."""
+        columns = (EntryVersionRow.entry_id, EntryVersionRow.version, EntryVersionRow.digest)
+        judged = select(literal(AuditAction.JUDGE_ENTRY.value), *columns, literal(value))
+        names = ["action", *(column.key for column in columns), "value"]
+        await self._session.execute(
+            insert(AuditRecordRow).from_select(names, judged.where(EntryVersionRow.id == version_id))
+        )
+
 
 _COPY_COUNT_TABLES = """
     COPY count_table (version_id, kind, attribute, masking, dtype, shape, data) FROM STDIN (FORMAT BINARY)

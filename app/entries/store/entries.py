@@ -30,8 +30,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.entries.model.entries import ALONE, Audience, Head, HeadPage, VersionMark, Visibility
-from app.entries.store.matching import matching, matching_first
-from app.entries.store.searches import Order, Search, delete_superseded, show_searched
+from app.entries.store.searches import Order, Search, delete_superseded, matching, matching_first, show_searched
 from app.entries.tables import EntryRow, EntryVersionRow, OfferedPrivacyRow
 from app.platform.callers import Caller
 from app.platform.database.page_tokens import read_token, write_token

@@ -11,12 +11,9 @@ from fastapi import APIRouter, Query, Request, Response
 from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
 from app.factory import Factory
-from app.pages.fields import validated_as, whole_number
-from app.pages.forms import Form, FormDependency
-from app.pages.once import draw_key, once
+from app.pages.forms import Form, FormDependency, draw_key, once, validated_as, whole_number
 from app.pages.page import HEADERS, page, see
-from app.pages.page_route import PageRoute
-from app.pages.refusals import Refusal
+from app.pages.page_route import PageRoute, Refusal
 from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.errors import NotFoundError, RefusalError, UnknownKeyError
 from app.requests.api.answers import head_answer, request_answer

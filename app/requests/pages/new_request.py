@@ -19,16 +19,13 @@ from app.advice.pages.views.question import QuestionForm, question_form, questio
 from app.advice.service.advice import QuestionRules, SeenAdvice
 from app.edge.state import State, StateDependency
 from app.entries.model.entries import Head
-from app.entries.pages.reading import read_index
-from app.entries.pages.views.entry_parts import ABOUT, NAMES, About
+from app.entries.pages.entry import read_index
+from app.entries.pages.entry_index import ABOUT, NAMES, About
 from app.factory import Factory
 from app.pages.commands import Commands, aegis, curl
-from app.pages.fields import in_forms_words
-from app.pages.forms import Form, FormDependency
-from app.pages.once import draw_key, once
+from app.pages.forms import Form, FormDependency, draw_key, in_forms_words, once
 from app.pages.page import page, see
-from app.pages.page_route import PageRoute
-from app.pages.refusals import Refusal
+from app.pages.page_route import PageRoute, Refusal
 from app.pages.slices import read_part
 from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.errors import Fault, InvalidDocumentError, NotFoundError, RefusalError, UnknownKeyError

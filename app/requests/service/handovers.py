@@ -11,7 +11,7 @@ import numpy as np
 from anyio import to_thread
 
 from aegis_sdk._links import link_faults
-from app.entries.service.configurations import unpack_configurations
+from app.entries.model.configurations import unpack_configurations
 from app.entries.store.contents import ContentStore
 from app.platform.callers import Caller
 from app.platform.errors import Fault, InvalidDocumentError, LeasedError, NotFoundError, RoleNotAllowedError

@@ -10,7 +10,7 @@ from anyio import to_thread
 from app.advice.model.advice import Advice
 from app.advice.service.views import shown
 from app.advice.store.advice import AdviceStore
-from app.entries.service.publishing import EntryFollower
+from app.entries.service.catalogue import EntryFollower
 from app.entries.store.entries import EntryStore
 from app.platform.queue.outcome import Problem
 from app.requests.model.data_requests import Action, Change, Cost, DataRequest, Side, cost_of

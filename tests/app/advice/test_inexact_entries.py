@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_NOISY_MASKING
-from app.entries.service import limits
+from app.entries.service import checks
 from tests.service import ask, example_entry, publish
 
 NOISE = {"kind": "laplace", "scale": 2.0}
@@ -149,4 +149,4 @@ async def test_transition_matrices_are_limited(api):
     refused = await api.post("/v1/entries", json=entry)
     assert refused.status_code == 422
     assert [fault["pointer"] for fault in refused.json()["errors"]] == ["/attributes"]
-    assert values * groups > limits.PROBABILITIES
+    assert values * groups > checks.PROBABILITIES

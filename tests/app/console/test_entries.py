@@ -7,7 +7,7 @@ import pytest
 
 from aegis_advisor.evidence import ControlContent
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_NOISY_MASKING
-from app.entries.pages.views.entry_words import control_words
+from app.entries.pages.entry_views import control_words
 from tests.app.console.callers import CONSUMER
 from tests.app.console.html import look
 from tests.generated import mixed_entry

@@ -14,8 +14,7 @@ import pytest
 from fastapi import Request
 from pyarrow import parquet
 
-from app.entries.pages.entry_upload import read_upload
-from app.entries.pages.raw_tables import RawTableError, kind_by_signature, kind_of_json
+from app.entries.pages.upload import RawTableError, kind_by_signature, kind_of_json, read_upload
 from app.pages.viewers import Viewer
 from app.platform.callers import DEVELOPER
 from app.platform.errors import OverloadedError, RoleNotAllowedError

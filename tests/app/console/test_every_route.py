@@ -9,8 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from app.pages.page import HEADERS
-from app.pages.static_files import TYPES
+from app.pages.page import HEADERS, TYPES
 from tests.app.console.stage import Stage, routes, stage_with_keys
 from tests.app.console.test_pages import STATIC, UNKNOWN
 from tests.console import SESSION

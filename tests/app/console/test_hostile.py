@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from app.console import registry
-from app.entries.pages.views.catalogue import _Fields
+from app.entries.pages.catalogue import _Fields
 from tests.app.console.harmless import harmless
 from tests.app.console.stage import Stage, routes, stage_in_development, stage_with_keys
 from tests.app.requests.test_verifications import DELIVERED

@@ -10,7 +10,7 @@ import pytest
 
 from aegis_sdk.reading import number, percent
 from app.pages.glossary import glossary
-from app.pages.static_files import TYPES
+from app.pages.page import TYPES
 from app.pages.words import anchor, criterion, moment, plural, size
 from tests.app.console.html import BROWSER, SENT, look
 from tests.service import publish, running_app
@@ -59,7 +59,7 @@ async def test_a_defect_is_a_page_and_is_logged_without_its_message(shared_api, 
     def fail():
         raise ValueError("12345 records")
 
-    monkeypatch.setattr("app.console.glossary_page.glossary", fail)
+    monkeypatch.setattr("app.pages.glossary.glossary", fail)
     page = await look(shared_api, "/glossary", 500)
     assert "This page failed. The log of the service says why." in page.text
     assert "12345" not in page.text

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from app.entries.store import matching as store
+from app.entries.store import searches as store
 from app.routes import ROUTERS
 from app.tenants.model import TenantPolicy
 from tests.answers import document, pointers

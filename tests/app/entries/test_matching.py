@@ -5,8 +5,7 @@ import pytest
 from psycopg import sql
 from sqlalchemy.dialects import postgresql
 
-from app.entries.store.matching import matching, matching_first
-from app.entries.store.searches import Search
+from app.entries.store.searches import Search, matching, matching_first
 from app.platform.callers import Caller, Role
 from app.tenants.model import RequiredPrivacy
 from tests.postgres import OWNER, as_role

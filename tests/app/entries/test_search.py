@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from aegis_sdk.wire import PRIVACY_CRITERIA
-from app.entries.store import matching as store
+from app.entries.store import searches as store
 from app.tenants.model import TenantPolicy
 from tests.answers import pointers
 from tests.service import ACCEPTED, create_key, example_entry, publish, running_app, tenants_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aegis_advisor.evidence import TransferContent
 from app.entries.model.documents import with_transfer_shares
-from app.entries.model.transfers import ALL_TOGETHER, MEASURES, Figures
+from app.entries.model.published import ALL_TOGETHER, MEASURES, Figures
 from tests.generated import figure, mixed_entry
 
 NAMES = ("a", "b", "c")

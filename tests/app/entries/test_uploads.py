@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from aegis_sdk.wire import COUNT_MAX, EntryDocument, NotJsonError, faults_of, read_json
 from app.entries.api.uploads import parse_entry, read_publication
 from app.entries.service import publications
-from app.entries.service.digests import digest
+from app.entries.service.publications import digest
 from app.platform.errors import InvalidDocumentError
 from tests.for_each import for_each
 from tests.pairs import associated_entry, paired_entry

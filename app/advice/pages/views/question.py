@@ -8,10 +8,9 @@ from urllib.parse import urlencode
 from aegis_advisor.measures import MEASURES, OFFERED
 from aegis_sdk import wire
 from app.advice.service.views import COARSE_WEIGHTS
-from app.entries.pages.views.entry_parts import About
+from app.entries.pages.entry_index import About
 from app.pages.commands import Commands, aegis, curl
-from app.pages.fields import number, validated_as, written
-from app.pages.forms import Form
+from app.pages.forms import Form, number, validated_as, written
 from app.pages.viewers import Viewer
 from app.platform.errors import Fault
 

@@ -10,7 +10,7 @@ import orjson
 
 from aegis_sdk import wire
 from app.pages.forms import Form
-from app.pages.refusals import Refusal
+from app.pages.page_route import Refusal
 from app.requests.model.data_requests import Cost, Side
 
 #: Seconds between two polls of the page by state.

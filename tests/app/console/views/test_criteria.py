@@ -2,7 +2,7 @@
 
 from aegis_sdk.charts.kept import PROTECTION, SUPPRESSED
 from aegis_sdk.wire import PRIVACY_CRITERIA
-from app.entries.pages.views.entry_words import CRITERIA
+from app.entries.pages.entry_views import CRITERIA
 
 
 def test_every_criterion_is_said_in_words():

@@ -3,7 +3,7 @@
 import pytest
 
 from aegis_sdk import wire
-from app.pages.fields import number, validated_as, whole_number, written
+from app.pages.forms import number, validated_as, whole_number, written
 from app.pages.words import field_name
 from app.platform.errors import InvalidDocumentError
 

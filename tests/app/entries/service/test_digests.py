@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_sdk.wire import COUNT_MAX
-from app.entries.service.digests import canonical_parts, digest
+from app.entries.service.publications import canonical_parts, digest
 from tests.service import example_entry
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]))

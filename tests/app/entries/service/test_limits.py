@@ -19,9 +19,8 @@ from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import wire
 from app.advice.model.advice import Status
 from app.advice.store.advice import AdviceStore
-from app.entries.api.published import published_entry
-from app.entries.api.uploads import read_publication_in
-from app.entries.service.limits import PAIR_CELLS, PAIRS, excess_pairs
+from app.entries.api.uploads import published_entry, read_publication_in
+from app.entries.service.checks import PAIR_CELLS, PAIRS, excess_pairs
 from app.platform.errors import InterruptedWorkError
 from app.platform.http.bodies import SMALL_BODY
 from app.platform.process.child import ChildProcess

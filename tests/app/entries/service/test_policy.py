@@ -7,7 +7,7 @@ from aegis_advisor.evidence import PairAssociation, PairCounts, evidence_of
 from app.entries.model.documents import entry_in
 from app.entries.model.entries import Audience, Visibility
 from app.entries.model.published import ConfigurationColumns, DisclosureControl, PublishedEntry
-from app.entries.service.policy import NO_POLICY, Policy, declaration_faults, policy_faults
+from app.entries.service.checks import NO_POLICY, Policy, declaration_faults, policy_faults
 from app.platform.errors import InvalidDocumentError
 from tests.service import example_entry, publication
 

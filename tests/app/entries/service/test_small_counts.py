@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aegis_provider import load_plan, prepare_entry
-from app.entries.service.small_counts import SmallCounts, SmallCountsGate, small_counts
+from app.entries.service.admission import SmallCounts, SmallCountsGate, small_counts
 from app.platform.errors import InvalidDocumentError
 from tests.app.entries.service.test_policy import EVERYWHERE, entry, noisy_entry, published
 from tests.service import publication

@@ -10,9 +10,9 @@ from hypothesis.extra import numpy as arrays
 from aegis_sdk.wire import COUNT_MAX
 from app.advice.store.advice import AdviceStore
 from app.advice.store.references import ReferenceStore
+from app.entries.model.configurations import unpack_configurations
 from app.entries.model.documents import decompress, with_counts
 from app.entries.model.entries import Audience, Visibility
-from app.entries.service.configurations import unpack_configurations
 from app.entries.store.contents import ContentStore
 from app.entries.store.entries import EntryStore
 from app.platform.callers import Caller, Role

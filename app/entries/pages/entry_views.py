@@ -1,0 +1,439 @@
+"""Views of the pages of an entry: the entry, one attribute, one configuration, and counts."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from aegis_advisor.evidence import ControlContent
+from aegis_sdk import wire
+from aegis_sdk.charts import category_bars, rendered
+from aegis_sdk.reading import few_in_words, number, seen_by
+from app.entries.api.mapping import head_answer, verdict_answer
+from app.entries.model.entries import CountKind, CountTable, Head, StoredVerdict, VersionMark
+from app.entries.pages.entry_index import (
+    ABOUT,
+    ATTRIBUTES,
+    CONFIGURATIONS,
+    MASKINGS,
+    NAMES,
+    WHOLE,
+    About,
+    AttributeRow,
+    ConfigurationRow,
+    EntryIndex,
+    MaskedDomain,
+    WholeAttribute,
+    maskings_per_part,
+)
+from app.pages.commands import Commands, aegis, curl
+from app.pages.slices import PER_PAGE, Slice, read_part
+from app.pages.viewers import Viewer
+from app.pages.words import count
+from app.platform.database.arrays import unpack
+from app.platform.errors import NotFoundError
+
+_PASSED: Final = (
+    "No exact count of 1 to 4 records is shown by a table, follows from all tables together, or has a probability "
+    "above 0.9"
+)
+_FAILED: Final = "Counts of 1 to 4 records, which can be about single persons, may be read from the published counts."
+_WAITING: Final = "The verdict on the counts is pending. Do not rely on them before it."
+
+#: The reasons why a place fails.
+REASONS: Final[Mapping[str, str]] = {
+    "shown": "shown by a table",
+    "certain": "certain from several tables together",
+    "likely": "known with a probability above 0.9",
+    "undecided": "not decided",
+}
+
+#: Promises of configurations: the criterion in words, and whether the number is a lower or an upper limit.
+CRITERIA: Final[Mapping[str, str]] = {
+    "k": "at least this many records look alike",
+    "l": "at least this many sensitive values in each class",
+    "entropy_l": "sensitive values as varied as this many equally frequent ones",
+    "t": "sensitive values of each class this near to the table's, by equal distance",
+    "ordered_t": "the same, by ordered distance",
+    "alpha": "no sensitive value has more than this share of a class",
+    "beta": "no sensitive value is more than 1 + this many times as frequent in a class",
+    "delta_disclosure": "frequencies of sensitive values within a factor exp of this",
+    "epsilon": "differential privacy of the release",
+    "reidentification": "an attacker re-identifies at most this share of people",
+    "attribute_disclosure": "an attacker guesses a secret of at most this share of people",
+    "membership": "an attacker tells members from others with at most this area under the curve",
+}
+
+
+def visible_to(visibility: str | wire.SeenBy) -> str:
+    """The visibility of an entry, in words."""
+    return "everyone who uses this service" if visibility == "all" else seen_by(visibility)
+
+
+def judged(verdict: StoredVerdict | None) -> str:
+    """A verdict in words."""
+    if verdict is None:
+        return _WAITING
+    return f"{_PASSED}{few_in_words(verdict_answer(verdict))}." if verdict.passed else _FAILED
+
+
+def control_words(control: ControlContent) -> Iterator[str]:
+    """A sentence for each control of the counts."""
+    base, least = control.rounded_to, control.min_cell
+    if least is not None:
+        yield f"Minimum cell: no count but 0 is below {count(least)}; rare values were merged or their tables rounded."
+    if base is not None:
+        once = " once, so that all tables agree with each other" if control.rounding else ""
+        yield f"Rounding: every count was rounded up or down at random to a multiple of {count(base)}{once}."
+    if (epsilon := control.epsilon) is not None:
+        split = {"equal": " in equal parts", "cube_root": " by the cube root of their cells"}.get(
+            control.split or "", ""
+        )
+        yield f"Noise: differential privacy with epsilon {number(epsilon)}, split over the tables{split}."
+    if control.open_answers:
+        yield "Open answers: everyone who sees the entry gets full answers about it."
+
+
+@dataclass(frozen=True, slots=True)
+class EntryView:
+    """An entry at a version, as the viewer may see it.
+
+    Attributes:
+        state: the state in forms that change the entry, so that nobody changes a state they have not seen.
+        place: the address of the page.
+        asked: the version in the address; None: the latest.
+        shows_counts: whether the viewer may read the counts.
+        is_own: whether the viewer may change the entry.
+        may_sign_off: whether the viewer may sign this version off, as far as known here.
+        verdict: the verdict on the counts; places of failures for owners only.
+        verdict_words: the verdict in words.
+        controls: the controls of the counts, in words.
+    """
+
+    head: wire.Head
+    state: str
+    place: str
+    asked: int | None
+    about: About
+    attributes: Slice[AttributeRow]
+    configurations: Slice[ConfigurationRow]
+    versions: tuple[VersionMark, ...]
+    seen_by: str
+    shows_counts: bool
+    is_own: bool
+    may_sign_off: bool
+    verdict: wire.Verdict | None
+    verdict_words: str
+    controls: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The title, or else the name."""
+        return self.head.title or self.head.name
+
+    @property
+    def description(self) -> Markup:
+        """The description of the table, as sanitised HTML."""
+        return Markup(self.about.description)  # noqa: S704 -- `html_of` made it
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether this is the latest version that the viewer may see."""
+        return not self.versions or self.head.version == self.versions[0].version
+
+    def at(self, part: str = "", **query: object) -> str:
+        """The address of this entry or a part of it, at the requested version."""
+        return address(f"{self.place}{part}", {"version": self.asked, **query})
+
+
+def entry_view(
+    viewer: Viewer,
+    head: Head,
+    asked: int | None,
+    index: EntryIndex,
+    versions: Sequence[VersionMark],
+    verdict: StoredVerdict | None,
+    pages: tuple[int, int],
+) -> EntryView:
+    """The view of an entry.
+
+    Args:
+        head: the head as the viewer may see it.
+        asked: the version in the address.
+        index: the index of this version, as the viewer may see it.
+        versions: the versions that the viewer may see.
+        verdict: the verdict on this version.
+        pages: the page numbers of attributes and configurations, from 1.
+    """
+    about, caller = read_part(index.about, ABOUT), viewer.caller
+    shown = head_answer(head)
+    return EntryView(
+        head=shown,
+        state=state_of(head),
+        place=f"/entries/{head.id}",
+        asked=asked,
+        about=about,
+        attributes=Slice.of(index.attributes, pages[0], about.attributes, ATTRIBUTES),
+        configurations=Slice.of(index.configurations, pages[1], about.configurations, CONFIGURATIONS),
+        versions=tuple(versions),
+        seen_by=visible_to(shown.visibility),
+        shows_counts=head.shows_counts_to(caller),
+        is_own=head.belongs_to(caller),
+        may_sign_off=_may_sign_off(viewer, head),
+        verdict=None if verdict is None else verdict_answer(verdict),
+        verdict_words=judged(verdict),
+        controls=tuple(control_words(about.control)),
+    )
+
+
+def _may_sign_off(viewer: Viewer, head: Head) -> bool:
+    caller = viewer.caller
+    is_author = caller.subject is not None and head.published_by == caller.subject
+    return head.awaits_sign_off and caller.may_sign_off and head.shows_counts_to(caller) and not is_author
+
+
+def state_of(head: Head) -> str:
+    """The state of an entry in forms: its version and visibility."""
+    return sha256(repr((head.version, head.keyed_digest, head.visibility)).encode()).hexdigest()
+
+
+def is_seen(state: str) -> Callable[[Head], bool]:
+    """Whether an entry is unchanged since the page whose form has this `state_of`."""
+    return lambda head: state_of(head) == state
+
+
+def address(place: str, query: Mapping[str, object]) -> str:
+    """An address with a query; None values are omitted."""
+    asked = urlencode({name: value for name, value in query.items() if value is not None})
+    return f"{place}?{asked}" if asked else place
+
+
+def entry_commands(viewer: Viewer, view: EntryView) -> Commands:
+    """Commands that read the entry, and those that change it."""
+    head = view.head
+    version = {} if view.asked is None else {"version": str(view.asked)}
+    lines = [aegis("search", head.name)]
+    if view.may_sign_off:
+        lines.append(aegis("entries", "sign-off", head.id, "--version", str(head.version)))
+    if view.is_own:
+        lines += [aegis("entries", "visibility", head.id), aegis("entries", "delete", head.id)]
+    calls = [curl(viewer, f"/v1/entries/{head.id}", version)]
+    if view.shows_counts:
+        calls.append(curl(viewer, f"/v1/entries/{head.id}/summaries", version))
+    return Commands(tuple(lines), tuple(calls))
+
+
+#: Rows on a page of a domain or a configuration, and the largest number of maskings beside a domain.
+ROWS, COLUMNS = 100, 6
+
+
+@dataclass(frozen=True, slots=True)
+class PartPage:
+    """A page about a part of an entry: its entry and its address."""
+
+    title: str
+    place: str
+    asked: int | None
+
+    @classmethod
+    def of(cls, head: Head, asked: int | None) -> "PartPage":
+        """The page about a part of the entry with this head."""
+        return cls(head.title or head.name, f"/entries/{head.id}", asked)
+
+    def at(self, part: str = "", **query: object) -> str:
+        """The address of the entry or a part of it, at the requested version."""
+        return address(f"{self.place}{part}", {"version": self.asked, **query})
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeView:
+    """An attribute: its values with their masked values by mapping.
+
+    Attributes:
+        values: a page of the domain: each value with its masked values by the maskings of `mapped`.
+        mapped: the first maskings with a mapping.
+        drawn: the other maskings, with the beginning of their domains.
+    """
+
+    entry: PartPage
+    row: AttributeRow
+    values: Slice[tuple[str, ...]]
+    mapped: tuple[str, ...]
+    more_mapped: int
+    drawn: tuple[MaskedDomain, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationView:
+    """A configuration: a page of its attributes, each with its masking."""
+
+    entry: PartPage
+    row: ConfigurationRow
+    maskings: Slice[tuple[str, str]]
+
+
+def whole_attribute(index: EntryIndex, name: str) -> WholeAttribute:
+    """An attribute by its name.
+
+    Raises:
+        NotFoundError: there is no such attribute.
+    """
+    names = read_part(index.names, NAMES)
+    if name not in names:
+        raise NotFoundError(f"The entry has no attribute {name!r}.")
+    return read_part(index.wholes[names.index(name)], WHOLE)
+
+
+def attribute_view(head: Head, asked: int | None, whole: WholeAttribute, number: int) -> AttributeView:
+    """The view of an attribute, with one page of its domain."""
+    mapped = [masking for masking in whole.maskings if masking.mapping is not None]
+    shown = mapped[:COLUMNS]
+    places: Slice[int] = Slice.cut(range(len(whole.domain)), number, ROWS)
+    rows = tuple(tuple(_masked(whole, shown, place)) for place in places.rows)
+    return AttributeView(
+        entry=PartPage.of(head, asked),
+        row=whole.row,
+        values=Slice(rows, places.number, places.pages, places.total, places.start),
+        mapped=tuple(masking.id for masking in shown),
+        more_mapped=len(mapped) - len(shown),
+        drawn=tuple(masking for masking in whole.maskings if masking.mapping is None),
+    )
+
+
+def _masked(whole: WholeAttribute, maskings: Sequence[MaskedDomain], place: int) -> Iterator[str]:
+    yield whole.domain[place]
+    for masking in maskings:
+        yield masking.domain[masking.mapping[place]] if masking.mapping is not None else ""
+
+
+def configuration_view(head: Head, asked: int | None, index: EntryIndex, place: int, number: int) -> ConfigurationView:
+    """The view of the configuration at a place.
+
+    Raises:
+        NotFoundError: there is no configuration at this place.
+    """
+    about, (page, at) = read_part(index.about, ABOUT), divmod(place, PER_PAGE)
+    if place >= about.configurations:
+        raise NotFoundError(f"The entry has no configuration at place {place}.")
+    row = read_part(index.configurations[page], CONFIGURATIONS)[at]
+    maskings: Sequence[tuple[str, str]] = row.maskings
+    if index.maskings and not row.method:
+        part, within = divmod(place, maskings_per_part(about.attributes))
+        names, own = read_part(index.names, NAMES), read_part(index.maskings[part], MASKINGS)[within]
+        maskings = list(zip(names, own, strict=True))
+    return ConfigurationView(PartPage.of(head, asked), row, Slice.cut(maskings, number, ROWS))
+
+
+def part_commands(viewer: Viewer, head: Head, asked: int | None, part: str = "") -> Commands:
+    """Commands that read the entry; `part`: the end of the API's address."""
+    version: Mapping[str, str] = {} if asked is None else {"version": str(asked)}
+    return Commands((aegis("search", head.name),), (curl(viewer, f"/v1/entries/{head.id}{part}", version),))
+
+
+#: The largest number of rows and classes in a table of joint counts.
+ROWS, CLASSES = 100, 12
+
+#: The name of the counts of the unmasked attribute in addresses.
+UNMASKED = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CountsView:
+    """The counts of the label, and of a chosen attribute.
+
+    Attributes:
+        label: records by class, as a chart.
+        attribute: the chosen attribute, if any.
+        counted: the masking ids of the attribute's tables of counts (`UNMASKED`: none).
+        chosen: the shown one of these.
+        chart: records by (masked) value.
+        joint: a page of the values with their records by class; empty without joint counts.
+        classes: the first classes; `more_classes`: the number of further ones.
+    """
+
+    entry: PartPage
+    label_name: str
+    label: Markup
+    attribute: WholeAttribute | None = None
+    counted: tuple[str, ...] = ()
+    chosen: str = UNMASKED
+    chart: Markup | None = None
+    joint: Slice[tuple[str, tuple[int, ...]]] | None = None
+    classes: tuple[str, ...] = ()
+    more_classes: int = 0
+
+    def at(self, part: str = "", **query: object) -> str:
+        """The address of a part of the entry."""
+        return self.entry.at(part, **query)
+
+
+def counts_view(
+    head: Head,
+    asked: int | None,
+    classes: Sequence[str],
+    whole: WholeAttribute | None,
+    tables: Sequence[CountTable],
+    masking: str | None,
+    number: int,
+) -> CountsView:
+    """The view of counts.
+
+    Args:
+        asked: the version in the address.
+        classes: the first classes of the label.
+        whole: the chosen attribute.
+        tables: the counts of the label and of this attribute.
+        masking: the id of the masking to show; None: the first with counts.
+        number: the page of its values.
+    """
+    label = next(unpack(table.counts) for table in tables if table.kind is CountKind.LABEL_HISTOGRAM)
+    entry, chart = PartPage.of(head, asked), _chart("label", f"Records by {head.label}", classes, label)
+    if whole is None:
+        return CountsView(entry, head.label, chart)
+    counted = _counted(whole, tables)
+    chosen = masking if masking is not None and masking in counted else next(iter(counted), UNMASKED)
+    if chosen not in counted:
+        return CountsView(entry, head.label, chart, whole)
+    values = next((row.domain for row in whole.maskings if row.id == chosen), whole.domain)
+    counts = counted[chosen]
+    records = counts if counts.ndim == 1 else counts.sum(axis=1)
+    title = f"Records by {whole.row.name}" + (f", masked by {chosen}" if chosen else "")
+    return CountsView(
+        entry,
+        head.label,
+        chart,
+        whole,
+        tuple(counted),
+        chosen,
+        _chart("attribute", title, values, records),
+        None if counts.ndim == 1 else _joint(values, counts, number),
+        tuple(classes[:CLASSES]),
+        max(len(label) - CLASSES, 0),
+    )
+
+
+def _chart(name: str, title: str, values: Sequence[str], counts: NDArray[Any]) -> Markup:
+    named = [*values, *(f"class {place + 1}" for place in range(len(values), len(counts)))]
+    return rendered(category_bars(name, title, list(zip(named, counts.tolist(), strict=True))))
+
+
+def _counted(whole: WholeAttribute, tables: Sequence[CountTable]) -> Mapping[str, NDArray[Any]]:
+    """The counts of an attribute by masking; joint counts rather than a histogram."""
+    counts: dict[str, NDArray[Any]] = {}
+    for table in sorted(tables, key=lambda table: (-1 if table.masking is None else table.masking, table.kind)):
+        if table.kind in (CountKind.HISTOGRAM, CountKind.JOINT):
+            counts[UNMASKED] = unpack(table.counts)
+        elif table.kind is CountKind.MASKED_JOINT and table.masking is not None:
+            counts[whole.maskings[table.masking].id] = unpack(table.counts)
+    return counts
+
+
+def _joint(values: Sequence[str], counts: NDArray[Any], number: int) -> Slice[tuple[str, tuple[int, ...]]]:
+    places: Slice[int] = Slice.cut(range(len(values)), number, ROWS)
+    shown = counts[:, :CLASSES]
+    rows = tuple((values[place], tuple(shown[place].tolist())) for place in places.rows)
+    return Slice(rows, places.number, places.pages, places.total, places.start)

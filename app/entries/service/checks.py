@@ -1,0 +1,349 @@
+"""Faults of an upload: excessive work, contradictions of its own declarations, and breaches of the service's policy.
+
+Pure functions of a validated entry. Faults contain no counts, because they reach more people than may see the counts.
+
+A promise of privacy is refuted only if it is false for every choice of roles: an entry does not state which attributes
+are quasi-identifiers or sensitive. So a masked value with three records does not refute `k = 5`. Each rule has its
+proof.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.atoms import common_refinement
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence
+from app.entries.model.published import CountsInPlace, Path, PublishedEntry
+from app.platform.errors import Fault, pointer
+
+#: The largest number of pairs of maskings of the same attribute. Comparing one takes a fraction of a millisecond.
+PAIRS = 50_000
+
+#: The largest number of probabilities in all transition matrices; a matrix of 300 x 300 takes half a minute to fit.
+PROBABILITIES = 250_000
+
+#: The largest number of cells in all pair counts, which are loaded together, 8 bytes each plus intermediate data.
+PAIR_CELLS = 10_000_000
+
+#: The largest reconstructed table, in cells (atoms times labels) of about 50 bytes during the computation.
+CELLS = 20_000_000
+
+
+def excess_maskings(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
+    """A fault if the entry has too many pairs of maskings of the same attribute."""
+    pairs = sum(comb(len(attribute.maskings), 2) for attribute in evidence)
+    if pairs > PAIRS:
+        detail = f"The maskings of the same attribute make {pairs} pairs to compare; at most {PAIRS} are accepted"
+        yield Fault("/attributes", detail)
+
+
+def excess_probabilities(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
+    """A fault if the transition matrices of the entry have too many cells (values times masked values)."""
+    given = (masking.transition for attribute in evidence for masking in attribute.maskings)
+    cells = sum(transition.size for transition in given if transition is not None)
+    if cells > PROBABILITIES:
+        yield Fault("/attributes", f"The transition matrices have {cells} cells; at most {PROBABILITIES} are accepted")
+
+
+def excess_pairs(entry: PublishedEntry) -> Iterator[Fault]:
+    """A fault if the entry has too many cells in the counts of its pairs."""
+    cells = sum(pair.joint.size for pair in entry.pairs.values())
+    if cells > PAIR_CELLS:
+        detail = f"The pair counts have {cells} cells; at most {PAIR_CELLS} are accepted. Leave out fine maskings"
+        yield Fault("/pairs", detail)
+
+
+def excess_cells(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
+    """A fault for each attribute whose reconstruction would have too many cells. All mappings must be in range."""
+    for place, attribute in enumerate(evidence):
+        if attribute.joint is not None or attribute.values * attribute.labels <= CELLS:
+            continue
+        atoms = int(common_refinement(attribute.partitions, attribute.values).max()) + 1
+        if atoms * attribute.labels > CELLS:
+            detail = (
+                f"The mappings and transition matrices distinguish {atoms} groups of values. With {attribute.labels} "
+                f"classes, that makes {atoms * attribute.labels} cells to reconstruct; at most {CELLS} are "
+                "accepted. Leave out fine maskings"
+            )
+            yield Fault(pointer("attributes", place, "maskings"), detail)
+
+
+#: The largest number of faults reported for an upload; the first places suffice to find the reason.
+SHOWN = 100
+
+#: Relative tolerance of a differential privacy budget, which is a sum of fractions.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A service's requirements for every upload; none by default.
+
+    Attributes:
+        min_cell: no count and no number of suppressed records is above 0 and below this. Counts with declared noise are
+            exempt, since they are not numbers of people.
+        require_noise: every count table and every label association declares noise, and no exact number of records
+            remains.
+        max_epsilon: the entry declares a differential privacy budget of at most this, and its noise spends no more;
+            implies `require_noise`.
+    """
+
+    min_cell: int | None = None
+    require_noise: bool = False
+    max_epsilon: float | None = None
+
+    @property
+    def demands_noise(self) -> bool:
+        """Whether every table needs noise."""
+        return self.require_noise or self.max_epsilon is not None
+
+
+NO_POLICY = Policy()
+
+
+def policy_faults(entry: PublishedEntry, policy: Policy) -> tuple[Fault, ...]:
+    """The first 100 violations of the policy by an upload, each with its JSON Pointer and without its count."""
+    return tuple(islice(_policy_faults(entry, policy), SHOWN))
+
+
+def declaration_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """The first 100 places where counts contradict `disclosure_control`, without the counts."""
+    return tuple(islice(_declaration_faults(entry), SHOWN))
+
+
+def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
+    if policy.demands_noise:
+        yield from _exact_tables(entry)
+        yield from _exact_records(entry)
+        if entry.trace is not None:
+            detail = "This number is computed from exact counts, but this service requires noise in all: leave it out"
+            yield Fault(pointer("joint_trace"), detail)
+    if policy.max_epsilon is not None:
+        yield from _overspent(entry, policy.max_epsilon)
+    if policy.min_cell is not None:
+        least = policy.min_cell
+        detail = f"This count is below {least} and not 0, which this service does not accept"
+        yield from _small_counts(entry, least, f"{detail}: use aegis summarize --min-cell {least}")
+        detail = "These numbers can disclose small counts, which this service does not accept"
+        yield from _associations(entry, detail, least)
+        if entry.trace is not None and entry.trace.rounded_to is None:
+            yield Fault(pointer("joint_trace"), f"{detail}: round it (`rounded_to`)")
+
+
+def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
+    base, least = entry.control.rounded_to, entry.control.min_cell
+    if base is not None:
+        detail = f"This count is not a multiple of {base}, but `disclosure_control` says that all are (`rounded_to`)"
+        for table in entry.tables():
+            yield from _places(table, table.counts % base != 0, detail)
+        for path, records in entry.configurations.numbers_suppressed if entry.control.drawn_once else ():
+            if records % base:
+                yield Fault(pointer(*path), detail)
+    elif least is not None:
+        detail = f"This count is below {least} and not 0, but `disclosure_control` says that none is (`min_cell`)"
+        yield from _small_counts(entry, least, detail)
+        detail = "These numbers can disclose counts that `disclosure_control` says are hidden"
+        yield from _associations(entry, detail, least)
+
+
+def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
+    """The faults of tables without declared noise, or with too little to change a count."""
+    for table in entry.tables():
+        if not table.is_noisy:
+            can_declare = table.declared is not None
+            lack = "declare no `noise` that hides them" if can_declare else "cannot declare `noise`"
+            way = "" if can_declare else ": leave them out"
+            detail = f"These counts {lack}, but this service requires noise{way} (aegis summarize --epsilon adds it)"
+            yield Fault(pointer(*table.path), detail)
+    yield from _associations(entry, "These numbers are exact, but this service requires noise in all counts")
+
+
+def _associations(entry: PublishedEntry, detail: str, base: float = math.inf) -> Iterator[Fault]:
+    """The faults of label associations without sufficient noise and not rounded to this base or more."""
+    for place, association in entry.associations.items():
+        if not association.is_noisy and (association.rounded_to or 0) < base:
+            yield Fault(pointer("pairs", place, "with_label"), f"{detail}: leave them out")
+
+
+def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:
+    """The faults of other exact numbers: suppressed records, records counted by a masking, measurements on the records,
+    and counts of records that were generated without noise.
+    """
+    detail = "This number of records is exact, but this service requires noise in all counts: leave it out"
+    masked = (("attributes", place, "maskings", index, "records") for place, index in entry.masked_records)
+    for path in (*(path for path, _ in entry.configurations.numbers_suppressed), *masked):
+        yield Fault(pointer(*path), f"{detail} (aegis summarize --epsilon does so)")
+    aucs = (("configurations", place, "measured") for place in entry.configurations.measured)
+    for path in (*aucs, *entry.configurations.on_records):
+        detail = "This was measured on the records themselves, but this service requires noise: leave it out"
+        yield Fault(pointer(*path), detail)
+    for place in entry.configurations.unguaranteed:
+        detail = (
+            "These records were generated without differential privacy, but this service requires noise in all counts"
+        )
+        yield Fault(pointer("configurations", place), f"{detail}: promise an `epsilon`, or leave them out")
+
+
+def _overspent(entry: PublishedEntry, most: float) -> Iterator[Fault]:
+    """The faults of an undeclared or excessive budget, and of noise that spends more than allowed."""
+    place = pointer("disclosure_control", "epsilon")
+    declared = entry.control.epsilon
+    if declared is None or declared > most * (1 + TOLERANCE):
+        yield Fault(place, f"This service requires a declared epsilon of at most {most:g} (aegis summarize --epsilon)")
+    # A record is in one count of each table, so noise of scale s costs an epsilon of at least 1 / s. A label
+    # association counts as two tables: the sums behind chi-square, and the number of combinations.
+    scales = [table.declared.noise_scale for table in entry.tables() if table.declared is not None]
+    associations = [association.noise_scale for association in entry.associations.values()]
+    spent = sum(1 / scale for scale in (*scales, *associations, *associations) if scale is not None)
+    if spent > most * (1 + TOLERANCE):
+        detail = f"The noise of all tables spends an epsilon of {spent:.6g} (the sum of 1 / scale); at most {most:g}"
+        yield Fault(place, f"{detail} is accepted: use aegis summarize --epsilon")
+
+
+def _small_counts(entry: PublishedEntry, least: int, detail: str) -> Iterator[Fault]:
+    for table in entry.tables():
+        if not table.is_noisy:
+            yield from _places(table, (table.counts > 0) & (table.counts < least), detail)
+    for path, records in entry.configurations.numbers_suppressed:
+        if 0 < records < least:
+            yield Fault(pointer(*path), detail)
+
+
+def _places(table: CountsInPlace, wrong: NDArray[np.bool_], detail: str) -> Iterator[Fault]:
+    for place in np.argwhere(wrong)[:SHOWN].tolist():
+        yield Fault(pointer(*table.path, *place), detail)
+
+
+#: The largest number of faults reported for an upload.
+SHOWN = 100
+
+#: Relative tolerance of numbers that a provider computed from logarithms and fractions.
+TOLERANCE = 1e-9
+
+#: The criteria that require a number of different sensitive values in each class.
+_OF_VALUES = ("l", "entropy_l", "alpha")
+
+
+def promise_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """The first 100 promises that the published numbers refute, without counts."""
+    return tuple(islice(_faults(entry), SHOWN))
+
+
+def _faults(entry: PublishedEntry) -> Iterator[Fault]:
+    records = _most_records(entry)
+    yield from _more_suppressed_than_all(entry, records)
+    yield from _more_than_records(entry, records)
+    yield from _more_than_values(entry, records)
+
+
+def _most_records(entry: PublishedEntry) -> float:
+    """The largest possible number of records of the table; infinite if noise leaves it open.
+
+    The label's counts add up to the records. Rounding changes each of them by less than the base.
+    """
+    label = entry.evidence[0]
+    if label.label_perturbation.noise_scale is not None:
+        return math.inf
+    once = entry.control.rounded_to if entry.control.drawn_once else None
+    base = label.label_perturbation.rounded_to or once or 1
+    return int(label.label_histogram.sum()) + len(label.label_histogram) * (base - 1)
+
+
+def _left_out(entry: PublishedEntry) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(configurations,) The least and the largest number of suppressed records that rounding allows."""
+    published = np.zeros(len(entry.configurations.ids))
+    given = np.array(entry.configurations.suppressed, dtype=np.float64)  # None becomes NaN
+    published[: len(given)] = np.nan_to_num(given)
+    slack = (entry.control.rounded_to or 1) - 1
+    return np.maximum(published - slack, 0), published + slack
+
+
+def _more_suppressed_than_all(entry: PublishedEntry, records: float) -> Iterator[Fault]:
+    """Suppressed records are records of the table, so not more than the table has."""
+    least, _ = _left_out(entry)
+    for index in np.flatnonzero(least > records)[:SHOWN].tolist():
+        yield Fault(pointer("configurations", index, "suppressed"), "These are more records than the entry has")
+
+
+def _more_than_records(entry: PublishedEntry, records: float) -> Iterator[Fault]:
+    """A class is a part of the release, so it has at most as many records as the table without the suppressed ones.
+
+    With `k`, every class has `k` records. A class with `n` different values has at least `n` records. A release without
+    any record has no class, and keeps every promise.
+    """
+    for criterion in ("k", *_OF_VALUES):
+        for index in np.flatnonzero(_beyond_records(entry, criterion, records))[:SHOWN].tolist():
+            detail = "A class would need more records than this release has"
+            yield Fault(pointer(*_place(entry, criterion, index)), detail)
+
+
+def _beyond_records(entry: PublishedEntry, criterion: str, records: float) -> NDArray[np.bool_]:
+    """(configurations,) Whether each promises larger classes than its release, which certainly has records."""
+    least, most = _left_out(entry)
+    published = float(entry.evidence[0].label_histogram.sum())
+    fewest = 2 * published - records  # the errors of rounding have the same bound in both directions
+    return (fewest - most > 0) & _exceeds(_needed(entry, criterion), records - least)
+
+
+def _more_than_values(entry: PublishedEntry, records: float) -> Iterator[Fault]:
+    """A class has no more values of a sensitive attribute than the release has of that attribute.
+
+    The sensitive attribute is a column of the release: an attribute, which has at most the values of its masking, or
+    the label. So the column with the most values is a bound for all. With several sensitive attributes the worst
+    counts, so the bound still holds. The rule does not apply where the number of a column's values is open (`_values`),
+    nor where `_more_than_records` does.
+    """
+    sizes = [_values(entry, place) for place in range(len(entry.evidence))]
+    for criterion in _OF_VALUES:
+        needed = _needed(entry, criterion)
+        more = _exceeds(needed, len(entry.evidence[0].label_histogram)) & ~_beyond_records(entry, criterion, records)
+        for index in np.flatnonzero(more).tolist():
+            if not _has_values(entry, sizes, index, needed[index]):
+                detail = "A class would need more different values than any column of this release has"
+                yield Fault(pointer(*_place(entry, criterion, index)), detail)
+
+
+def _needed(entry: PublishedEntry, criterion: str) -> NDArray[np.float64]:
+    """(configurations,) The records or different values that each class must have; NaN without a promise.
+
+    `k` and `l` are this number. The entropy of a distribution on n values is at most ln n, so `entropy_l` is at most n.
+    Of n shares that add up to 1, one is at least 1 / n, so `alpha` is at least 1 / n.
+    """
+    promised = entry.configurations.privacy.get(criterion, np.full(len(entry.configurations.ids), np.nan))
+    numbers = np.array(promised, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return 1 / numbers if criterion == "alpha" else numbers
+
+
+def _values(entry: PublishedEntry, place: int) -> Mapping[str, float]:
+    """The largest number of values of an attribute in a release, given the configuration's masking.
+
+    With disclosure control, the published domain may be coarser than the shared unmasked values. A dropped attribute is
+    not a column, but a provider may still have measured it as sensitive.
+    """
+    known = entry.evidence[place]
+    unmasked = math.inf if entry.control.is_declared else known.values
+    return {IDENTITY: unmasked, DROP: math.inf, **{one.id: one.groups for one in known.maskings}}
+
+
+def _has_values(entry: PublishedEntry, sizes: Sequence[Mapping[str, float]], index: int, needed: float) -> bool:
+    """Whether a configuration shares an attribute that may have the required number of values."""
+    chosen = (entry.configurations.maskings[known.name][index] for known in entry.evidence)
+    return any(needed <= size[masking] * (1 + TOLERANCE) for size, masking in zip(sizes, chosen, strict=True))
+
+
+def _exceeds(numbers: NDArray[np.float64], most: NDArray[np.float64] | float) -> NDArray[np.bool_]:
+    """Whether numbers exceed a bound, except for rounding; false for NaN."""
+    return numbers > most * (1 + TOLERANCE)
+
+
+def _place(entry: PublishedEntry, criterion: str, index: int) -> Path:
+    """The place of the number in the document."""
+    if entry.configurations.in_columns:
+        return "configuration_table", "privacy", criterion, index
+    return "configurations", index, "privacy", criterion
