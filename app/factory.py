@@ -21,7 +21,7 @@ from app.callers.store import KeyStore, SessionStore
 from app.entries.service.catalogue import CatalogueService, ServerKeyService, VerdictService
 from app.entries.store.contents import ContentStore, ServerKeyStore, VerdictStore
 from app.entries.store.entries import EntryStore
-from app.platform.database.schema import SchemaStore
+from app.platform.database.migrations import SchemaStore
 from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import CEILING, JobQueue
 from app.requests.service.data_requests import DataRequestService, DataRequestSteps
@@ -31,8 +31,7 @@ from app.requests.service.verifications import VerificationService
 from app.requests.service.work import DataRequestWork
 from app.requests.store.data_requests import DataRequestStore, GrantStore
 from app.requests.store.handovers import HandoverStore, LeaseStore, VerificationStore
-from app.retention.service import RetentionService
-from app.retention.store import RetentionStore
+from app.retention import RetentionService, RetentionStore
 from app.tenants.model import NO_QUOTA, Quota
 from app.tenants.service import QuotaService, TenantAdministration, TenantService
 from app.tenants.store import QuotaStore, TenantStore

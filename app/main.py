@@ -16,8 +16,7 @@ from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
 from starlette.exceptions import HTTPException
 
-from app import routes as registry
-from app.about.documentation import Site
+from app.about import Site
 from app.advice.service.recent_versions import RecentVersions
 from app.advice.store.announcements import Announcements
 from app.audit.service import AuditService, Signer, signer_of
@@ -30,17 +29,15 @@ from app.entries.api import uploads
 from app.entries.service.admission import Admission, SmallCounts, SmallCountsGate
 from app.entries.service.checks import Policy
 from app.factory import Factory
-from app.openapi import openapi
 from app.pages.page_route import with_pages
-from app.platform.build import build_version
+from app.platform.database.migrations import known_revisions, newest_revision
 from app.platform.database.probe import Probe
-from app.platform.database.schema import known_revisions, newest_revision
 from app.platform.database.session import Database
 from app.platform.http import refusals as errors
 from app.platform.http.middleware import middlewares
 from app.platform.http.server import Server, listening_on, server_config
 from app.platform.process.child import ChildProcess, keep_warm
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 from app.platform.queue.queue import queue_app
 from app.platform.telemetry import (
     UNTRACED,
@@ -49,10 +46,12 @@ from app.platform.telemetry import (
     ChildrenCollector,
     DatabaseCollector,
     PoolCollector,
+    build_version,
     tracer_for,
 )
+from app.routes import ROUTERS, openapi
 from app.settings import Settings
-from app.tenants.api.required_privacy import required_by
+from app.tenants.api import required_by
 
 _log = structlog.get_logger(__name__)
 
@@ -91,7 +90,7 @@ def create_app(
         description=_DESCRIPTION,
         lifespan=lifespan,
         middleware=middlewares(settings, metrics, tracer),
-        openapi_url=None,  # `app.about.documentation` serves it
+        openapi_url=None,  # `app.about` serves it
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
@@ -102,13 +101,13 @@ def create_app(
     if settings.console:
         app.add_exception_handler(HTTPException, with_pages(errors.refused_by_framework))
     consoles = console.ROUTERS if settings.console else ()
-    app.state.routes = [*app.routes, *(route for router in (*consoles, *registry.ROUTERS) for route in router.routes)]
+    app.state.routes = [*app.routes, *(route for router in (*consoles, *ROUTERS) for route in router.routes)]
     for router in consoles:  # before the API, whose `/` serves programs
         app.include_router(router, include_in_schema=False)
-    for router in registry.ROUTERS:
+    for router in ROUTERS:
         app.include_router(router, dependencies=[Depends(refuse_odd_parameters)])
     # FastAPI's documented way to change the document.
-    app.openapi = cache(lambda: openapi(app, registry.ROUTERS))  # type: ignore[method-assign]
+    app.openapi = cache(lambda: openapi(app, ROUTERS))  # type: ignore[method-assign]
     app.state.site = Site(app.openapi)
     return app
 

@@ -4,13 +4,12 @@ import os
 import re
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.platform.database.roles import DatabaseUrls
-from app.platform.secret_files import with_password
 
 MEBIBYTE = 2**20
 
@@ -320,3 +319,32 @@ class Settings(BaseSettings):
         """The environment variables of the worker that `serve` starts with this number, from 1."""
         first = self.worker_metrics_port
         return {"AEGIS_WORKER_METRICS_PORT": str(first + number - 1)} if first else {}
+
+
+def text_in(file: Path, what: str) -> str:
+    """The secret in a file, without its line end.
+
+    Raises:
+        ValueError: the file cannot be read, or is empty.
+    """
+    try:
+        secret = file.read_text(encoding="utf-8").strip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{what} cannot be read from {file}: {getattr(error, 'strerror', None) or 'not UTF-8'}"
+        raise ValueError(message) from None
+    if not secret:
+        message = f"the file of {what}, {file}, is empty"
+        raise ValueError(message)
+    return secret
+
+
+def with_password(url: str, file: Path) -> str:
+    """The database URL with the password in a file, escaped.
+
+    Raises:
+        ValueError: the file cannot be read, or is empty.
+    """
+    password = text_in(file, "the password")
+    parts = urlsplit(url)
+    user, _, hosts = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{user.partition(':')[0]}:{quote(password, safe='')}@{hosts}").geturl()

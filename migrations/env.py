@@ -25,7 +25,7 @@ def is_ours(item: SchemaItem, name: str | None, kind: str, *_: object) -> bool:
 
 
 def note_compatibility(*, ctx: MigrationContext, step: MigrationInfo, **_: object) -> None:
-    """Note whose code works with the schema as a revision leaves it (`app/platform/database/schema.py`)."""
+    """Note whose code works with the schema as a revision leaves it (`app/platform/database/migrations.py`)."""
     connection = ctx.connection
     if connection is None or connection.scalar(text("SELECT to_regclass('compatible_revision') IS NULL")):
         return

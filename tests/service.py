@@ -21,9 +21,9 @@ from app.entries.service.checks import NO_POLICY, Policy
 from app.factory import Factory
 from app.platform.callers import Role
 from app.platform.process.child import ChildProcess
-from app.platform.queue.lane import Lane
+from app.platform.queue.lanes import JobWatch
+from app.platform.queue.model import Lane
 from app.platform.queue.queue import queue_app
-from app.platform.queue.watch import JobWatch
 from app.platform.telemetry import UNTRACED
 from app.settings import Settings
 from app.tenants.service import TenantService

@@ -24,7 +24,7 @@ from pydantic import SecretStr
 from app.audit.model import Place, SignedHead, SigningKey, WantedRecords, head_claims
 from app.audit.store import AuditLogStore
 from app.platform.callers import Caller, administered_tenant
-from app.platform.database.schema import SchemaStore, newest_revision
+from app.platform.database.migrations import SchemaStore, newest_revision
 from app.platform.errors import Fault, InvalidDocumentError, RoleNotAllowedError
 
 #: The header `typ` of the two kinds of signed document, so that one cannot pass for the other. The SDK repeats these

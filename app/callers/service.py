@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 from app.audit.model import AuditAction, AuditRecord, moment
 from app.audit.store import AuditStore
-from app.callers.model import Session, draw_session_token, hash_session_token, is_session_token
 from app.callers.store import KeyStore, SessionStore
 from app.platform.callers import (
     DEFAULT_TENANT,
@@ -15,10 +14,14 @@ from app.platform.callers import (
     ApiKey,
     Caller,
     Role,
+    Session,
     administered_tenant,
     draw_key,
+    draw_session_token,
     hash_key,
+    hash_session_token,
     is_prefix,
+    is_session_token,
     prefix_of,
     refuse_name,
 )

@@ -6,9 +6,8 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Select, and_, delete, func, select, text, update
 from sqlalchemy.orm import aliased
 
-from app.callers.model import MOST_SESSIONS, Session
 from app.callers.tables import ApiKeyRow, ConsoleSessionRow
-from app.platform.callers import ApiKey, Caller, Role
+from app.platform.callers import MOST_SESSIONS, ApiKey, Caller, Role, Session
 from app.platform.database.base import Store
 from app.tenants.store import tenant_id
 from app.tenants.tables import TenantRow

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from app.audit.service import draw_key_text, signer_of
 from app.callers.identity import code_flow, token_reader
-from app.cli.group import fail
+from app.cli.commands import fail
 from app.factory import Factory
 from app.platform.database import migrations
 from app.platform.database.roles import DatabaseUrls
@@ -22,7 +22,7 @@ from app.platform.process.embedded import EmbeddedPostgres, Postmaster, home_of,
 from app.platform.queue.queue import queue_app
 from app.platform.telemetry import refuse_missing_exporter
 from app.settings import Settings
-from app.tenants.api.required_privacy import required_by
+from app.tenants.api import required_by
 from app.tenants.model import Quota
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from app.cli.environment import DataDir, database_of, made_audit_key_file, setti
 from app.platform import log
 from app.platform.database import migrations
 from app.platform.errors import OperatorError
-from app.platform.secret_files import text_in
+from app.settings import text_in
 
 
 def migrate(

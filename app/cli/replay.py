@@ -10,12 +10,12 @@ from app.advice.model.advice import PackedReference
 from app.advice.service import computation
 from app.advice.service.computation import compute_advice, compute_references
 from app.advice.service.replay import Replay
+from app.cli.commands import fail
 from app.cli.environment import DataDir, database_of, settings_of, with_services
-from app.cli.group import fail
 from app.platform.database import migrations
 from app.platform.process.child import ChildProcess
 from app.settings import Settings
-from app.tenants.api.required_privacy import required_by
+from app.tenants.api import required_by
 
 #: The most differences printed.
 _MOST = 20

@@ -1,6 +1,7 @@
-"""Run the service, or a part of it."""
+"""Run the service or a part of it, and write its OpenAPI document."""
 
 import asyncio
+import json
 import os
 import socket
 import sys
@@ -11,6 +12,7 @@ import typer
 from uvicorn.loops.auto import auto_loop_factory
 
 from app.callers.service import refuse_open_door
+from app.cli.commands import fail
 from app.cli.environment import (
     DataDir,
     audit_key_file_of,
@@ -20,14 +22,15 @@ from app.cli.environment import (
     settings_of,
     with_services,
 )
-from app.cli.group import fail
+from app.main import create_app
 from app.platform import log
 from app.platform.database import migrations
-from app.platform.database.schema import refuse_mismatch
+from app.platform.database.migrations import refuse_mismatch
 from app.platform.http.server import ANSWER_SECONDS
 from app.platform.process.embedded import home_of, running_urls, server_account
 from app.platform.process.loading import loading
 from app.platform.process.supervisor import GroupMember, Supervisor
+from app.settings import Settings
 
 #: Settings for migrations only.
 _OWNER_ONLY = ("AEGIS_OWNER_DATABASE_URL", "AEGIS_OWNER_DATABASE_PASSWORD_FILE")
@@ -123,3 +126,18 @@ def _free_port(host: str, port: int) -> int:
             return number
     except OSError as error:
         fail(f"cannot listen on {host}, port {port}: {error.strerror or error}; choose another by --port or AEGIS_PORT")
+
+
+def openapi(
+    *,
+    check: Annotated[bool, typer.Option("--check", help="Only check that the committed file is up to date.")] = False,
+    path: Annotated[Path, typer.Option(help="File to write or check.")] = Path("openapi/openapi.json"),
+) -> None:
+    """Write the OpenAPI document. Needs no database."""
+    if not path.parent.is_dir():
+        fail(f"{path.parent} does not exist: name another file with --path, or run this in a checkout")
+    document = json.dumps(create_app(Settings(database_url=None)).openapi(), indent=2, ensure_ascii=False) + "\n"
+    if not check:
+        path.write_text(document, encoding="utf-8")
+    elif not path.exists() or path.read_text(encoding="utf-8") != document:
+        fail(f"{path} is out of date: run `make openapi` and commit it")

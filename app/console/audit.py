@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
-from app.audit.api.routes import CheckedPart, check_part
+from app.audit.api import CheckedPart, check_part
 from app.audit.model import START, AuditAction, Place, WantedRecords
 from app.edge.state import State, StateDependency, services_of
 from app.pages.commands import Commands, aegis, curl, server

@@ -15,7 +15,7 @@ from app.pages.viewers import Viewer, ViewerDependency
 from app.pages.words import count, size
 from app.platform.callers import administered_tenant
 from app.platform.database.probe import HeardLane, ProbeReading, Pulse, Queue
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 from app.settings import Settings
 from app.tenants.service import TenantPage
 

@@ -10,7 +10,6 @@ import structlog
 from fastapi import APIRouter, Query, Request, Response
 
 from app.callers.identity import Answer, CodeFlow, draw_pending, path_of
-from app.callers.model import Session
 from app.callers.service import SessionService
 from app.edge.state import State, StateDependency, services_of
 from app.pages.commands import Commands, aegis, curl
@@ -19,6 +18,7 @@ from app.pages.origins import is_private, own_origin, own_path
 from app.pages.page import page, see
 from app.pages.page_route import PageRoute
 from app.pages.viewers import SESSION, SIGN_IN, SIGN_IN_SECONDS, Viewer, ViewerDependency, cookie, set_cookie
+from app.platform.callers import Session
 from app.platform.errors import NotFoundError, RefusalError, RoleNotAllowedError, UnknownKeyError, WaitError
 from app.platform.http.rate_limit import take_turn
 from app.platform.http.refusals import status_and_title

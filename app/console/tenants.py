@@ -20,7 +20,7 @@ from app.pages.words import bound, count
 from app.platform.callers import LONGEST_TENANT
 from app.platform.errors import InvalidDocumentError
 from app.platform.http.refusals import status_and_title
-from app.tenants.api.routes import change_policy, change_quota
+from app.tenants.api import change_policy, change_quota
 from app.tenants.model import LIMITS, NO_USAGE, Quota, TenantPolicy, Usage
 from app.webhooks.model import Webhook
 

@@ -17,12 +17,10 @@ from app.factory import Factory
 from app.platform.callers import DEVELOPER, LONGEST_TENANT, Caller, administered_tenant, is_key
 from app.platform.errors import UnknownKeyError
 from app.platform.http.bodies import SMALL_BODY, has_no_body, read_body
-from app.platform.http.methods import PATCH_TYPES
+from app.platform.http.operations import timestamp
 from app.platform.http.rate_limit import take_turn
-from app.platform.http.recognition import note_known, refuse_other_name
-from app.platform.http.refusals import MalformedRequestError, UnknownParameterError
-from app.platform.http.request_scope import answer_headers
-from app.platform.timestamps import timestamp
+from app.platform.http.refusals import PATCH_TYPES, MalformedRequestError, UnknownParameterError
+from app.platform.http.request_scope import answer_headers, note_known, refuse_other_name
 
 #: The OpenAPI document has a security scheme instead of this header (OpenAPI 3.1, section 4.8.12).
 _Authorization = Annotated[str | None, Header(include_in_schema=False)]

@@ -1,11 +1,16 @@
 """The process-wide state, available to every route, and the limits for callers."""
 
+import shutil
 from asyncio import Event
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Self
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any, Final, Generic, Protocol, Self, TypeVar
 
+import structlog
 from fastapi import Depends, Request
 from procrastinate import App
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,21 +27,99 @@ from app.platform.database.probe import Probe
 from app.platform.database.session import Database
 from app.platform.errors import StorageFullError
 from app.platform.http.bodies import BodyBudget
-from app.platform.http.rate_limit import Guesses
+from app.platform.http.rate_limit import Guesses, Rate
 from app.platform.process.child import ChildProcess
-from app.platform.process.disk import Disk
-from app.platform.queue.lane import Lane
-from app.platform.rates import Rate
-from app.platform.recent import MOST_OF_ANSWERS, Recent
+from app.platform.queue.model import Lane
 from app.platform.telemetry import ApiMetrics
 from app.settings import Settings
 from app.tenants.model import NO_QUOTA, Quota
 
+_log = structlog.get_logger(__name__)
+
+
+#: Seconds for which a check is valid.
+_FRESH: Final = 1.0
+
+
+class Disk:
+    """A disk with a reserve of free space, since PostgreSQL stops completely on a full disk.
+
+    Args:
+        directory: a directory on it.
+        reserve: the bytes that must stay free.
+        clock: the time in seconds.
+    """
+
+    def __init__(self, directory: Path, reserve: int, clock: Callable[[], float] = monotonic) -> None:
+        self._directory, self._reserve, self._clock = directory, reserve, clock
+        self._has_room, self._looked = True, float("-inf")
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be stored."""
+        if self._clock() - self._looked <= _FRESH:
+            return self._has_room
+        self._looked = self._clock()
+        try:
+            has_room = shutil.disk_usage(self._directory).free >= self._reserve
+        except OSError as error:
+            _log.warning("the disk cannot be checked", error=type(error).__name__)
+            has_room = True
+        if has_room != self._has_room:
+            _log.warning("the disk has room again" if has_room else "the disk is almost full: nothing more is stored")
+        self._has_room = has_room
+        return has_room
+
+
+class HasSize(Protocol):
+    """An object with a known size."""
+
+    @property
+    def size(self) -> int:
+        """Approximate size in bytes."""
+
+
+Made = TypeVar("Made", bound=HasSize)
+
+
+#: The default size of a cache in bytes.
+MOST_BYTES, MOST_OF_ANSWERS = 64 * 1024 * 1024, 16 * 1024 * 1024
+
+
+class Recent(Generic[Made]):
+    """A cache, limited in bytes, of what is derived from immutable data.
+
+    It drops the least recently used first. Callers check the right to read before every use.
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._kept: OrderedDict[Hashable, Made] = OrderedDict()
+        self._most_bytes = most_bytes
+        self._bytes = 0
+
+    def find(self, key: Hashable) -> Made | None:
+        """The cached object; None if there is none."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def keep(self, key: Hashable, made: Made) -> None:
+        """Cache an object unless it is too large. The key names everything it depends on, readers included."""
+        if made.size > self._most_bytes // 2 or self.find(key) is not None:
+            return
+        self._kept[key] = made
+        self._bytes += made.size
+        while self._bytes > self._most_bytes:
+            self._bytes -= self._kept.popitem(last=False)[1].size
+
+
 #: The period of rate limits in seconds.
 MINUTE, DAY = 60.0, 86_400.0
 
+
 #: A tenant's requests with an idempotency key per day; each key is stored for a day.
 MOST_KEYS: Final = 100_000
+
 
 #: The number of the largest bodies that fit into memory together.
 LARGE_BODIES: Final = 4

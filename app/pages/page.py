@@ -15,8 +15,8 @@ from markupsafe import Markup
 
 from aegis_sdk.charts import style
 from app.pages import words
-from app.platform.build import build_version
 from app.platform.errors import NotFoundError
+from app.platform.telemetry import build_version
 
 router = APIRouter()
 

@@ -12,13 +12,12 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Request, Response
 
-from app.callers.model import Session
 from app.edge.state import State, StateDependency, services_of
 from app.pages.origins import own_origin
-from app.platform.callers import DEVELOPER, Caller
+from app.platform.callers import DEVELOPER, Caller, Session
 from app.platform.errors import UnknownKeyError
 from app.platform.http.rate_limit import take_turn
-from app.platform.http.recognition import note_known, refuse_other_name
+from app.platform.http.request_scope import note_known, refuse_other_name
 
 #: The cookies of the console: the session, and the pending sign-in with the seconds to complete it at the issuer.
 SESSION, SIGN_IN, SIGN_IN_SECONDS = "aegis_session", "aegis_sign_in", 600

@@ -8,8 +8,11 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import accumulate
+from typing import Final
 
 from opentelemetry.context import Context
 from opentelemetry.trace import NoOpTracerProvider, Span, SpanKind, Status, StatusCode, Tracer
@@ -24,7 +27,6 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from app.platform.build import build_version
 from app.platform.database.probe import Probe, ProbeReading
 from app.platform.database.session import Database
 from app.platform.process.child import ChildProcess
@@ -283,3 +285,13 @@ def _queue(reading: ProbeReading) -> Iterator[Metric]:
     queue = reading.queue
     yield GaugeMetricFamily("aegis_webhook_waiting_events", "Events that wait for a webhook", value=queue.events)
     yield GaugeMetricFamily("aegis_webhook_oldest_seconds", "Age of the oldest one", value=queue.oldest_event_seconds)
+
+
+#: The installed distribution.
+DISTRIBUTION: Final = "aegis-server"
+
+
+@cache
+def build_version() -> str:
+    """The version of the installed service."""
+    return version(DISTRIBUTION)

@@ -21,8 +21,7 @@ from app.edge.idempotency import OnceDependency, nothing
 from app.edge.state import StateDependency
 from app.factory import Factory
 from app.platform.http.bodies import validated
-from app.platform.http.json_response import JsonResponse
-from app.platform.http.operations import answers, body
+from app.platform.http.operations import JsonResponse, answers, body
 from app.webhooks.model import (
     ADVICE_FAILED,
     ADVICE_STALE,

@@ -22,11 +22,10 @@ from app.platform.errors import (
     SupersededError,
 )
 from app.platform.process.child import ChildProcess
-from app.platform.queue.lane import Lane, WrongLaneError
-from app.platform.queue.outcome import Outcome, Problem
+from app.platform.queue.lanes import JobWatch, Task
+from app.platform.queue.model import Lane, Outcome, Problem, WrongLaneError
+from app.platform.queue.presence import ATTEMPTS
 from app.platform.queue.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
-from app.platform.queue.recovery import ATTEMPTS
-from app.platform.queue.watch import JobWatch, Task
 
 Given = TypeVarTuple("Given")
 Result = TypeVar("Result")

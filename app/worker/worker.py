@@ -12,17 +12,15 @@ from procrastinate import App
 from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
 
 from app.advice.service import computation
-from app.audit.jobs import keep_heads_signed
 from app.audit.service import signer_of
-from app.platform.database.schema import SchemaStore
+from app.platform.database.migrations import SchemaStore
 from app.platform.database.session import Database
 from app.platform.errors import DatabaseUnavailableError, OverloadedError, SchemaMismatchError
 from app.platform.process.child import ChildProcess, keep_warm
-from app.platform.queue.lane import Lane
-from app.platform.queue.lanes import LaneWorker, PresentJobs, end_without_database, keep_present
+from app.platform.queue.lanes import JobWatch, LaneWorker, PresentJobs, end_without_database, keep_present
+from app.platform.queue.model import Lane
 from app.platform.queue.presence import Presence
 from app.platform.queue.queue import queue_app
-from app.platform.queue.watch import JobWatch
 from app.platform.telemetry import (
     BuildCollector,
     ChildrenCollector,
@@ -31,11 +29,11 @@ from app.platform.telemetry import (
     WebhookMetrics,
     tracer_for,
 )
-from app.retention.jobs import keep_retention
-from app.retention.service import Retention
+from app.retention import Retention
 from app.settings import Settings
 from app.webhooks.jobs import Deliverer, EventSender
 from app.worker.tasks import Tasks
+from app.worker.upkeep import keep_heads_signed, keep_retention
 
 _log = structlog.get_logger(__name__)
 

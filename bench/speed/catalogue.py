@@ -19,7 +19,7 @@ import psutil
 import psycopg
 
 from aegis_sdk import Client
-from app.platform.database.page_tokens import write_token
+from app.platform.database.base import write_token
 from bench.measuring import MILLISECONDS, core_seconds, heading, percentile, run, table, timed, verdict
 from bench.speed.market import PROVIDER, Marketplace, key, marketplace
 from tests import made_up_entries

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 import structlog
 
-from app.cli import main
+from app.cli.__main__ import main
 from app.platform.digests import keyed_digest
 from docs.generate import ROOT
 from tests.answers import OPENAPI

@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from app.cli.commands import cli
-from app.cli.group import CommandGroup
+from app.cli.commands import CommandGroup, cli
 from tests.for_each import for_each
 
 #: Libraries that take most of the time of loading, one for each part of the service.
@@ -22,7 +21,7 @@ def commands(group=cli, *words):
 def loaded(*arguments):
     """The names of all modules that a command loads, and what it prints."""
     code = (
-        "import sys; from app.cli import main\n"
+        "import sys; from app.cli.__main__ import main\n"
         f"sys.argv = ['aegis-server', *{list(arguments)}]\n"
         "try: main()\n"
         "finally: print(*sys.modules, file=sys.stderr)"

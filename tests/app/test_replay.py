@@ -11,7 +11,7 @@ import pytest
 from aegis_advisor import MODEL_VERSION
 from app.advice.service import replay
 from app.advice.service.replay import differing
-from app.cli import main
+from app.cli.__main__ import main
 from app.cli.environment import with_services
 from app.cli.replay import _computed
 from app.entries.model.documents import compress, decompress

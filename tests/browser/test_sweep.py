@@ -13,7 +13,7 @@ from app.advice.service.advice_input import RecentInputs
 from app.console.registry import ROUTERS
 from app.factory import Factory
 from app.platform.database.session import Database
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Problem
 from app.platform.queue.queue import queue_app
 from tests.browser.looks import assert_usable
 from tests.browser.services import RunningService

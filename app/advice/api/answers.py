@@ -12,8 +12,8 @@ from app.advice.service.advice import SeenAdvice
 from app.advice.service.views import RESULT_FIELDS, shown
 from app.advice.store.questions import AskedRecord
 from app.platform.http.conditional import hex_digits
-from app.platform.queue.outcome import Problem
-from app.platform.timestamps import timestamp
+from app.platform.http.operations import timestamp
+from app.platform.queue.model import Problem
 
 
 def advice_json(seen: SeenAdvice) -> bytes:

@@ -5,7 +5,7 @@ import msgspec
 from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
 from app.advice.model.advice import AdviceQuestion
-from app.tenants.api.required_privacy import required_privacy
+from app.tenants.api import required_privacy
 
 
 def question_of(asked: wire.Question) -> AdviceQuestion:

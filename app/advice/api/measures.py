@@ -8,8 +8,7 @@ from aegis_advisor.measures import MEASURES, Measure
 from aegis_sdk import wire
 from app.edge.dependencies import CallerDependency
 from app.platform.http.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency, etag_of
-from app.platform.http.json_response import JsonResponse
-from app.platform.http.operations import answers
+from app.platform.http.operations import JsonResponse, answers
 
 router = APIRouter(tags=["measures"])
 

@@ -9,9 +9,7 @@ from aegis_sdk import wire
 from app.advice.api.answers import question_answer
 from app.edge.dependencies import CallerDependency, FactoryDependency
 from app.platform.callers import LONGEST_TENANT
-from app.platform.http.json_response import JsonResponse
-from app.platform.http.operations import answers
-from app.platform.http.paging import PageLimit, PageToken, links
+from app.platform.http.operations import JsonResponse, PageLimit, PageToken, answers, links
 
 router = APIRouter(tags=["operation"])
 

@@ -16,9 +16,8 @@ from app.factory import Factory
 from app.platform.callers import Caller
 from app.platform.http.bodies import validated
 from app.platform.http.conditional import NOT_MODIFIED, KnownTagsDependency
-from app.platform.http.json_response import JsonResponse
-from app.platform.http.operations import answers, body
-from app.platform.http.preferences import Waiting, waiting
+from app.platform.http.negotiation import Waiting, waiting
+from app.platform.http.operations import JsonResponse, answers, body
 
 router = APIRouter(tags=["advice"])
 

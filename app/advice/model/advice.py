@@ -13,7 +13,7 @@ import msgspec
 from aegis_advisor.reconstruction import Certificate
 from app.entries.model.configurations import GENERATED, MASKED_ONLY
 from app.platform.database.arrays import PackedArray
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Problem
 from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 
 

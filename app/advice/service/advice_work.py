@@ -13,8 +13,7 @@ from app.advice.store.references import ReferenceStore
 from app.entries.model.entries import AttributeOutline, PackedConfigurations
 from app.entries.store.contents import ContentStore
 from app.platform.errors import SupersededError
-from app.platform.queue.lane import Lane, WrongLaneError
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Lane, Problem, WrongLaneError
 from app.webhooks.store.events import EventStore
 
 

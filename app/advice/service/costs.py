@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from app.advice.model.advice import AdviceQuestion
 from app.advice.service.questions import needs_pairs
 from app.entries.model.entries import AttributeOutline
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 
 #: The largest cost of a job in the light lane.
 LIGHT = 5_000

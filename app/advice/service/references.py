@@ -14,8 +14,7 @@ from app.advice.store.questions import QuestionStore
 from app.advice.store.references import ReferenceStore
 from app.entries.model.entries import AttributeOutline
 from app.entries.store.contents import ContentStore
-from app.platform.queue.lane import Lane
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Lane, Problem
 from app.platform.queue.queue import JobQueue
 from app.webhooks.store.events import EventStore
 

@@ -16,7 +16,7 @@ from app.advice.tables import AdviceRow, ReferenceRow
 from app.entries.model.configurations import GENERATED
 from app.entries.tables import EntryVersionRow
 from app.platform.database.base import Base, one_of
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Problem
 
 #: The channel that announces finished or deleted advice, with the id as the payload.
 CHANNEL = "aegis_advice"

@@ -12,8 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.advice.model.advice import AdviceQuestion
 from app.advice.tables import AdviceRow, QuestionBudgetRow, QuestionRow
 from app.entries.tables import EntryRow, EntryVersionRow
-from app.platform.database.base import Base
-from app.platform.database.page_tokens import read_token, write_token
+from app.platform.database.base import Base, read_token, write_token
 from app.platform.errors import NotFoundError
 from app.tenants.store import tenant_id
 from app.tenants.tables import TenantRow

@@ -36,9 +36,7 @@ from app.factory import Factory
 from app.platform.callers import Caller
 from app.platform.http.bodies import validated
 from app.platform.http.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency
-from app.platform.http.json_response import JsonResponse
-from app.platform.http.operations import answers, body
-from app.platform.http.paging import PageLimit, PageToken, links
+from app.platform.http.operations import JsonResponse, PageLimit, PageToken, answers, body, links
 
 router = APIRouter(prefix="/v1", tags=["entries"])
 

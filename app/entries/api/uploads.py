@@ -25,7 +25,7 @@ from app.platform.errors import InvalidDocumentError
 from app.platform.http.bodies import invalid_document
 from app.platform.http.refusals import MalformedRequestError
 from app.platform.process.child import ChildProcess
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 
 Given = TypeVarTuple("Given")
 Result = TypeVar("Result")

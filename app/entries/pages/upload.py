@@ -25,8 +25,15 @@ from app.pages.forms import TOO_OLD, Form, validated_as
 from app.pages.multipart import Multipart, Piece
 from app.pages.viewers import Viewer
 from app.platform.errors import InvalidDocumentError, RoleNotAllowedError
-from app.platform.http.bodies import SMALL_BODY, arriving
-from app.platform.http.codings import BOMB_BYTES, BOMB_RATIO, CodingError, InflatedSizeError, Inflater
+from app.platform.http.bodies import (
+    BOMB_BYTES,
+    BOMB_RATIO,
+    SMALL_BODY,
+    CodingError,
+    InflatedSizeError,
+    Inflater,
+    arriving,
+)
 from app.platform.http.refusals import BodyTooLargeError, MalformedRequestError, MediaTypeError
 
 #: The number of bytes to decide whether a file is a single JSON object.

@@ -33,7 +33,7 @@ from app.entries.model.entries import ALONE, Audience, Head, HeadPage, VersionMa
 from app.entries.store.searches import Order, Search, delete_superseded, matching, matching_first, show_searched
 from app.entries.tables import EntryRow, EntryVersionRow, OfferedPrivacyRow
 from app.platform.callers import Caller
-from app.platform.database.page_tokens import read_token, write_token
+from app.platform.database.base import read_token, write_token
 from app.platform.digests import terms_digest
 from app.tenants.store import tenant_id, to_policy
 from app.tenants.tables import TenantRow

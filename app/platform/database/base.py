@@ -1,5 +1,8 @@
-"""The base of tables and stores, and the table of compatible revisions."""
+"""What tables and stores have in common, page tokens, and the table of compatible revisions."""
 
+import base64
+import binascii
+import uuid
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -7,6 +10,8 @@ from typing import Any
 from sqlalchemy import ARRAY, ColumnElement, DateTime, Integer, LargeBinary, MetaData, Text, any_, func, literal
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, mapped_column
+
+from app.platform.errors import Fault, InvalidDocumentError
 
 
 class Base(DeclarativeBase):
@@ -54,3 +59,24 @@ class CompatibleRevisionRow(Base):
 def one_of(column: ColumnElement[Any] | InstrumentedAttribute[Any], numbers: Iterable[int]) -> ColumnElement[bool]:
     """Whether the column is one of these numbers, sent as one parameter, since a statement has at most 65,535."""
     return column == any_(literal(list(numbers), ARRAY(Integer)))
+
+
+def write_token(time: datetime, row_id: uuid.UUID, order: str = "") -> str:
+    """The token of a place, with the name of the order if the listing has several."""
+    return base64.urlsafe_b64encode("|".join(filter(None, (time.isoformat(), str(row_id), order))).encode()).decode()
+
+
+def read_token(token: str, order: str = "") -> tuple[datetime, uuid.UUID]:
+    """The place of a token.
+
+    Raises:
+        InvalidDocumentError: not a token, or one of another order.
+    """
+    try:
+        text = base64.urlsafe_b64decode(token.encode()).decode()
+        time, row_id = text.removesuffix(f"|{order}" if order else "").split("|")
+        return datetime.fromisoformat(time), uuid.UUID(row_id)
+    except (ValueError, binascii.Error) as error:
+        detail = "Not a page token of this listing in this order; use the next_page_token of the previous page."
+        fault = Fault("/page_token", detail)
+        raise InvalidDocumentError("The page token is invalid.", (fault,)) from error

@@ -9,9 +9,9 @@ from typing import Any
 import psycopg
 from psycopg.rows import TupleRow
 
-from app.platform.database.schema import BEHIND, SCHEMA, mismatch
+from app.platform.database.migrations import BEHIND, SCHEMA, mismatch
 from app.platform.database.session import REACHABLE
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 
 #: The timeout of a check in seconds, and the age at which metrics are read again.
 PATIENCE, RECENT = 1.5, 5.0

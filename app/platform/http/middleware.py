@@ -21,9 +21,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.platform.http.methods import named_method
 from app.platform.http.negotiation import preferred
-from app.platform.http.refusals import failed, interrupted, refused_by_framework
+from app.platform.http.refusals import failed, interrupted, named_method, refused_by_framework
 from app.platform.http.request_scope import REQUEST_ID, answer_headers
 from app.platform.log import bound
 from app.platform.telemetry import context_of, span

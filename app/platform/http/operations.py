@@ -1,7 +1,11 @@
-"""The bodies, responses and problems of operations in the OpenAPI document, by reference."""
+"""What operations have in common: JSON, pages of listings, and their description in the OpenAPI document."""
 
-from typing import Any
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
+import orjson
+from fastapi import Query, Request, Response
 from pydantic import BaseModel
 
 from aegis_sdk import wire
@@ -61,3 +65,35 @@ class Reference(dict[str, str]):
     def __init__(self, model: type[BaseModel]) -> None:
         super().__init__({"$ref": TEMPLATE.format(model=model.__name__)})
         self.model = model
+
+
+class JsonResponse(Response):
+    """JSON by orjson, since the standard library takes 0.3 s for 10^5 ranked configurations."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:  # noqa: ANN401 -- a model of the contract, or any JSON value
+        """The body. A model sends the members that were set, also null; bytes are already JSON."""
+        if isinstance(content, BaseModel):
+            return content.model_dump_json(exclude_unset=True).encode()
+        return content if isinstance(content, bytes) else orjson.dumps(content)
+
+
+PageLimit = Annotated[int, Query(ge=1, le=200, description="Most items per page")]
+
+PageToken = Annotated[str | None, Query(description="`next_page_token` of the previous page", max_length=255)]
+
+
+def links(request: Request, next_page_token: str | None) -> str:
+    """The header `Link` to the first page and the next one, if any (RFC 8288)."""
+    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "page_token"]
+    pages = {"first": kept}
+    if next_page_token is not None:
+        pages["next"] = [*kept, ("page_token", next_page_token)]
+    path = request.url.path
+    return ", ".join(f'<{path}{"?" if page else ""}{urlencode(page)}>; rel="{name}"' for name, page in pages.items())
+
+
+def timestamp(moment: datetime) -> str:
+    """RFC 3339 in UTC."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

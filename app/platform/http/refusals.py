@@ -1,6 +1,7 @@
-"""The only table from errors to statuses, and the responses as `application/problem+json` (RFC 9457)."""
+"""The only table from errors to statuses, the responses as `application/problem+json` (RFC 9457), and `Allow`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPMethod
 from http.client import INTERNAL_SERVER_ERROR, METHOD_NOT_ALLOWED
 from typing import Any, Final
 
@@ -9,6 +10,8 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
+from starlette.types import Scope
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
 from app.platform.errors import (
@@ -41,7 +44,6 @@ from app.platform.errors import (
     WaitError,
     pointer,
 )
-from app.platform.http.methods import PATCH_TYPES, allowed_methods, method_headers, options
 from app.platform.http.request_scope import request_id
 
 _log = structlog.get_logger(__name__)
@@ -229,3 +231,38 @@ def register(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid_parameter)
     app.add_exception_handler(HTTPException, refused_by_framework)
     app.add_exception_handler(Exception, failed)
+
+
+#: The media types of `PATCH`. A change of visibility means the same as a merge patch (RFC 7396).
+PATCH_TYPES = ("application/json", "application/merge-patch+json")
+
+_NAMED = frozenset(HTTPMethod)
+
+
+def named_method(scope: Scope) -> str:
+    """A request's method for metrics, spans and the log, which callers must not fill with invented ones.
+
+    Unknown methods get the name of OpenTelemetry's HTTP conventions.
+    """
+    method: str = scope["method"]
+    return method if method in _NAMED else "_OTHER"
+
+
+def allowed_methods(routes: Iterable[BaseRoute], request: Request) -> list[str]:
+    """The methods of a request's path, in alphabetical order; none if there is no such path."""
+    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    own = {method for route in matching for method in getattr(route, "methods", None) or ()}
+    if not own:
+        return []
+    return sorted(own | {"OPTIONS"} | ({"HEAD"} if "GET" in own else set()))
+
+
+def options(methods: Iterable[str]) -> Response:
+    """The response to OPTIONS."""
+    return Response(status_code=204, headers=method_headers(methods))
+
+
+def method_headers(methods: Iterable[str]) -> dict[str, str]:
+    """`Allow`, and `Accept-Patch` if the path has PATCH (RFC 5789)."""
+    patch = {"Accept-Patch": ", ".join(PATCH_TYPES)} if "PATCH" in methods else {}
+    return {"Allow": ", ".join(methods)} | patch

@@ -1,8 +1,17 @@
-"""Data of a request that middlewares and routes share in its ASGI scope. Routes return their own responses, which
-FastAPI's response parameter does not affect.
+"""Data of a request that middlewares and routes share in its ASGI scope, and the recognition of its sender.
+
+Routes return their own responses, which FastAPI's response parameter does not affect.
 """
 
-from starlette.requests import HTTPConnection
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import HTTPConnection, Request
+
+from app.platform.errors import RoleNotAllowedError
+from app.settings import LOOPBACK
 
 ANSWER_HEADERS = "aegis.answer_headers"
 REQUEST_ID = "aegis.request_id"
@@ -17,3 +26,38 @@ def answer_headers(request: HTTPConnection) -> list[tuple[str, str]]:
 def request_id(request: HTTPConnection) -> str | None:
     """The request's id; None outside the middleware that sets it."""
     return request.scope.get(REQUEST_ID)
+
+
+def refuse_other_name(host: str) -> None:
+    """Refuse a request without a key to a foreign host name, which a web page may have pointed here."""
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if name.lower() not in LOOPBACK:
+        raise RoleNotAllowedError(
+            "This service has no keys and serves this machine only: use http://127.0.0.1 or http://localhost."
+        )
+
+
+#: Seconds in which a sender is not recognised again. Most bodies arrive within them.
+RECENT: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    at: float
+    again: Callable[[], Awaitable[object]]
+
+
+def note_known(request: Request, again: Callable[[], Awaitable[object]]) -> None:
+    """Record that the sender is known now; `again` recognises it again or raises UnknownKeyError."""
+    request.state.known = _Known(time.monotonic(), again)
+
+
+async def refuse_ended(request: Request) -> None:
+    """Recognise the sender again after a slow upload, so that a revoked key has no effect.
+
+    Raises:
+        UnknownKeyError: its key or session has ended.
+    """
+    known: _Known | None = getattr(request.state, "known", None)
+    if known is not None and time.monotonic() - known.at > RECENT:
+        await known.again()

@@ -1,23 +1,32 @@
-"""The two lanes of a worker: each runs the jobs of its queue one at a time, and is registered as a worker."""
+"""The two lanes of a worker: each runs the jobs of its queue one at a time, is registered as a worker, and
+leaves a log line, metrics and a span per try.
+"""
 
 import asyncio
 import os
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
 import structlog
+from opentelemetry.trace import Span, SpanKind, Tracer
 from procrastinate import App, JobContext
 from procrastinate.exceptions import ConnectorException, UniqueViolation
 from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 from procrastinate.worker import Worker
+from prometheus_client import CollectorRegistry
 from psycopg import OperationalError
 from psycopg.errors import ForeignKeyViolation
 
+from app.platform.log import bound
 from app.platform.process.child import ChildProcess
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane, Outcome, Problem
 from app.platform.queue.presence import Presence
+from app.platform.telemetry import UNTRACED, JobMetrics, context_of, span
 
 _log = structlog.get_logger(__name__)
 
@@ -167,3 +176,81 @@ async def end_without_database(presence: Presence, children: Collection[ChildPro
         await asyncio.sleep(_LOOK)
     _log.warning("worker ended without the database")
     os._exit(0)
+
+
+Task = Callable[..., Awaitable[Outcome]]
+
+#: The number of the first try, and the words for a failed try with another to come, and for one given back because its
+#: worker stops.
+_FIRST, _RETRIED, _GIVEN_BACK = 1, "retried", "given_back"
+
+
+class JobWatch:
+    """Observes jobs.
+
+    Args:
+        metrics: counts them.
+        tracer: makes their spans.
+    """
+
+    def __init__(self, metrics: JobMetrics | None = None, tracer: Tracer = UNTRACED) -> None:
+        self.metrics = metrics or JobMetrics(CollectorRegistry())
+        self._tracer = tracer
+
+    def watched(self, task: Task) -> Callable[..., Awaitable[None]]:
+        """The task for the queue, with additional arguments for the cause of the job."""
+
+        async def run(
+            context: JobContext,
+            request_id: str | None = None,
+            traceparent: str | None = None,
+            enqueued_at: float | None = None,
+            **arguments: Any,  # noqa: ANN401 -- the task's own
+        ) -> None:
+            job, word, problem = context.job, _RETRIED, None
+            # The clocks of two machines may differ.
+            waited = 0.0 if enqueued_at is None else max(0.0, time.time() - enqueued_at)
+            one = _Try(job.task_name, job.queue, job.attempts + 1, waited)
+            in_trace = span(self._tracer, f"job {one.task}", SpanKind.CONSUMER, context_of(traceparent))
+            with bound(job_id=job.id, request_id=request_id), in_trace as current:
+                try:
+                    outcome = await task(context, **arguments)
+                    word, problem = outcome.word, outcome.problem
+                except asyncio.CancelledError:
+                    word = _GIVEN_BACK
+                    raise
+                finally:
+                    self._note(one, word, problem, current)
+
+        return run
+
+    def step(self, name: str) -> AbstractContextManager[Span]:
+        """A span for a step of the current job."""
+        return span(self._tracer, name)
+
+    def _note(self, one: "_Try", word: str, problem: Problem | None, current: Span) -> None:
+        code = None if problem is None else problem.code
+        ran = time.perf_counter() - one.start
+        if one.number == _FIRST:
+            self.metrics.waited(one.task, one.lane, one.waited)
+        self.metrics.ended(one.task, one.lane, word, ran)
+        current.set_attributes({"aegis.lane": one.lane, "aegis.try": one.number, "aegis.outcome": word})
+        fields = {"task": one.task, "lane": one.lane, "try": one.number, "outcome": word, "problem": code}
+        _log.info("job ended", **fields, waited_ms=round(one.waited * 1e3, 1), ran_ms=round(ran * 1e3, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """A try of a job.
+
+    Attributes:
+        number: the number of the try, from 1.
+        waited: seconds since the job was enqueued.
+        start: when it began, by `time.perf_counter`.
+    """
+
+    task: str
+    lane: str
+    number: int
+    waited: float
+    start: float = field(default_factory=time.perf_counter)

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.platform.database.base import Base
 from app.platform.database.session import COMMIT_SOON, REACHABLE, driver_connection
 from app.platform.log import bound_request_id
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 
 REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"

@@ -12,7 +12,7 @@ from aegis_sdk import wire
 from app.advice.api.answers import failure, request_of
 from app.entries.model.documents import decompress, read_as, stored_entry
 from app.platform.callers import Caller
-from app.platform.http.json_response import JsonResponse
+from app.platform.http.operations import JsonResponse
 from app.requests.model.approved_counts import (
     ApprovedCounts,
     ApprovedPair,

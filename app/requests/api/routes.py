@@ -18,9 +18,7 @@ from app.entries.model.documents import compress, is_small
 from app.factory import Factory
 from app.platform.callers import Caller
 from app.platform.http.bodies import validated
-from app.platform.http.json_response import JsonResponse
-from app.platform.http.operations import answers, body
-from app.platform.http.paging import PageLimit, PageToken, links
+from app.platform.http.operations import JsonResponse, PageLimit, PageToken, answers, body, links
 from app.requests.api.answers import answer, evidence_json, head_answer
 from app.requests.model.data_requests import Action, DataRequest, GrantLimit, NewDataRequest, Side
 from app.requests.model.data_requests import State as RequestState
@@ -28,7 +26,7 @@ from app.requests.model.handovers import Handover, Link, Verification
 from app.requests.service.data_requests import DataRequestService
 from app.requests.service.verifications import PackedEvidence
 from app.requests.store.data_requests import Wanted
-from app.tenants.api.required_privacy import required_privacy
+from app.tenants.api import required_privacy
 
 router = APIRouter(tags=["requests"])
 

@@ -14,7 +14,7 @@ import msgspec
 from app.advice.model.advice import AdviceQuestion, View
 from app.platform.callers import Caller, Role
 from app.platform.errors import ActionNotPossibleError, RoleNotAllowedError
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Problem
 from app.tenants.model import RequiredPrivacy
 
 

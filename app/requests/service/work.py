@@ -12,7 +12,7 @@ from app.advice.service.views import shown
 from app.advice.store.advice import AdviceStore
 from app.entries.service.catalogue import EntryFollower
 from app.entries.store.entries import EntryStore
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Problem
 from app.requests.model.data_requests import Action, Change, Cost, DataRequest, Side, cost_of
 from app.requests.store.data_requests import DataRequestStore
 from app.webhooks.store.events import EventStore

@@ -37,8 +37,8 @@ from app.audit.tables import AuditRecordRow
 from app.entries.model.entries import Audience, Head
 from app.entries.tables import EntryRow
 from app.platform.callers import Caller
-from app.platform.database.page_tokens import read_token, write_token
-from app.platform.queue.outcome import Problem
+from app.platform.database.base import read_token, write_token
+from app.platform.queue.model import Problem
 from app.requests.model.data_requests import (
     OPEN,
     Action,

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 import pytest
 
-from app.about.kinds import kind_of, prose
+from app.about import kind_of, prose
 from tests.answers import document
 from tests.service import create_key, running_app
 

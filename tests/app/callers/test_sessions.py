@@ -6,15 +6,13 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
-from app.callers.model import MOST_SESSIONS, draw_session_token, hash_session_token
 from app.callers.service import SessionRules
 from app.factory import Factory
-from app.platform.callers import DEVELOPER, Caller, Role
+from app.platform.callers import DEVELOPER, MOST_SESSIONS, Caller, Role, draw_session_token, hash_session_token
 from app.platform.errors import UnknownKeyError
 from app.platform.queue.queue import queue_app
-from app.retention.jobs import sweep
-from app.retention.service import Retention
-from app.retention.store import PART
+from app.retention import PART, Retention
+from app.worker.upkeep import sweep
 from tests.service import create_key, prefix_of
 
 ISSUER = "https://login.example"

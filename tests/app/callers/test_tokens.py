@@ -9,8 +9,8 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from app.callers.identity import issuer as of_issuer
-from app.callers.identity.issuer import APART, FORGOTTEN, FRESH, IssuerKeys
+from app.callers.identity import tokens as of_issuer
+from app.callers.identity.tokens import APART, FORGOTTEN, FRESH, IssuerKeys
 from app.cli.environment import settings_of
 from app.platform.errors import IssuerUnavailableError, UnknownKeyError
 from tests.issuer import running_issuer

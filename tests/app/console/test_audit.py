@@ -4,11 +4,11 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from app.audit.jobs import sign_head
 from app.audit.model import START
 from app.audit.service import signer_of
 from app.platform.database.session import Database
 from app.platform.queue.queue import queue_app
+from app.worker.upkeep import sign_head
 from tests.app.console.html import look, send
 from tests.postgres import OWNER, as_role
 from tests.service import AUDIT_KEY, publish, running_app
@@ -58,7 +58,7 @@ async def test_filters_that_cannot_be_read_are_refused(api, asked):
 async def test_the_log_is_checked_part_by_part_up_to_its_end(api, monkeypatch):
     await fill(api)
     assert "The log is intact, but nothing is signed" in (await look(api, CHECK)).text
-    monkeypatch.setattr("app.audit.api.routes.PART", 2)
+    monkeypatch.setattr("app.audit.api.PART", 2)
     page = await look(api, CHECK)
     assert "2 of 3 records checked, all intact so far" in page.text
     (part,) = [named["hx-post"] for _, named in page.tags if "hx-post" in named]

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import psycopg
 import pytest
 
-from app.callers.model import MOST_SESSIONS
+from app.platform.callers import MOST_SESSIONS
 from tests.app.console.signing_in import is_signed_in, leads_to, text_of
 from tests.console import ORIGIN, browsing, set_cookies
 from tests.service import create_key, example_entry, keyring_of, prefix_of, publish, running_app

@@ -19,7 +19,7 @@ from app.entries.api.uploads import (
     run_patiently,
 )
 from app.platform.process.child import ChildProcess
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 from tests.app.platform.process.test_child import meet
 from tests.service import example_entry
 

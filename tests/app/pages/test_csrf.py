@@ -3,8 +3,8 @@ import base64
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.callers.model import draw_session_token
 from app.pages.viewers import csrf_token, is_csrf_token
+from app.platform.callers import draw_session_token
 
 
 def decoded(token):

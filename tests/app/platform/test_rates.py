@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.platform.rates import Rate
+from app.platform.http.rate_limit import Rate
 
 
 class Clock:

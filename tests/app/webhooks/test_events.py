@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.advice.service.advice_input import RecentInputs
 from app.advice.tables import AdviceRow
 from app.factory import Factory
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Problem
 from app.tenants.model import TenantPolicy
 from app.webhooks.model import EVENT_TYPES, PING
 from tests.answers import document, hold_event

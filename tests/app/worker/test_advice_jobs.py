@@ -13,8 +13,7 @@ from app.advice.service.advice_work import AdviceWork
 from app.advice.store.advice import AdviceStore
 from app.platform.database.session import Database
 from app.platform.process.child import ChildProcess
-from app.platform.queue.lane import Lane
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Lane, Problem
 from app.platform.queue.queue import JobQueue, queue_app
 from app.requests.service.work import DataRequestWork
 from app.worker.tasks import Tasks

@@ -12,11 +12,11 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from app.platform.database.session import Database
 from app.platform.queue.queue import queue_app
-from app.retention.jobs import sweep
-from app.retention.service import Retention
+from app.retention import Retention
 from app.webhooks.jobs import BATCH, Deliverer, EventSender
 from app.webhooks.model import SCHEDULE, DueDelivery, Outcome
 from app.webhooks.service import DeliveryService, waits
+from app.worker.upkeep import sweep
 from tests.answers import hold_event
 from tests.app.worker.database import rows
 from tests.receiver import receiving

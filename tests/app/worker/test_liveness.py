@@ -146,7 +146,7 @@ async def test_a_worker_without_a_database_finishes_what_it_computes_and_its_job
 
 @pytest.mark.long
 async def test_a_job_that_kills_its_worker_each_time_ends(api, database_url, other, monkeypatch):
-    monkeypatch.setattr("app.platform.queue.recovery.INTERRUPTIONS", 2)
+    monkeypatch.setattr("app.platform.queue.presence.INTERRUPTIONS", 2)
     await publish(api, heavy_entry())
     first = None
     for _ in range(2):

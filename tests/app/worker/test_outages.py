@@ -6,7 +6,7 @@ import logging
 import psycopg
 
 from app.platform.queue import queue
-from app.platform.queue.recovery import ATTEMPTS
+from app.platform.queue.presence import ATTEMPTS
 from app.worker import tasks
 from tests.app.worker.database import rows
 from tests.app.worker.proxy import proxied

@@ -8,9 +8,8 @@ import pytest
 from procrastinate.jobs import Job, Status
 
 from app.platform.queue.lanes import PresentJobs
-from app.platform.queue.presence import Presence
+from app.platform.queue.presence import ATTEMPTS, INTERRUPTIONS, LOCK_CLASS, LOST_AFTER, STALLED_AFTER, Presence
 from app.platform.queue.queue import queue_app
-from app.platform.queue.recovery import ATTEMPTS, INTERRUPTIONS, LOCK_CLASS, LOST_AFTER, STALLED_AFTER
 from tests.app.worker.database import rows
 from tests.waiting import until
 
@@ -101,7 +100,7 @@ async def test_a_worker_that_is_cut_off_for_long_loses_its_job_even_with_its_loc
 async def test_a_job_without_a_worker_waits_until_that_could_have_registered_anew(database_url, presence, monkeypatch):
     orphan = job_of(database_url, None)
     assert await presence.recover_jobs() == []
-    monkeypatch.setattr("app.platform.queue.recovery.STALLED_AFTER", 0.0)
+    monkeypatch.setattr("app.platform.queue.presence.STALLED_AFTER", 0.0)
     assert [job.id for job in await presence.recover_jobs()] == [orphan]
 
 
@@ -110,7 +109,7 @@ async def test_a_worker_gives_back_a_job_whose_fetch_it_never_heard_of(database_
     own.running = [job_of(database_url, own.worker_id)]
     unknown = job_of(database_url, own.worker_id)
     assert await presence.recover_jobs([own]) == []
-    monkeypatch.setattr("app.platform.queue.recovery.UNKNOWN_AFTER", 0.0)
+    monkeypatch.setattr("app.platform.queue.presence.UNKNOWN_AFTER", 0.0)
     assert await presence.recover_jobs() == []
     assert [job.id for job in await presence.recover_jobs([own])] == [unknown]
 

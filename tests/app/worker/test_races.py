@@ -14,7 +14,7 @@ from app.advice.service.recent_versions import RecentVersions
 from app.factory import Factory
 from app.platform.callers import DEVELOPER
 from app.platform.errors import NotFoundError
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Problem
 from app.platform.queue.queue import queue_app
 from tests.app.worker.database import LOCK_AWAITED, jobs, rows
 from tests.app.worker.shared import shared_entry

@@ -13,10 +13,9 @@ from sqlalchemy import text
 from app.platform.database.session import Database
 from app.platform.queue.queue import CEILING, queue_app
 from app.requests.service.work import DataRequestWork
-from app.retention.jobs import sweep
-from app.retention.service import Retention
-from app.retention.store import _DELIVERIES, _OLD_ADVICE, _SESSIONS, PART
+from app.retention import _DELIVERIES, _OLD_ADVICE, _SESSIONS, PART, Retention
 from app.tenants.model import TenantPolicy
+from app.worker.upkeep import sweep
 from tests.service import ACCEPTED, Worker, ask, create_key, example_entry, publish, running_app, tenants_of
 
 

@@ -12,7 +12,7 @@ from aegis_advisor import MODEL_VERSION
 from app.advice.service import computation, costs
 from app.advice.service.computation import compute_references
 from app.platform.process.child import ChildProcess
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 from app.platform.queue.queue import queue_app
 from app.worker.tasks import Tasks
 from tests.app.worker.database import jobs, rows

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from app.advice.service.costs import LIGHT, lane_of, reference_cost
 from app.advice.service.references import MOST, SMALLEST, chunks
 from app.entries.model.entries import AttributeOutline, MaskingOutline
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 
 
 def attribute(values: int = 100, views: int = 4, groups: int = 10, labels: int = 4, **changes) -> AttributeOutline:

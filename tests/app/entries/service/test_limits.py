@@ -24,8 +24,7 @@ from app.entries.service.checks import PAIR_CELLS, PAIRS, excess_pairs
 from app.platform.errors import InterruptedWorkError
 from app.platform.http.bodies import SMALL_BODY
 from app.platform.process.child import ChildProcess
-from app.platform.queue.lane import Lane
-from app.platform.queue.outcome import Problem
+from app.platform.queue.model import Lane, Problem
 from tests.service import ask, example_entry, publish
 
 

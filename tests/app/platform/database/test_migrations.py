@@ -9,7 +9,7 @@ from alembic import command
 from alembic.script import ScriptDirectory
 from procrastinate.schema import SchemaManager
 
-from app.platform.database import migrations, schema
+from app.platform.database import migrations
 from app.platform.database.roles import DatabaseUrls
 from app.platform.errors import OperatorError
 from tests.postgres import create_database, drop_database
@@ -100,10 +100,10 @@ def test_no_revision_is_drafted_into_an_installed_package(monkeypatch, tmp_path)
     monkeypatch.setattr(migrations, "is_checkout", lambda: False)
     with pytest.raises(OperatorError, match="checkout"):
         migrations.draft("postgresql:///nowhere", "more")
-    monkeypatch.setattr(schema, "_LOCATIONS", (tmp_path / "migrations", tmp_path))
-    assert schema.is_checkout()
+    monkeypatch.setattr(migrations, "_LOCATIONS", (tmp_path / "migrations", tmp_path))
+    assert migrations.is_checkout()
     (tmp_path / "migrations").mkdir()
-    assert not schema.is_checkout()
+    assert not migrations.is_checkout()
 
 
 def test_the_tables_are_what_the_revisions_make(database_url):

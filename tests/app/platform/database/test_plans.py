@@ -12,9 +12,9 @@ import pytest
 
 from app.factory import Factory
 from app.platform.database.session import Database
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 from app.platform.queue.queue import queue_app
-from app.retention.service import Retention, Swept
+from app.retention import Retention, Swept
 from app.webhooks.store.webhooks import DeliveryStore
 from tests.app.platform.database.plans import SMALL, Statement, captured, growing, scans
 from tests.app.requests.asking import advised, entry, step

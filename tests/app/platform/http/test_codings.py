@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.platform.http.codings import (
+from app.platform.http.bodies import (
     BOMB_BYTES,
     BOMB_RATIO,
     CodingError,

@@ -8,8 +8,7 @@ import pytest
 from app.edge import state
 from app.platform.errors import OverloadedError, TooManyGuessesError, UnknownKeyError
 from app.platform.http.bodies import BodyBudget
-from app.platform.http.rate_limit import Guesses
-from app.platform.rates import Rate
+from app.platform.http.rate_limit import Guesses, Rate
 from app.tenants.model import Quota
 from tests.running import serving
 from tests.service import ACCEPTED, ask, create_key, example_entry, publish, running_app

@@ -9,8 +9,7 @@ from app import routes as registry
 from app.edge.dependencies import CallerDependency, FactoryDependency
 from app.entries.store.searches import Search
 from app.main import create_app
-from app.platform.http.json_response import JsonResponse
-from app.platform.http.operations import answers
+from app.platform.http.operations import JsonResponse, answers
 from app.settings import Settings
 from tests.answers import document
 from tests.service import create_key, example_entry, running_app

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.platform.http.preferences import DEFAULT_WAIT, LONGEST_WAIT, waiting
+from app.platform.http.negotiation import DEFAULT_WAIT, LONGEST_WAIT, waiting
 from tests.service import ask, example_entry, publish
 
 SECONDS = [

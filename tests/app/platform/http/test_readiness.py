@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from app.platform.database.probe import APPLICATION, HEARD_WITHIN, PATIENCE
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 
 LONGEST = 2.0
 

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.platform.http import recognition
+from app.platform.http import request_scope
 from tests.console import ORIGIN, browsing, csrf_in
 from tests.service import create_key, keyring_of, prefix_of, running_app
 
@@ -13,7 +13,7 @@ from tests.service import create_key, keyring_of, prefix_of, running_app
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
     """Everybody is recognised anew, however fast a body arrives."""
-    monkeypatch.setattr(recognition, "RECENT", 0.0)
+    monkeypatch.setattr(request_scope, "RECENT", 0.0)
 
 
 def slowly(body, meanwhile):

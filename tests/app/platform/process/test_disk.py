@@ -1,6 +1,6 @@
 """A disk that is almost full: nothing more is stored, and all else goes on."""
 
-from app.platform.process.disk import Disk
+from app.edge.state import Disk
 from tests.service import ACCEPTED, ask, example_entry, publish, running_app
 
 

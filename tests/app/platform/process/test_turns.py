@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from app.platform.errors import OverloadedError
-from app.platform.process.turns import Turns
+from app.platform.process.child import Turns
 
 
 async def waiting(turns, served, *names):

@@ -7,7 +7,7 @@ import pytest
 from procrastinate.jobs import Status
 
 from app.platform.errors import DatabaseUnavailableError
-from app.platform.queue.lane import Lane
+from app.platform.queue.model import Lane
 from app.platform.queue.queue import Job, JobQueue, queue_app
 from tests.app.worker.database import rows
 

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from app.platform.database.probe import APPLICATION, MANY
 from app.platform.database.session import Database
 from app.platform.process.child import ChildProcess
-from app.platform.queue.lane import Lane
-from app.platform.queue.watch import JobWatch
+from app.platform.queue.lanes import JobWatch
+from app.platform.queue.model import Lane
 from app.platform.telemetry import JobMetrics, PoolCollector, Residuals
 from app.settings import Settings
 from app.worker.worker import metrics_served, observed

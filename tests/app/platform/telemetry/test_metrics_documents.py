@@ -9,8 +9,8 @@ from prometheus_client import CollectorRegistry
 
 from app.platform.database.session import Database
 from app.platform.process.child import ChildProcess
-from app.platform.queue.lane import Lane
-from app.platform.queue.watch import JobWatch
+from app.platform.queue.lanes import JobWatch
+from app.platform.queue.model import Lane
 from app.platform.telemetry import JobMetrics, WebhookMetrics
 from app.worker.worker import observed
 from docs.generate import ROOT

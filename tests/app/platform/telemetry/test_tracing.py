@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from app.platform.queue.watch import JobWatch
+from app.platform.queue.lanes import JobWatch
 from app.platform.telemetry import refuse_missing_exporter, span, tracer_for
 from tests.app.platform.telemetry.unmistakable import assert_unseen, unmistakable_entry
 from tests.service import Worker, ask, example_entry, publish, running_app

@@ -1,4 +1,18 @@
+"""The lane and the outcome of a job."""
+
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Lane(StrEnum):
+    """A lane of workers, which have a child process for each. Small jobs have their own, so they never wait for large ones."""
+
+    LIGHT = "light"
+    HEAVY = "heavy"
+
+
+class WrongLaneError(Exception):
+    """A job of the light lane is too large for it."""
 
 
 @dataclass(frozen=True, slots=True)

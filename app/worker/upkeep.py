@@ -1,4 +1,4 @@
-"""The sweep of expired data."""
+"""What workers do beside the queue: the sweep of expired data, and the daily signature of the audit log's head."""
 
 import asyncio
 from typing import Final
@@ -6,14 +6,15 @@ from typing import Final
 import structlog
 from procrastinate import App
 
+from app.audit.service import Signer
 from app.factory import Factory
 from app.platform.database.session import Database
 from app.platform.queue.queue import CEILING
-from app.retention.service import Retention, Swept
+from app.retention import Retention, Swept
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds between two sweeps.
+#: Seconds between two sweeps, and between two checks whether a head is due.
 PAUSE: Final = 600.0
 
 
@@ -41,3 +42,23 @@ async def sweep(database: Database, queue: App, retention: Retention, ceiling: i
 async def _sweep_part(database: Database, queue: App, retention: Retention, ceiling: int, what: Swept) -> int:
     async with database.transaction() as session:
         return await Factory(session, queue, ceiling).retention().sweep(what, retention)
+
+
+async def keep_heads_signed(database: Database, queue: App, signer: Signer | None) -> None:
+    """Sign a head once a day. Every worker runs this, but only one signs; without a key it does nothing."""
+    while signer is not None:
+        try:
+            if await sign_head(database, queue, signer):
+                _log.info("audit head signed", kid=signer.key_id)
+        except Exception as error:  # noqa: BLE001 -- it must go on after the database was unavailable
+            _log.warning("audit head not signed", error=type(error).__name__)
+        await asyncio.sleep(PAUSE)
+
+
+async def sign_head(database: Database, queue: App, signer: Signer) -> bool:
+    """Sign the head if it is due; return whether it was."""
+    async with database.transaction() as session:
+        await Factory(session, queue).audit().use(signer)
+    # In another transaction: a record gets its place at commit.
+    async with database.transaction() as session:
+        return await Factory(session, queue).audit().sign_head(signer)

@@ -1,1 +1,0 @@
-"""Policies and quotas over HTTP."""
