@@ -20,7 +20,7 @@ from app.about import Site
 from app.advice.service.recent_versions import RecentVersions
 from app.advice.store.announcements import Announcements
 from app.audit.service import AuditService, Signer, signer_of
-from app.callers.identity import code_flow, token_reader
+from app.callers.identity.code_flow import code_flow, token_reader
 from app.callers.service import SessionRules, refuse_open_door
 from app.console import registry as console
 from app.edge.dependencies import refuse_odd_parameters

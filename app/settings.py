@@ -2,14 +2,13 @@
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
-
-from app.platform.database.roles import DatabaseUrls
 
 MEBIBYTE = 2**20
 
@@ -87,6 +86,14 @@ def console_origin_in(text: str) -> str:
 
 
 ConsoleOrigin = Annotated[str, AfterValidator(console_origin_in)]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseUrls:
+    """The database URLs of the owner, who migrates, and of the service; equal if there is one role."""
+
+    owner: str
+    service: str
 
 
 class Settings(BaseSettings):

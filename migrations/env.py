@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import SchemaItem
 
-from app.platform.database.roles import MIGRATION_LOCK
+from app.platform.database.migrations import MIGRATION_LOCK
 from app.platform.database.session import dialect_url
 from app.tables import Base
 

@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, settings
 
 from aegis_sdk.cli import main
 from app.platform.database import migrations
-from app.platform.database.roles import DatabaseUrls
 from app.platform.database.session import Database
 from app.platform.process import child
-from app.platform.process.embedded import EmbeddedPostgres
+from app.platform.process.embedded.server import EmbeddedPostgres
+from app.settings import DatabaseUrls
 from tests.browser.summary import summary
 from tests.kept import KEPT, database_at
 from tests.layers import Budgets

@@ -22,7 +22,7 @@ from anyio import to_process
 from app.main import create_app, listening_server
 from app.platform.http.server import Server
 from app.platform.process.bound import bound_command
-from app.platform.process.embedded import EmbeddedPostgres
+from app.platform.process.embedded.server import EmbeddedPostgres
 from app.settings import Settings
 from tests.postgres import SERVICE, as_role, create_database, drop_database
 from tests.running import COMMAND, Running, environment

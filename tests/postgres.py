@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
-from app.platform.process.embedded import EmbeddedPostgres
+from app.platform.process.embedded.server import EmbeddedPostgres
 from tests.kept import APPLICATION, KEPT
 
 OWNER, SERVICE = "postgres", "aegis"

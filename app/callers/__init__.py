@@ -1,1 +1,0 @@
-"""Who calls: API keys, tokens of an issuer, sessions of the console."""

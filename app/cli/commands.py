@@ -88,7 +88,7 @@ cli = CommandGroup(
         "serve": Command("app.cli.serving:serve", "Run the whole service until SIGTERM."),
         "api": Command("app.cli.serving:api", "Run the API alone, as `serve` starts it.", hidden=True),
         "worker": Command("app.cli.serving:worker", "Run one more worker, on any machine that can reach the database."),
-        "migrate": Command("app.cli.migrating:migrate", "Bring the database to the newest revision."),
+        "migrate": Command("app.cli.serving:migrate", "Bring the database to the newest revision."),
         "openapi": Command("app.cli.serving:openapi", "Write the OpenAPI document."),
         "replay": Command(
             "app.cli.replay:replay",

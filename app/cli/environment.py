@@ -12,16 +12,16 @@ import typer
 from pydantic import ValidationError
 
 from app.audit.service import draw_key_text, signer_of
-from app.callers.identity import code_flow, token_reader
+from app.callers.identity.code_flow import code_flow, token_reader
 from app.cli.commands import fail
 from app.factory import Factory
 from app.platform.database import migrations
-from app.platform.database.roles import DatabaseUrls
 from app.platform.database.session import Database
-from app.platform.process.embedded import EmbeddedPostgres, Postmaster, home_of, running_urls, server_account
+from app.platform.process.embedded.home import home_of, server_account
+from app.platform.process.embedded.server import EmbeddedPostgres, Postmaster, running_urls
 from app.platform.queue.queue import queue_app
 from app.platform.telemetry import refuse_missing_exporter
-from app.settings import Settings
+from app.settings import DatabaseUrls, Settings
 from app.tenants.api import required_by
 from app.tenants.model import Quota
 

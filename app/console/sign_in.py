@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import structlog
 from fastapi import APIRouter, Query, Request, Response
 
-from app.callers.identity import Answer, CodeFlow, draw_pending, path_of
+from app.callers.identity.code_flow import Answer, CodeFlow, draw_pending, path_of
 from app.callers.service import SessionService
 from app.edge.state import State, StateDependency, services_of
 from app.pages.commands import Commands, aegis, curl

@@ -1,1 +1,0 @@
-"""What every route uses: the state of the process, its dependencies, idempotent calls."""

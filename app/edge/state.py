@@ -18,7 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.advice.service.recent_versions import RecentVersions
 from app.advice.store.announcements import Announcements
 from app.audit.service import Signer
-from app.callers.identity import CodeFlow, TokenReader
+from app.callers.identity.code_flow import CodeFlow
+from app.callers.identity.tokens import TokenReader
 from app.callers.service import SessionRules
 from app.entries.service.admission import Admission
 from app.entries.service.checks import Policy

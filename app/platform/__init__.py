@@ -1,1 +1,0 @@
-"""What no feature owns: database, queue, processes, HTTP, telemetry."""

@@ -1,1 +1,0 @@
-"""Tenants: their policies and quotas."""

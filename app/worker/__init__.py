@@ -1,1 +1,0 @@
-"""The worker: its tasks, and the process that runs them."""

@@ -1,4 +1,4 @@
-"""A worker: runs jobs, and recovers those of workers that died."""
+"""A worker: runs jobs, recovers those of workers that died, sweeps expired data and signs the audit log's head."""
 
 import asyncio
 import signal
@@ -12,7 +12,8 @@ from procrastinate import App
 from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
 
 from app.advice.service import computation
-from app.audit.service import signer_of
+from app.audit.service import Signer, signer_of
+from app.factory import Factory
 from app.platform.database.migrations import SchemaStore
 from app.platform.database.session import Database
 from app.platform.errors import DatabaseUnavailableError, OverloadedError, SchemaMismatchError
@@ -20,7 +21,7 @@ from app.platform.process.child import ChildProcess, keep_warm
 from app.platform.queue.lanes import JobWatch, LaneWorker, PresentJobs, end_without_database, keep_present
 from app.platform.queue.model import Lane
 from app.platform.queue.presence import Presence
-from app.platform.queue.queue import queue_app
+from app.platform.queue.queue import CEILING, queue_app
 from app.platform.telemetry import (
     BuildCollector,
     ChildrenCollector,
@@ -29,11 +30,10 @@ from app.platform.telemetry import (
     WebhookMetrics,
     tracer_for,
 )
-from app.retention import Retention
+from app.retention import Retention, Swept
 from app.settings import Settings
 from app.webhooks.jobs import Deliverer, EventSender
 from app.worker.tasks import Tasks
-from app.worker.upkeep import keep_heads_signed, keep_retention
 
 _log = structlog.get_logger(__name__)
 
@@ -42,6 +42,9 @@ LIGHT_SECONDS = 2.0
 
 #: Seconds between two checks of the schema.
 FITTING_LOOK = 5.0
+
+#: Seconds between two sweeps, and between two checks whether a head is due.
+PAUSE = 600.0
 
 
 async def run_worker(settings: Settings) -> None:
@@ -184,3 +187,49 @@ def _on_stop(stop: Callable[[], object]) -> Iterator[None]:
     finally:
         for number in signals:
             loop.remove_signal_handler(number)
+
+
+async def keep_retention(database: Database, queue: App, retention: Retention, ceiling: int = CEILING) -> None:
+    """Sweep until cancelled. Every worker runs this, but one at a time deletes. `ceiling` limits a tenant's jobs."""
+    while True:
+        await sweep(database, queue, retention, ceiling)
+        await asyncio.sleep(PAUSE)
+
+
+async def sweep(database: Database, queue: App, retention: Retention, ceiling: int = CEILING) -> int:
+    """Delete expired data and finish abandoned work, in short transactions; return the number of rows."""
+    total = 0
+    for what in Swept:
+        try:
+            while done := await _sweep_part(database, queue, retention, ceiling, what):
+                total += done
+        except Exception as error:  # noqa: BLE001 -- one fault must not stop the rest, and the database may be unreachable
+            _log.warning("retention interrupted", what=what.value, error=type(error).__name__)
+    if total:
+        _log.info("swept", rows=total)
+    return total
+
+
+async def _sweep_part(database: Database, queue: App, retention: Retention, ceiling: int, what: Swept) -> int:
+    async with database.transaction() as session:
+        return await Factory(session, queue, ceiling).retention().sweep(what, retention)
+
+
+async def keep_heads_signed(database: Database, queue: App, signer: Signer | None) -> None:
+    """Sign a head once a day. Every worker runs this, but only one signs; without a key it does nothing."""
+    while signer is not None:
+        try:
+            if await sign_head(database, queue, signer):
+                _log.info("audit head signed", kid=signer.key_id)
+        except Exception as error:  # noqa: BLE001 -- it must go on after the database was unavailable
+            _log.warning("audit head not signed", error=type(error).__name__)
+        await asyncio.sleep(PAUSE)
+
+
+async def sign_head(database: Database, queue: App, signer: Signer) -> bool:
+    """Sign the head if it is due; return whether it was."""
+    async with database.transaction() as session:
+        await Factory(session, queue).audit().use(signer)
+    # In another transaction: a record gets its place at commit.
+    async with database.transaction() as session:
+        return await Factory(session, queue).audit().sign_head(signer)

@@ -13,7 +13,7 @@ import httpx
 import psutil
 
 from aegis_sdk import Client
-from app.platform.process.embedded import running_urls
+from app.platform.process.embedded.server import running_urls
 from bench.measuring import core_seconds, family
 from bench.served import first_key, open_to_the_database, served
 from tests import made_up_entries

@@ -22,7 +22,7 @@ from app.entries.service.publications import digest, packed_tables, sum_faults
 from app.factory import Factory
 from app.platform.callers import DEVELOPER
 from app.platform.database.session import Database
-from app.platform.process.embedded import running_urls
+from app.platform.process.embedded.server import running_urls
 from app.platform.queue.queue import queue_app
 from bench.measuring import MEGABYTE, MILLISECONDS, heading, percentile, run, spread, table, timed, verdict
 from bench.speed.advice import MEASURE

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-from app.platform.process.embedded import EmbeddedPostgres
+from app.platform.process.embedded.server import EmbeddedPostgres
 from bench.served import SERVER, START_SECONDS
 
 PROVIDER = "hospital"

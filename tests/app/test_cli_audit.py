@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from app.audit.service import draw_key_text, signer_of
 from app.cli.__main__ import main
 from app.platform.queue.queue import queue_app
-from app.worker.upkeep import sign_head
+from app.worker.worker import sign_head
 from tests.postgres import throwaway_directory
 from tests.running import address, environment, process
 from tests.service import create_key, running_app, services_at

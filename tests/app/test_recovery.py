@@ -8,7 +8,7 @@ import httpx
 import psycopg
 import pytest
 
-from app.platform.process.embedded import running_urls
+from app.platform.process.embedded.server import running_urls
 from tests.running import address, line_with, process
 from tests.service import ACCEPTED, example_entry
 from tests.waiting import wait_until

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser
 
-from app.platform.process.embedded import EmbeddedPostgres
+from app.platform.process.embedded.server import EmbeddedPostgres
 from tests.browser.chromium import chromium_path, running_browser
 from tests.browser.services import RunningService, all_keys
 from tests.browser.summary import MISSING

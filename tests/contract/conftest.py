@@ -7,7 +7,7 @@ import pytest
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.handover import Task
 from aegis_sdk import Client
-from app.platform.process.embedded import EmbeddedPostgres
+from app.platform.process.embedded.server import EmbeddedPostgres
 from tests.in_thread import own_database, serving
 from tests.service import AUDIT_KEY
 

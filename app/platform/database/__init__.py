@@ -1,1 +1,0 @@
-"""Sessions, migrations, roles and probes of the database."""

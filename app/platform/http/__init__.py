@@ -1,1 +1,0 @@
-"""What all HTTP responses have in common: bodies, errors, paging, limits."""

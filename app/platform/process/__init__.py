@@ -1,1 +1,0 @@
-"""Processes: children that compute, the group that `serve` runs, and the embedded PostgreSQL."""

@@ -1,1 +1,0 @@
-"""The job queue, its lanes and its workers' presence."""

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Lane(StrEnum):
-    """A lane of workers, which have a child process for each. Small jobs have their own, so they never wait for large ones."""
+    """A lane of workers, which have a child process for each. Small jobs have their own, to wait for no large one."""
 
     LIGHT = "light"
     HEAVY = "heavy"

@@ -7,7 +7,7 @@ import pytest
 from aegis_sdk.receipts import HEAD, ReceiptError, checked_claims, keys_in
 from app.audit.service import signer_of
 from app.platform.queue.queue import queue_app
-from app.worker.upkeep import sign_head
+from app.worker.worker import sign_head
 from tests.app.audit.reading import KEY, SECOND_KEY, public_keys, records
 from tests.app.worker.database import rows
 from tests.service import create_key, running_app

@@ -8,7 +8,7 @@ from app.audit.model import Place, check_chain, moment
 from app.factory import Factory
 from app.platform.queue.queue import queue_app
 from app.retention import Retention
-from app.worker.upkeep import sweep
+from app.worker.worker import sweep
 from tests.app.audit.reading import CONTACT, COUNT, PURPOSE, REASON, delivered, records
 from tests.app.requests.asking import entry, requested, step, wanted
 from tests.app.requests.test_deliveries import LINK, descriptor

@@ -12,7 +12,7 @@ from app.platform.callers import DEVELOPER, MOST_SESSIONS, Caller, Role, draw_se
 from app.platform.errors import UnknownKeyError
 from app.platform.queue.queue import queue_app
 from app.retention import PART, Retention
-from app.worker.upkeep import sweep
+from app.worker.worker import sweep
 from tests.service import create_key, prefix_of
 
 ISSUER = "https://login.example"

@@ -8,7 +8,7 @@ from app.audit.model import START
 from app.audit.service import signer_of
 from app.platform.database.session import Database
 from app.platform.queue.queue import queue_app
-from app.worker.upkeep import sign_head
+from app.worker.worker import sign_head
 from tests.app.console.html import look, send
 from tests.postgres import OWNER, as_role
 from tests.service import AUDIT_KEY, publish, running_app

@@ -9,7 +9,7 @@ from app.factory import Factory
 from app.platform.database.session import Database
 from app.platform.queue.queue import queue_app
 from app.retention import Retention
-from app.worker.upkeep import sweep
+from app.worker.worker import sweep
 from tests.app.worker.database import rows
 from tests.service import Worker, ask, example_entry, publish
 from tests.waiting import until

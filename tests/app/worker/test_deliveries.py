@@ -16,7 +16,7 @@ from app.retention import Retention
 from app.webhooks.jobs import BATCH, Deliverer, EventSender
 from app.webhooks.model import SCHEDULE, DueDelivery, Outcome
 from app.webhooks.service import DeliveryService, waits
-from app.worker.upkeep import sweep
+from app.worker.worker import sweep
 from tests.answers import hold_event
 from tests.app.worker.database import rows
 from tests.receiver import receiving

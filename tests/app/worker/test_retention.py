@@ -15,7 +15,7 @@ from app.platform.queue.queue import CEILING, queue_app
 from app.requests.service.work import DataRequestWork
 from app.retention import _DELIVERIES, _OLD_ADVICE, _SESSIONS, PART, Retention
 from app.tenants.model import TenantPolicy
-from app.worker.upkeep import sweep
+from app.worker.worker import sweep
 from tests.service import ACCEPTED, Worker, ask, create_key, example_entry, publish, running_app, tenants_of
 
 

@@ -17,7 +17,6 @@ from urllib.parse import quote
 
 import psycopg
 
-from app.platform.database.roles import DatabaseUrls
 from app.platform.process.bound import bound_command
 from app.platform.process.embedded.cluster import (
     Binaries,
@@ -38,9 +37,10 @@ from app.platform.process.embedded.home import (
     make_home,
     server_account,
 )
+from app.settings import DatabaseUrls
 
 _DATABASE = "aegis"
-#: The role that owns everything, and that of the service, which `app.platform.database.roles` creates.
+#: The role that owns everything, and that of the service, which `app.platform.database.migrations` creates.
 _OWNER, _SERVICE = "postgres", "aegis"
 _DEFAULTS = {"max_connections": "100", "shared_buffers": "128MB", "timezone": "UTC", "log_timezone": "UTC"}
 _PORT = "5432"  # part of the name of the socket's file only

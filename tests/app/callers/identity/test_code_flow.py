@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import httpx
 import pytest
 
-from app.callers.identity import Answer, code_flow, draw_pending, path_of, token_reader
 from app.callers.identity import tokens as of_issuer
+from app.callers.identity.code_flow import Answer, code_flow, draw_pending, path_of, token_reader
 from app.cli.environment import settings_of
 from app.platform.callers import Caller, Role
 from app.platform.errors import IssuerUnavailableError, RoleNotAllowedError, UnknownKeyError

@@ -17,13 +17,13 @@ from app.platform.database import migrations
 from app.platform.database.migrations import (
     AHEAD,
     BEHIND,
+    DatabaseUrls,
     configuration,
     mismatch,
     newest_revision,
     refuse_mismatch,
     upgrade,
 )
-from app.platform.database.roles import DatabaseUrls
 from app.platform.database.session import dialect_url
 from app.platform.errors import DatabaseUnavailableError, SchemaMismatchError
 from tests.app.platform.database.schema_promises import Schema, broken

@@ -10,8 +10,8 @@ from alembic.script import ScriptDirectory
 from procrastinate.schema import SchemaManager
 
 from app.platform.database import migrations
-from app.platform.database.roles import DatabaseUrls
 from app.platform.errors import OperatorError
+from app.settings import DatabaseUrls
 from tests.postgres import create_database, drop_database
 from tests.running import COMMAND, environment
 from tests.service import ACCEPTED, example_entry, publish, running_app

@@ -4,9 +4,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from app.platform.database import migrations, roles
-from app.platform.database.roles import DatabaseUrls
+from app.platform.database import migrations
 from app.platform.errors import DatabaseUnavailableError
+from app.settings import DatabaseUrls
 from tests.app.worker.database import rows
 from tests.postgres import as_role, create_database, drop_database
 
@@ -39,8 +39,8 @@ def test_a_column_that_a_later_migration_adds_to_the_log_can_be_filled(urls, mon
     migrations.upgrade(urls)
     with psycopg.connect(urls.owner) as connection:
         connection.execute("ALTER TABLE audit_record ADD COLUMN later text")
-    added = roles._ADDED | {"audit_record": (*roles._ADDED["audit_record"], "later")}
-    monkeypatch.setattr(roles, "_ADDED", added)
+    added = migrations._ADDED | {"audit_record": (*migrations._ADDED["audit_record"], "later")}
+    monkeypatch.setattr(migrations, "_ADDED", added)
     migrations.upgrade(urls)
     inserted = "INSERT INTO audit_record (action, later) VALUES ('entry.delete', 'x') RETURNING later"
     assert rows(urls.service, inserted) == [("x",)]
@@ -71,7 +71,7 @@ def test_rights_that_the_service_lacks_or_must_not_have_are_set_right_and_others
         with psycopg.connect(urls.owner) as connection:
             connection.execute(sql.SQL(change))
         assert _rights(urls.owner) != given, change
-        roles.grant(urls)
+        migrations.grant(urls)
         assert _rights(urls.owner) == given, change
 
 
@@ -79,7 +79,7 @@ def test_rights_that_are_right_are_not_granted_again(urls):
     migrations.upgrade(urls)
     versions = "SELECT xmin::text FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY oid"
     before = rows(urls.owner, versions)
-    roles.grant(urls)
+    migrations.grant(urls)
     assert rows(urls.owner, versions) == before
 
 
@@ -103,7 +103,7 @@ def test_a_role_that_cannot_be_made_is_named(urls):
     migrations.upgrade(urls)
     poor = DatabaseUrls(urls.service, as_role(urls.owner, "nobody"))
     with pytest.raises(DatabaseUnavailableError, match="nobody does not exist, and visitor may not create it"):
-        roles.grant(poor)
+        migrations.grant(poor)
 
 
 def test_a_role_that_does_not_own_the_database_cannot_migrate_it(postgres, urls):

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 
 from app.platform.process.bound import bound_command
-from app.platform.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
 from app.platform.process.embedded.cluster import Binaries, binaries_for, make_cluster
-from app.platform.process.embedded.home import Account, home_of, make_home, server_account
+from app.platform.process.embedded.home import Account, EmbeddedPostgresError, home_of, make_home, server_account
+from app.platform.process.embedded.server import EmbeddedPostgres, running_urls
 from tests.postgres import FAST
 
 STRANGER = Account(uid=54321, gid=54321, foreign=True)

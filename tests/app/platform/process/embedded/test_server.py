@@ -11,9 +11,9 @@ import pytest
 import sqlalchemy
 
 from app.platform.process.bound import bound_command
-from app.platform.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_urls
 from app.platform.process.embedded.cluster import drop_stale_pid_file, postmaster_of
-from app.platform.process.embedded.home import Account, program_of, server_account
+from app.platform.process.embedded.home import Account, EmbeddedPostgresError, program_of, server_account
+from app.platform.process.embedded.server import EmbeddedPostgres, running_urls
 from tests.for_each import for_each
 from tests.postgres import FAST, create_database, drop_database
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.processes
 LAUNCHER = """
 import sys
 from pathlib import Path
-from app.platform.process.embedded import EmbeddedPostgres
+from app.platform.process.embedded.server import EmbeddedPostgres
 with EmbeddedPostgres(Path(sys.argv[1])) as server:
     print(server.url, flush=True)
     sys.stdin.read()
