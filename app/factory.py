@@ -1,5 +1,7 @@
 """Connects services to the stores of one session."""
 
+from dataclasses import dataclass
+
 from procrastinate import App
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -40,6 +42,7 @@ from app.webhooks.store.events import EventStore
 from app.webhooks.store.webhooks import DeliveryStore, WebhookStore
 
 
+@dataclass(frozen=True, slots=True)
 class Factory:
     """The services of one transaction.
 
@@ -50,31 +53,30 @@ class Factory:
         quota: the default quota of a tenant.
     """
 
-    def __init__(self, session: AsyncSession, queue: App, ceiling: int = CEILING, quota: Quota = NO_QUOTA) -> None:
-        self._session = session
-        self._queue = queue
-        self._ceiling = ceiling
-        self._quota = quota
+    session: AsyncSession
+    queue: App
+    ceiling: int = CEILING
+    quota: Quota = NO_QUOTA
 
     def jobs(self) -> JobQueue:
         """The queue of jobs."""
-        return JobQueue(self._queue, self._session, self._ceiling)
+        return JobQueue(self.queue, self.session, self.ceiling)
 
     def keyring(self) -> Keyring:
         """The service for API keys."""
-        return Keyring(KeyStore(self._session), AuditStore(self._session))
+        return Keyring(KeyStore(self.session), AuditStore(self.session))
 
     def sessions(self, rules: SessionRules) -> SessionService:
         """The service for console sessions with these rules."""
-        return SessionService(SessionStore(self._session), self.keyring(), AuditStore(self._session), rules)
+        return SessionService(SessionStore(self.session), self.keyring(), AuditStore(self.session), rules)
 
     def tenants(self) -> TenantService:
         """The service for tenants' policies and quotas."""
-        return TenantService(TenantStore(self._session), QuotaStore(self._session), AuditStore(self._session))
+        return TenantService(TenantStore(self.session), QuotaStore(self.session), AuditStore(self.session))
 
     def key_administration(self) -> KeyAdministration:
         """The service for key administration by callers."""
-        return KeyAdministration(KeyStore(self._session), self.keyring())
+        return KeyAdministration(KeyStore(self.session), self.keyring())
 
     def tenant_administration(self) -> TenantAdministration:
         """The service for tenant administration by callers."""
@@ -82,51 +84,51 @@ class Factory:
 
     def asked_questions(self) -> AskedQuestions:
         """The service for the list of questions."""
-        return AskedQuestions(QuestionStore(self._session))
+        return AskedQuestions(QuestionStore(self.session))
 
     def server_key(self) -> ServerKeyService:
         """The service for the key of the keyed digests."""
-        return ServerKeyService(ServerKeyStore(self._session), AuditStore(self._session))
+        return ServerKeyService(ServerKeyStore(self.session), AuditStore(self.session))
 
     def health(self) -> HealthService:
         """The service for the health of the database and the audit log."""
-        return HealthService(SchemaStore(self._session), AuditLogStore(self._session))
+        return HealthService(SchemaStore(self.session), AuditLogStore(self.session))
 
     def quotas(self) -> QuotaService:
         """The service for quotas."""
-        return QuotaService(QuotaStore(self._session), self._quota, AuditStore(self._session))
+        return QuotaService(QuotaStore(self.session), self.quota, AuditStore(self.session))
 
     def retention(self) -> RetentionService:
         """The service that deletes expired data."""
-        store = RetentionStore(self._session)
+        store = RetentionStore(self.session)
         return RetentionService(store, self.idempotency(), self.data_request_work(), self.jobs())
 
     def idempotency(self) -> IdempotencyService:
         """The service for idempotency keys."""
-        return IdempotencyService(self._session)
+        return IdempotencyService(self.session)
 
     def catalogue(self) -> CatalogueService:
         """The service for entries."""
         return CatalogueService(
-            EntryStore(self._session),
-            ContentStore(self._session),
-            VerdictStore(self._session),
-            TenantStore(self._session),
-            KeyStore(self._session),
+            EntryStore(self.session),
+            ContentStore(self.session),
+            VerdictStore(self.session),
+            TenantStore(self.session),
+            KeyStore(self.session),
             self.quotas(),
-            EventStore(self._session),
-            AuditStore(self._session),
+            EventStore(self.session),
+            AuditStore(self.session),
             self.jobs(),
-            (self.data_request_work(), AdviceFollower(AdviceStore(self._session), self.jobs())),
+            (self.data_request_work(), AdviceFollower(AdviceStore(self.session), self.jobs())),
         )
 
     def advice(self, recent: RecentVersions) -> AdviceService:
         """The service for questions and answers, with its cache of versions."""
         return AdviceService(
-            EntryStore(self._session),
-            ContentStore(self._session),
-            AdviceStore(self._session),
-            QuestionStore(self._session),
+            EntryStore(self.session),
+            ContentStore(self.session),
+            AdviceStore(self.session),
+            QuestionStore(self.session),
             self.references(),
             self.quotas(),
             self.jobs(),
@@ -136,10 +138,10 @@ class Factory:
     def advice_work(self, recent: RecentInputs) -> AdviceWork:
         """The worker's side of advice, with its cache of inputs."""
         return AdviceWork(
-            ContentStore(self._session),
-            ReferenceStore(self._session),
-            AdviceStore(self._session),
-            EventStore(self._session),
+            ContentStore(self.session),
+            ReferenceStore(self.session),
+            AdviceStore(self.session),
+            EventStore(self.session),
             self.references(),
             recent,
         )
@@ -147,23 +149,23 @@ class Factory:
     def data_requests(self, recent: RecentVersions) -> DataRequestService:
         """The service for data requests, with its cache of versions."""
         return DataRequestService(
-            DataRequestStore(self._session),
-            EntryStore(self._session),
-            AdviceStore(self._session),
+            DataRequestStore(self.session),
+            EntryStore(self.session),
+            AdviceStore(self.session),
             self.advice(recent),
             self.data_request_work(),
             self._data_request_steps(),
-            HandoverStore(self._session),
-            VerificationStore(self._session),
-            AuditStore(self._session),
-            GrantStore(self._session),
+            HandoverStore(self.session),
+            VerificationStore(self.session),
+            AuditStore(self.session),
+            GrantStore(self.session),
         )
 
     def handovers(self, *, allow_private: bool) -> HandoverService:
         """The service for deliveries; `allow_private` permits links into private networks."""
         return HandoverService(
-            HandoverStore(self._session),
-            ContentStore(self._session),
+            HandoverStore(self.session),
+            ContentStore(self.session),
             self._data_request_steps(),
             self.leases(),
             allow_private=allow_private,
@@ -171,72 +173,72 @@ class Factory:
 
     def leases(self) -> LeaseService:
         """The service for leases of requests."""
-        return LeaseService(LeaseStore(self._session), self._data_request_steps())
+        return LeaseService(LeaseStore(self.session), self._data_request_steps())
 
     def verifications(self) -> VerificationService:
         """The service for consumers' verifications of deliveries."""
         return VerificationService(
-            VerificationStore(self._session),
-            HandoverStore(self._session),
-            ContentStore(self._session),
+            VerificationStore(self.session),
+            HandoverStore(self.session),
+            ContentStore(self.session),
             self._data_request_steps(),
         )
 
     def _data_request_steps(self) -> DataRequestSteps:
-        return DataRequestSteps(DataRequestStore(self._session), EventStore(self._session))
+        return DataRequestSteps(DataRequestStore(self.session), EventStore(self.session))
 
     def data_request_work(self) -> DataRequestWork:
         """The worker's side of data requests."""
         return DataRequestWork(
-            DataRequestStore(self._session),
-            EntryStore(self._session),
-            AdviceStore(self._session),
-            EventStore(self._session),
+            DataRequestStore(self.session),
+            EntryStore(self.session),
+            AdviceStore(self.session),
+            EventStore(self.session),
         )
 
     def audit(self) -> AuditService:
         """The service for the audit log."""
-        return AuditService(AuditLogStore(self._session))
+        return AuditService(AuditLogStore(self.session))
 
     def receipts(self, signer: Signer | None) -> ReceiptService:
         """The service for signed receipts; its call must be the first of the transaction."""
         return ReceiptService(
             self._data_request_steps(),
-            DataRequestStore(self._session),
-            HandoverStore(self._session),
-            AuditLogStore(self._session),
+            DataRequestStore(self.session),
+            HandoverStore(self.session),
+            AuditLogStore(self.session),
             signer,
         )
 
     def webhooks(self) -> WebhookService:
         """The service for webhooks."""
-        return WebhookService(WebhookStore(self._session), EventStore(self._session), AuditStore(self._session))
+        return WebhookService(WebhookStore(self.session), EventStore(self.session), AuditStore(self.session))
 
     def deliveries(self) -> DeliveryService:
         """The worker's side of webhooks."""
-        return DeliveryService(DeliveryStore(self._session), WebhookStore(self._session), AuditStore(self._session))
+        return DeliveryService(DeliveryStore(self.session), WebhookStore(self.session), AuditStore(self.session))
 
     def replays(self) -> ReplayService:
         """The service for replays of answers."""
         return ReplayService(
-            AdviceStore(self._session),
-            QuestionStore(self._session),
-            EntryStore(self._session),
-            ContentStore(self._session),
-            ReferenceStore(self._session),
+            AdviceStore(self.session),
+            QuestionStore(self.session),
+            EntryStore(self.session),
+            ContentStore(self.session),
+            ReferenceStore(self.session),
         )
 
     def verdicts(self) -> VerdictService:
         """The service for verdicts."""
-        return VerdictService(ContentStore(self._session), VerdictStore(self._session))
+        return VerdictService(ContentStore(self.session), VerdictStore(self.session))
 
     def references(self) -> ReferenceService:
         """The service for references."""
         return ReferenceService(
-            ContentStore(self._session),
-            ReferenceStore(self._session),
-            AdviceStore(self._session),
-            QuestionStore(self._session),
-            EventStore(self._session),
+            ContentStore(self.session),
+            ReferenceStore(self.session),
+            AdviceStore(self.session),
+            QuestionStore(self.session),
+            EventStore(self.session),
             self.jobs(),
         )

@@ -124,15 +124,15 @@ class LogPart:
     is_end: bool
 
 
+@dataclass(frozen=True, slots=True)
 class AuditService:
     """Reads the log and signs its last record."""
 
-    def __init__(self, log: AuditLogStore) -> None:
-        self._log = log
+    log: AuditLogStore
 
     async def is_changeable(self) -> bool:
         """Whether the service's database role could change the log."""
-        return await self._log.is_changeable()
+        return await self.log.is_changeable()
 
     async def page(
         self, caller: Caller, wanted: WantedRecords, limit: int, page_token: str | None
@@ -144,7 +144,7 @@ class AuditService:
             InvalidDocumentError: the page token is invalid.
         """
         _refuse_others(caller)
-        listed = await self._log.page(wanted, limit + 1, _place(page_token))
+        listed = await self.log.page(wanted, limit + 1, _place(page_token))
         token = str(listed[limit - 1][0]) if len(listed) > limit else None
         return [form for _, form in listed[:limit]], token
 
@@ -158,19 +158,19 @@ class AuditService:
             InvalidDocumentError: the page token is invalid.
         """
         _refuse_others(caller)
-        listed = await self._log.heads(limit + 1, _place(page_token))
+        listed = await self.log.heads(limit + 1, _place(page_token))
         return listed[:limit], str(listed[limit - 1].id) if len(listed) > limit else None
 
     async def keys(self) -> list[SigningKey]:
         """The public keys that verify heads and receipts, oldest first."""
-        return await self._log.keys()
+        return await self.log.keys()
 
     async def export(self) -> AsyncIterator[str | SignedHead]:
         """The current log: first the signed heads, then the records as RFC 8785 JSON, oldest first."""
-        await self._log.freeze()
-        for head in reversed(await self._log.heads(_ALL_HEADS, None)):
+        await self.log.freeze()
+        for head in reversed(await self.log.heads(_ALL_HEADS, None)):
             yield head
-        async for form in self._log.all():
+        async for form in self.log.all():
             yield form
 
     async def part(self, caller: Caller, after: int, limit: int) -> LogPart:
@@ -180,31 +180,31 @@ class AuditService:
             RoleNotAllowedError: the caller is not an operator.
         """
         _refuse_others(caller)
-        await self._log.freeze()
-        records, last = await self._log.following(after, limit), await self._log.last()
+        await self.log.freeze()
+        records, last = await self.log.following(after, limit), await self.log.last()
         is_end = len(records) < limit
-        heads = await self._log.heads_of(after, None if is_end else after + limit)
+        heads = await self.log.heads_of(after, None if is_end else after + limit)
         return LogPart(tuple(records), tuple(heads), 0 if last is None else last.sequence, is_end=is_end)
 
     async def use(self, signer: Signer) -> None:
         """Publish the key that this process signs with from now on. The database logs it."""
-        await self._log.add_key(signer.key_id, signer.public_key)
+        await self.log.add_key(signer.key_id, signer.public_key)
 
     async def sign_head(self, signer: Signer) -> bool:
         """Sign the last record unless this key signed one today (UTC); return whether it did.
 
         A replaced key signs no more heads.
         """
-        if not await self._log.try_to_sign():
+        if not await self.log.try_to_sign():
             return False
-        keys, heads, last = await self._log.keys(), await self._log.heads(1, None), await self._log.last()
-        now = await self._log.now()
+        keys, heads, last = await self.log.keys(), await self.log.heads(1, None), await self.log.last()
+        now = await self.log.now()
         is_current = bool(keys) and keys[-1].id == signer.key_id
         is_done = bool(heads) and heads[0].key_id == signer.key_id and heads[0].signed_at.date() == now.date()
         if last is None or is_done or not is_current:
             return False
         jws = signer.sign(HEAD, head_claims(last, now))
-        await self._log.add_head(last.sequence, signer.key_id, now, jws)
+        await self.log.add_head(last.sequence, signer.key_id, now, jws)
         return True
 
 
@@ -246,12 +246,12 @@ class Health:
     head: SignedHead | None
 
 
+@dataclass(frozen=True, slots=True)
 class HealthService:
     """Looks at the database and at the audit log."""
 
-    def __init__(self, schema: SchemaStore, log: AuditLogStore) -> None:
-        self._schema = schema
-        self._log = log
+    schema: SchemaStore
+    log: AuditLogStore
 
     async def look(self, caller: Caller) -> Health:
         """The health of the database and the audit log.
@@ -260,11 +260,11 @@ class HealthService:
             RoleNotAllowedError: the caller is not an administrator.
         """
         administered_tenant(caller, None)
-        heads = await self._log.heads(1, None)
+        heads = await self.log.heads(1, None)
         return Health(
-            await self._schema.revision(),
+            await self.schema.revision(),
             await to_thread.run_sync(newest_revision),
-            await self._log.is_changeable(),
-            await self._log.last(),
+            await self.log.is_changeable(),
+            await self.log.last(),
             next(iter(heads), None),
         )

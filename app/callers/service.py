@@ -29,16 +29,16 @@ from app.platform.errors import InvalidDocumentError, NotFoundError, OperatorErr
 from app.settings import LOOPBACK, Settings
 
 
+@dataclass(frozen=True, slots=True)
 class Keyring:
     """Creates, recognises and revokes keys."""
 
-    def __init__(self, keys: KeyStore, audit: AuditStore) -> None:
-        self._audit = audit
-        self._keys = keys
+    keys: KeyStore
+    audit: AuditStore
 
     async def any_created(self) -> bool:
         """Whether a key was ever created; otherwise the service is in development mode."""
-        return await self._keys.any_created()
+        return await self.keys.any_created()
 
     async def create_first(self, given: str | None = None) -> str:
         """Create an operator's key of the first tenant that never expires; return its text.
@@ -57,8 +57,8 @@ class Keyring:
 
     async def needs_first(self) -> bool:
         """Whether no key was ever created; if so, other processes that ask wait until this transaction ends."""
-        await self._keys.wait_for_turn()
-        return not await self._keys.any_created()
+        await self.keys.wait_for_turn()
+        return not await self.keys.any_created()
 
     async def create(
         self, tenant: str, role: Role, lifetime: timedelta | None = None, *, by: Caller | None = None
@@ -79,10 +79,10 @@ class Keyring:
         self, key: ApiKey, until: datetime, lifetime: timedelta | None = None, *, by: Caller | None = None
     ) -> tuple[str, ApiKey]:
         """Create the successor of a key, which ends at `until`. The lifetime is by default that of the old key."""
-        await self._keys.set_expiry(key.prefix, until)
+        await self.keys.set_expiry(key.prefix, until)
         text, made = await self._create(key.tenant, key.role, lifetime or key.lifetime, key.prefix, by=by)
         value = f"by {made.prefix}, ends {moment(until)}"
-        await self._audit.add(AuditRecord(AuditAction.REPLACE_KEY, target=key.prefix, value=value), by)
+        await self.audit.add(AuditRecord(AuditAction.REPLACE_KEY, target=key.prefix, value=value), by)
         return text, made
 
     async def _create(
@@ -99,8 +99,8 @@ class Keyring:
         now = datetime.now(UTC)
         expires_at = None if lifetime is None else now + lifetime
         key = ApiKey(prefix, tenant, role, created_at=now, expires_at=expires_at, replaces=replaces)
-        await self._keys.add(key, hash_key(text))
-        await self._audit.add(AuditRecord(AuditAction.CREATE_KEY, target=prefix, value=f"{role} of {tenant}"), by)
+        await self.keys.add(key, hash_key(text))
+        await self.audit.add(AuditRecord(AuditAction.CREATE_KEY, target=prefix, value=f"{role} of {tenant}"), by)
         return text, key
 
     async def recognise(self, text: str) -> ApiKey:
@@ -110,7 +110,7 @@ class Keyring:
             UnknownKeyError: the key is unknown, expired or revoked; the error does not say which.
         """
         now = datetime.now(UTC)
-        key = await self._keys.find(hash_key(text))
+        key = await self.keys.find(hash_key(text))
         if key is None or not key.is_valid(now):
             raise UnknownKeyError("This API key is unknown, expired or revoked.")
         await self.note_use(key, now)
@@ -119,11 +119,11 @@ class Keyring:
     async def note_use(self, key: ApiKey, now: datetime) -> None:
         """Record the last use of a key, to the hour."""
         if key.last_used_at is None or now - key.last_used_at > LAST_USE_STEP:
-            await self._keys.note_use(key.prefix, now)
+            await self.keys.note_use(key.prefix, now)
 
     async def all(self) -> list[ApiKey]:
         """Every key ever created, including revoked and expired ones."""
-        return await self._keys.all()
+        return await self.keys.all()
 
     async def revoke(self, prefix: str, *, by: Caller | None = None) -> None:
         """Revoke a key by its readable prefix or its whole text; `by` is as in `create`.
@@ -132,9 +132,9 @@ class Keyring:
             NotFoundError: there is no such key.
         """
         prefix = prefix[:PREFIX_LENGTH]
-        if not await self._keys.revoke(prefix):
+        if not await self.keys.revoke(prefix):
             raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows all.")
-        await self._audit.add(AuditRecord(AuditAction.REVOKE_KEY, target=prefix), by)
+        await self.audit.add(AuditRecord(AuditAction.REVOKE_KEY, target=prefix), by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +145,12 @@ class ListedKeys:
     next_after: str | None
 
 
+@dataclass(frozen=True, slots=True)
 class KeyAdministration:
     """Key administration for callers."""
 
-    def __init__(self, keys: KeyStore, keyring: Keyring) -> None:
-        self._keys = keys
-        self._keyring = keyring
+    keys: KeyStore
+    keyring: Keyring
 
     async def create(
         self, caller: Caller, tenant: str | None, role: Role, lifetime: timedelta | None
@@ -165,7 +165,7 @@ class KeyAdministration:
         owner = administered_tenant(caller, tenant)
         _refuse_more(caller, role)
         await self._refuse_ended(caller)
-        return await self._keyring.create(owner, role, lifetime, by=caller)
+        return await self.keyring.create(owner, role, lifetime, by=caller)
 
     async def page(self, caller: Caller, tenant: str | None, limit: int, after: str | None) -> ListedKeys:
         """A page of keys, valid or not: of one tenant, or of all tenants that the caller administers.
@@ -174,7 +174,7 @@ class KeyAdministration:
             RoleNotAllowedError: the caller may not administer this tenant.
         """
         owner = None if caller.is_operator and tenant is None else administered_tenant(caller, tenant)
-        keys = await self._keys.page(owner, limit + 1, after)
+        keys = await self.keys.page(owner, limit + 1, after)
         return ListedKeys(tuple(keys[:limit]), keys[limit - 1].prefix if len(keys) > limit else None)
 
     async def find(self, caller: Caller, prefix: str, *, lock: bool = False) -> ApiKey:
@@ -185,14 +185,14 @@ class KeyAdministration:
             NotFoundError: there is no such key, or its tenant is not the caller's.
         """
         administered_tenant(caller, None)
-        key = await self._keys.find_by_prefix(prefix, lock=lock) if is_prefix(prefix) else None
+        key = await self.keys.find_by_prefix(prefix, lock=lock) if is_prefix(prefix) else None
         if key is None or not (caller.is_operator or key.tenant == caller.tenant):
             raise NotFoundError(f"There is no key {prefix}, or you may not see it.")
         return key
 
     async def successors(self, keys: Sequence[ApiKey]) -> Mapping[str, str]:
         """The prefixes of these keys' successors by their own prefixes; keys without a successor are absent."""
-        return await self._keys.successors([key.prefix for key in keys])
+        return await self.keys.successors([key.prefix for key in keys])
 
     async def revoke(self, caller: Caller, prefix: str) -> ApiKey:
         """Revoke a key; revoking it again changes nothing.
@@ -202,7 +202,7 @@ class KeyAdministration:
             NotFoundError: there is no such key, or its tenant is not the caller's.
         """
         _refuse_more(caller, (await self.find(caller, prefix, lock=True)).role)
-        await self._keyring.revoke(prefix, by=caller)
+        await self.keyring.revoke(prefix, by=caller)
         return await self.find(caller, prefix, lock=True)
 
     async def rotate(
@@ -224,11 +224,11 @@ class KeyAdministration:
             raise InvalidDocumentError(
                 f"The key {prefix} is revoked or has expired. Create a new one with POST /v1/keys."
             )
-        if (successor := (await self._keys.successors([prefix])).get(prefix)) is not None:
+        if (successor := (await self.keys.successors([prefix])).get(prefix)) is not None:
             raise InvalidDocumentError(f"The key {prefix} has already been replaced by {successor}.")
         end = now + overlap
         until = end if key.expires_at is None else min(end, key.expires_at)
-        return await self._keyring.replace(key, until, lifetime, by=caller)
+        return await self.keyring.replace(key, until, lifetime, by=caller)
 
     async def _refuse_ended(self, caller: Caller, *others: str) -> None:
         """Refuse a caller whose key has just ended, so that it cannot create another one at that moment.
@@ -238,7 +238,7 @@ class KeyAdministration:
         """
         own = caller.subject or ""
         for prefix in filter(is_prefix, sorted({own, *others})):
-            key = await self._keys.find_by_prefix(prefix)
+            key = await self.keys.find_by_prefix(prefix)
             if prefix == own and (key is None or not key.is_valid(datetime.now(UTC))):
                 raise UnknownKeyError("This API key is unknown, expired or revoked.")
 
@@ -261,14 +261,14 @@ class SessionRules:
     issuer: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class SessionService:
     """Sessions of the console. A session's token is returned once and stored only by the browser."""
 
-    def __init__(self, sessions: SessionStore, keyring: Keyring, audit: AuditStore, rules: SessionRules) -> None:
-        self._sessions = sessions
-        self._keyring = keyring
-        self._audit = audit
-        self._rules = rules
+    sessions: SessionStore
+    keyring: Keyring
+    audit: AuditStore
+    rules: SessionRules
 
     async def begin_by_key(self, text: str) -> tuple[str, Session]:
         """Begin a session for the holder of a key; return its token and the stored session.
@@ -276,8 +276,8 @@ class SessionService:
         Raises:
             UnknownKeyError: the key is unknown, expired or revoked.
         """
-        key = await self._keyring.recognise(text)
-        end = datetime.now(UTC) + self._rules.lifetime
+        key = await self.keyring.recognise(text)
+        end = datetime.now(UTC) + self.rules.lifetime
         expires_at = end if key.expires_at is None else min(end, key.expires_at)
         return await self._begin(Session(key.caller, expires_at, key=key))
 
@@ -290,38 +290,38 @@ class SessionService:
         now = datetime.now(UTC)
         if expires_at <= now:
             raise UnknownKeyError("This token has expired. Sign in again.")
-        end = min(now + self._rules.lifetime, expires_at)
-        return await self._begin(Session(caller, end, issuer=self._rules.issuer))
+        end = min(now + self.rules.lifetime, expires_at)
+        return await self._begin(Session(caller, end, issuer=self.rules.issuer))
 
     async def _begin(self, session: Session) -> tuple[str, Session]:
         token = draw_session_token()
-        await self._sessions.add(hash_session_token(token), session)
+        await self.sessions.add(hash_session_token(token), session)
         means = "token" if session.key is None else "key"
         value = f"by {means}, ends {moment(session.expires_at)}"
-        await self._audit.add(AuditRecord(AuditAction.BEGIN_SESSION, value=value), session.caller)
+        await self.audit.add(AuditRecord(AuditAction.BEGIN_SESSION, value=value), session.caller)
         return token, session
 
     async def find(self, token: str) -> Session | None:
         """The session with this token unless it has ended; the use of its key is recorded."""
-        session = await self._sessions.find(hash_session_token(token)) if is_session_token(token) else None
+        session = await self.sessions.find(hash_session_token(token)) if is_session_token(token) else None
         now = datetime.now(UTC)
-        if session is None or not session.is_valid(now, self._rules.issuer):
+        if session is None or not session.is_valid(now, self.rules.issuer):
             return None
         if session.key is not None:
-            await self._keyring.note_use(session.key, now)
+            await self.keyring.note_use(session.key, now)
         return session
 
     async def end(self, token: str) -> None:
         """End the session with this token; do nothing if it has ended."""
         session = await self.find(token)
-        if session is not None and await self._sessions.delete(hash_session_token(token)):
-            await self._audit.add(AuditRecord(AuditAction.END_SESSION), session.caller)
+        if session is not None and await self.sessions.delete(hash_session_token(token)):
+            await self.audit.add(AuditRecord(AuditAction.END_SESSION), session.caller)
 
     async def end_all(self, token: str) -> None:
         """End all sessions of the holder of this session: in all browsers, by the same key."""
         session = await self.find(token)
-        if session is not None and await self._sessions.delete_all(session):
-            await self._audit.add(AuditRecord(AuditAction.END_SESSION, value="all"), session.caller)
+        if session is not None and await self.sessions.delete_all(session):
+            await self.audit.add(AuditRecord(AuditAction.END_SESSION, value="all"), session.caller)
 
 
 class OpenDoorError(OperatorError):

@@ -8,6 +8,7 @@ import base64
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Final, TypeVar
 
@@ -55,19 +56,22 @@ async def _restored(kept: str) -> Response:
     return Response(base64.b64decode(whole["body"]), whole["status"], whole["headers"])
 
 
+@dataclass(frozen=True, slots=True)
 class Once:
     """Executes a request unless that was done before.
 
     Only successful responses are stored. A refused request has changed nothing, so its key is free again.
     """
 
-    def __init__(self, request: Request, state: State, caller: Caller, key: str | None) -> None:
-        self._request, self._state, self._caller, self._key = request, state, caller, key
+    request: Request
+    state: State
+    caller: Caller
+    key: str | None
 
     @property
     def has_key(self) -> bool:
         """Whether the request may have been executed before."""
-        return self._key is not None
+        return self.key is not None
 
     async def answer(
         self,
@@ -93,12 +97,12 @@ class Once:
             KeyReusedError: the key was used for another request.
             InFlightError: the same request is being executed.
         """
-        if self._key is None:
+        if self.key is None:
             prepared = await prepare()
             async with self._services() as services:
                 done = await carry_out(services, prepared)
             return done[1] if isinstance(done, tuple) else done
-        claim = await self._claim(self._key, body)
+        claim = await self._claim(self.key, body)
         if isinstance(claim, bytes):
             answer = await again(claim.decode())
             answer.headers["Idempotency-Replayed"] = "true"
@@ -127,14 +131,14 @@ class Once:
                 _log.warning("an idempotency key was not renewed", error=type(error).__name__)
 
     async def _claim(self, key: str, body: bytes) -> Claim | bytes:
-        url = self._request.url
-        asked = sha256(f"{self._request.method} {url.path}?{url.query}\n".encode())
+        url = self.request.url
+        asked = sha256(f"{self.request.method} {url.path}?{url.query}\n".encode())
         asked.update(body)  # without a copy, since it may be large
-        rate = self._state.limits.idempotency_keys
+        rate = self.state.limits.idempotency_keys
         if rate is not None:
-            refuse_beyond(rate, self._caller.tenant, "requests with an Idempotency-Key")
+            refuse_beyond(rate, self.caller.tenant, "requests with an Idempotency-Key")
         async with self._services() as services:
-            return await services.idempotency().claim(self._caller, key, asked.digest())
+            return await services.idempotency().claim(self.caller, key, asked.digest())
 
     async def _release(self, claim: Claim) -> None:
         try:
@@ -145,8 +149,8 @@ class Once:
 
     @asynccontextmanager
     async def _services(self) -> AsyncIterator[Factory]:
-        async with self._state.database.transaction() as session:
-            yield services_of(self._state, session)
+        async with self.state.database.transaction() as session:
+            yield services_of(self.state, session)
 
 
 async def nothing() -> None:

@@ -19,17 +19,17 @@ class TenantPage:
     next_after: str | None
 
 
+@dataclass(frozen=True, slots=True)
 class TenantService:
     """Tenants by name, for the service and its operator."""
 
-    def __init__(self, tenants: TenantStore, quotas: QuotaStore, audit: AuditStore) -> None:
-        self._audit = audit
-        self._tenants = tenants
-        self._quotas = quotas
+    tenants: TenantStore
+    quotas: QuotaStore
+    audit: AuditStore
 
     async def policy(self, tenant: str) -> TenantPolicy:
         """A tenant's policy."""
-        return await self._tenants.policy(tenant)
+        return await self.tenants.policy(tenant)
 
     async def set_policy(self, tenant: str, policy: TenantPolicy, *, by: Caller | None = None) -> None:
         """Set a tenant's policy; the tenant is created if it is new.
@@ -40,8 +40,8 @@ class TenantService:
             InvalidDocumentError: the name of the tenant is invalid.
         """
         refuse_name(tenant)
-        await self._tenants.set_policy(tenant, policy)
-        await self._audit.add(AuditRecord(AuditAction.SET_POLICY, target=tenant, value=str(policy)), by)
+        await self.tenants.set_policy(tenant, policy)
+        await self.audit.add(AuditRecord(AuditAction.SET_POLICY, target=tenant, value=str(policy)), by)
 
     async def set_quota(self, tenant: str, quota: Quota) -> None:
         """Set a tenant's quota; the service's default applies to limits that are not set.
@@ -50,16 +50,16 @@ class TenantService:
             InvalidDocumentError: the name of the tenant is invalid.
         """
         refuse_name(tenant)
-        await self._quotas.set_quota(tenant, quota)
-        await self._audit.add(AuditRecord(AuditAction.SET_QUOTA, target=tenant, value=str(quota)), None)
+        await self.quotas.set_quota(tenant, quota)
+        await self.audit.add(AuditRecord(AuditAction.SET_QUOTA, target=tenant, value=str(quota)), None)
 
     async def all(self) -> list[tuple[str, TenantPolicy]]:
         """Every tenant with its policy."""
-        return await self._tenants.all()
+        return await self.tenants.all()
 
     async def page(self, name: str | None, limit: int, after: str | None) -> TenantPage:
         """A page of tenants with their numbers; only the tenant `name` unless that is None."""
-        listed = await self._tenants.counted(name, limit + 1, after)
+        listed = await self.tenants.counted(name, limit + 1, after)
         return TenantPage(tuple(listed[:limit]), listed[limit - 1].name if len(listed) > limit else None)
 
 
@@ -102,13 +102,13 @@ class TenantAdministration:
         return await self._tenants.page(None if caller.is_operator else own, limit, after)
 
 
+@dataclass(frozen=True, slots=True)
 class QuotaService:
     """Quotas of tenants. `usual` is the default for limits that a tenant does not have."""
 
-    def __init__(self, quotas: QuotaStore, usual: Quota, audit: AuditStore) -> None:
-        self._audit = audit
-        self._quotas = quotas
-        self._usual = usual
+    quotas: QuotaStore
+    usual: Quota
+    audit: AuditStore
 
     async def admit_version(self, tenant: str, size: int) -> None:
         """Refuse a version beyond the tenant's storage quota. A new entry is stored before this call.
@@ -124,8 +124,8 @@ class QuotaService:
         """
         if not (await self._of(tenant)).limits_storage:
             return
-        quota = (await self._quotas.quota(tenant, lock=True)).otherwise(self._usual)
-        entries, versions, stored = await self._quotas.stored(tenant)
+        quota = (await self.quotas.quota(tenant, lock=True)).otherwise(self.usual)
+        entries, versions, stored = await self.quotas.stored(tenant)
         planned = {"entries": entries, "versions": versions + 1, "bytes": stored + size}
         for name, number in planned.items():
             limit = quota.numbers.get(name)
@@ -142,11 +142,11 @@ class QuotaService:
             QuotaSpentError: with the time after which it may ask again.
         """
         limit = (await self._of(tenant)).advice
-        if limit is not None and await self._quotas.asked(tenant) > limit:
+        if limit is not None and await self.quotas.asked(tenant) > limit:
             raise QuotaSpentError(
                 f"The tenant {tenant} may ask {limit:,} new questions in 24 hours. Earlier questions can be "
                 "repeated at any time.",
-                math.ceil(await self._quotas.first_asked(tenant)),
+                math.ceil(await self.quotas.first_asked(tenant)),
             )
 
     async def read(self, caller: Caller, tenant: str | None) -> tuple[str, Quota, Usage]:
@@ -158,7 +158,7 @@ class QuotaService:
         """
         name = caller.tenant if tenant is None else tenant
         _refuse_other(caller, name)
-        return name, await self._of(name), await self._quotas.usage(name)
+        return name, await self._of(name), await self.quotas.usage(name)
 
     async def own(self, caller: Caller, tenant: str) -> Quota:
         """A tenant's own quota, without the defaults.
@@ -168,7 +168,7 @@ class QuotaService:
             InvalidDocumentError: the name of the tenant is invalid.
         """
         _refuse_other(caller, tenant)
-        return await self._quotas.quota(tenant)
+        return await self.quotas.quota(tenant)
 
     async def set(self, caller: Caller, tenant: str | None, quota: Quota) -> None:
         """Set a tenant's own quota; the default applies to limits that are not set.
@@ -181,11 +181,11 @@ class QuotaService:
             raise RoleNotAllowedError("Only operators may change quotas.")
         name = caller.tenant if tenant is None else tenant
         refuse_name(name)
-        await self._quotas.set_quota(name, quota)
-        await self._audit.add(AuditRecord(AuditAction.SET_QUOTA, target=name, value=str(quota)), caller)
+        await self.quotas.set_quota(name, quota)
+        await self.audit.add(AuditRecord(AuditAction.SET_QUOTA, target=name, value=str(quota)), caller)
 
     async def _of(self, tenant: str) -> Quota:
-        return (await self._quotas.quota(tenant)).otherwise(self._usual)
+        return (await self.quotas.quota(tenant)).otherwise(self.usual)
 
 
 def _refuse_other(caller: Caller, tenant: str) -> None:

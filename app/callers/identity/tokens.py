@@ -303,12 +303,12 @@ class Holder:
     expires_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
 class TokenReader:
     """Identifies the holder of a token of the trusted issuer."""
 
-    def __init__(self, trust: Trust, keys: IssuerKeys) -> None:
-        self._trust = trust
-        self._keys = keys
+    trust: Trust
+    keys: IssuerKeys
 
     async def caller(self, token: str) -> Caller:
         """The caller that holds a token; raises as `holder`."""
@@ -322,7 +322,7 @@ class TokenReader:
             RoleNotAllowedError: the token names no tenant or no role.
             IssuerUnavailableError: the issuer's keys are not known.
         """
-        claims = await self.claims(token, self._trust.audience)
+        claims = await self.claims(token, self.trust.audience)
         return Holder(self._caller(claims), datetime.fromtimestamp(min(int(claims["exp"]), _LAST), UTC))
 
     async def claims(self, token: str, audience: str) -> Mapping[str, Any]:
@@ -346,15 +346,15 @@ class TokenReader:
     async def _key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
         """The key that a token's header names, for its algorithm, if both are acceptable."""
         algorithm, kid = header.get("alg"), header.get("kid")
-        if algorithm not in self._trust.algorithms:
+        if algorithm not in self.trust.algorithms:
             raise jwt.InvalidAlgorithmError
         if not isinstance(kid, str):
             raise UnknownKeyError("This token does not say which key signed it (kid).")
-        jwk = await self._keys.key(kid)
+        jwk = await self.keys.key(kid)
         return jwt.PyJWK(dict(jwk), algorithm=jwk.get("alg") or algorithm)
 
     def _claims(self, token: str, key: jwt.PyJWK, audience: str) -> dict[str, Any]:
-        trust = self._trust
+        trust = self.trust
         claims: dict[str, Any] = jwt.decode(
             token,
             key,
@@ -367,16 +367,16 @@ class TokenReader:
         return claims
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
-        tenant, roles = self._trust.tenant_in(claims), self._trust.roles_in(claims)
+        tenant, roles = self.trust.tenant_in(claims), self.trust.roles_in(claims)
         if tenant is None or not is_tenant_name(tenant):
             raise RoleNotAllowedError(
-                f"This token names no tenant: its claim {self._trust.tenant_claim!r} must be a text of 1 to "
+                f"This token names no tenant: its claim {self.trust.tenant_claim!r} must be a text of 1 to "
                 f"{LONGEST_TENANT} printable characters."
             )
         if not roles:
-            known = ", ".join(self._trust.roles)
+            known = ", ".join(self.trust.roles)
             raise RoleNotAllowedError(
-                f"This token gives no role: its claim {self._trust.roles_claim!r} must have one of {known}."
+                f"This token gives no role: its claim {self.trust.roles_claim!r} must have one of {known}."
             )
         subject = claims["sub"]
         if not (1 <= len(subject) <= LONGEST_SUBJECT and subject.isprintable()):

@@ -134,13 +134,13 @@ class Job:
     rank: int = 0
 
 
+@dataclass(frozen=True, slots=True)
 class JobQueue:
     """Enqueues jobs in a session's transaction: the jobs exist if and only if it commits."""
 
-    def __init__(self, app: App, session: AsyncSession, ceiling: int = CEILING) -> None:
-        self._app = app
-        self._session = session
-        self._ceiling = ceiling
+    app: App
+    session: AsyncSession
+    ceiling: int = CEILING
 
     async def reconstruct(
         self, tenant: str, version_id: int, model_version: str, chunks: Mapping[tuple[int, ...], Lane]
@@ -166,11 +166,11 @@ class JobQueue:
     async def claimed(self, tenant: str, version_id: int, model_version: str) -> frozenset[int]:
         """The attributes of a version whose references are being computed, or wait in the tenant's line."""
         parameters = {"claims": _claims(version_id, model_version), "tenant": tenant}
-        return frozenset((await self._session.execute(_CLAIMED, parameters)).scalars())
+        return frozenset((await self.session.execute(_CLAIMED, parameters)).scalars())
 
     async def give_up(self, version_id: int, model_version: str, chunk: Sequence[int]) -> None:
         """End the claim on a chunk before its job ends, so that it can be enqueued again after the commit."""
-        await self._session.execute(_GIVE_UP, {"claim": _claim(version_id, model_version, chunk)})
+        await self.session.execute(_GIVE_UP, {"claim": _claim(version_id, model_version, chunk)})
 
     async def advise(self, tenant: str, advice_id: str) -> None:
         """Enqueue the job that answers an advice. It moves to the heavy lane if it turns out to be heavy."""
@@ -188,7 +188,7 @@ class JobQueue:
         """
         waiting = [{"tenant": tenant, "lane": lane.value} | asdict(_caused(job)) for job in jobs]
         if waiting:
-            await self._session.execute(_LINE_UP, waiting)
+            await self.session.execute(_LINE_UP, waiting)
             await self.go_on(tenant, lane)
 
     async def redo_failed(self, part: int) -> int:
@@ -196,7 +196,7 @@ class JobQueue:
 
         Nothing else would complete their work, such as an answer or a verdict.
         """
-        failed = (await self._session.execute(_FAILED, {"part": part})).all()
+        failed = (await self.session.execute(_FAILED, {"part": part})).all()
         # In the order of tenants, since their lines are locked.
         for row in sorted(failed, key=lambda row: row.arguments["tenant"]):
             arguments = dict(row.arguments)
@@ -207,17 +207,17 @@ class JobQueue:
 
     async def go_on_stalled(self) -> None:
         """Move on the lines of tenants that have no job in the queue, whose end would do so."""
-        for row in (await self._session.execute(_STALLED, {"lanes": [lane.value for lane in Lane]})).all():
+        for row in (await self.session.execute(_STALLED, {"lanes": [lane.value for lane in Lane]})).all():
             await self.go_on(row.tenant, Lane(row.lane))
 
     async def go_on(self, tenant: str, lane: Lane, ended: int = 0) -> None:
         """Move the tenant's next jobs to the queue, up to the ceiling. `ended` is a job that has just ended."""
-        await self._session.execute(_LOCK, {"tenant": tenant})
-        parameters = {"tenant": tenant, "lane": lane.value, "ended": ended, "ceiling": self._ceiling}
+        await self.session.execute(_LOCK, {"tenant": tenant})
+        parameters = {"tenant": tenant, "lane": lane.value, "ended": ended, "ceiling": self.ceiling}
         # A duplicate gives its place to the next job: without a job in the queue, nothing would move the line on.
         joined = False
         while not joined:
-            taken, joined = (await self._session.execute(_NEXT, parameters)).all(), True
+            taken, joined = (await self.session.execute(_NEXT, parameters)).all(), True
             for place, row in enumerate(sorted(taken, key=lambda row: (row.rank, row.id))):
                 # A tenant's first job precedes the second one of any other.
                 job = Job(row.task, row.arguments, row.claim, row.rank)
@@ -225,8 +225,8 @@ class JobQueue:
 
     async def _defer(self, tenant: str, lane: Lane, job: Job, priority: int) -> bool:
         """Add a job to the queue; False if its claim is there already."""
-        connection = await driver_connection(self._session)
-        deferrer = self._app.configure_task(
+        connection = await driver_connection(self.session)
+        deferrer = self.app.configure_task(
             job.task, queue=lane.value, priority=priority, queueing_lock=job.claim, connection=connection
         )
         try:
