@@ -33,7 +33,7 @@ from app.requests.service.verifications import VerificationService
 from app.requests.service.work import DataRequestWork
 from app.requests.store.data_requests import DataRequestStore, GrantStore
 from app.requests.store.handovers import HandoverStore, LeaseStore, VerificationStore
-from app.retention import RetentionService, RetentionStore
+from app.retention import RetentionService
 from app.tenants.model import NO_QUOTA, Quota
 from app.tenants.service import QuotaService, TenantAdministration, TenantService
 from app.tenants.store import QuotaStore, TenantStore
@@ -100,8 +100,7 @@ class Factory:
 
     def retention(self) -> RetentionService:
         """The service that deletes expired data."""
-        store = RetentionStore(self.session)
-        return RetentionService(store, self.idempotency(), self.data_request_work(), self.jobs())
+        return RetentionService(self.session, self.idempotency(), self.data_request_work(), self.jobs())
 
     def idempotency(self) -> IdempotencyService:
         """The service for idempotency keys."""

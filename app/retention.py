@@ -1,15 +1,14 @@
 """The deletion of expired data, in small parts, so that nobody waits long."""
 
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
 from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.audit.model import DELETE_VERSION
-from app.platform.database.base import Store
 from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import JobQueue
 from app.requests.model.data_requests import OPEN
@@ -75,40 +74,6 @@ _SESSIONS = text(
 )
 
 
-class RetentionStore(Store):
-    """Deletes expired data."""
-
-    async def try_lock(self) -> bool:
-        """Take the right to delete until the transaction ends; False if another process has it."""
-        return bool((await self._session.execute(_TRY_LOCK)).scalar())
-
-    async def delete_advice(self, age: timedelta) -> int:
-        """Delete some finished advice older than `age`, with its questions; return the number."""
-        return await self._delete(_OLD_ADVICE, _ADVICE, {"age": age})
-
-    async def delete_versions(self, kept: int) -> int:
-        """Delete some versions of entries with more than `kept`, with their advice; return their number."""
-        return await self._delete(_OLD_VERSIONS, _VERSIONS, {"kept": kept})
-
-    async def _delete(self, old: TextClause, deletion: TextClause, limits: Mapping[str, object]) -> int:
-        ids = (await self._session.execute(old, {"part": PART, "open": _OPEN, **limits})).scalars().all()
-        deleted = await self._session.execute(deletion, {"ids": ids, "open": _OPEN})
-        return len(deleted.all())
-
-    async def delete_deliveries(self, age: timedelta) -> int:
-        """Delete some deliveries older than `age`; return their number."""
-        deleted = await self._session.execute(_DELIVERIES, {"age": age, "part": PART})
-        return len(deleted.all())
-
-    async def delete_failed_jobs(self, age: timedelta) -> int:
-        """Delete some jobs that failed before `age`; return their number."""
-        return len((await self._session.execute(_FAILED_JOBS, {"age": age, "part": PART})).all())
-
-    async def delete_sessions(self) -> int:
-        """Delete some expired sessions; return their number."""
-        return len((await self._session.execute(_SESSIONS, {"part": PART})).all())
-
-
 #: How long failed jobs are stored, so that their cause can be found.
 FAILED_JOBS_KEPT: Final = timedelta(days=7)
 
@@ -142,43 +107,52 @@ class Retention:
     request_days: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class RetentionService:
     """Deletes expired data and finishes abandoned work, a part in every transaction."""
 
-    def __init__(
-        self, store: RetentionStore, idempotency: IdempotencyService, requests: DataRequestWork, jobs: JobQueue
-    ) -> None:
-        self._store = store
-        self._jobs = jobs
-        self._requests = requests
-        self._idempotency = idempotency
+    session: AsyncSession
+    idempotency: IdempotencyService
+    requests: DataRequestWork
+    jobs: JobQueue
 
     async def sweep(self, what: Swept, retention: Retention) -> int:
         """Sweep a part of what is due unless another worker does; return the number of rows."""
-        return await self._parts(retention)[what]() if await self._store.try_lock() else 0
+        if not (await self.session.execute(_TRY_LOCK)).scalar():
+            return 0
+        match what:
+            case Swept.IDEMPOTENCY_KEYS:
+                rows = await self.idempotency.forget(PART)
+            case Swept.DELIVERIES:
+                rows = await self._delete(_DELIVERIES, age=KEPT)
+            case Swept.SESSIONS:
+                rows = await self._delete(_SESSIONS)
+            case Swept.UNDONE_JOBS:
+                await self.jobs.go_on_stalled()
+                rows = await self.jobs.redo_failed(PART)
+            case Swept.FAILED_JOBS:
+                rows = await self._delete(_FAILED_JOBS, age=FAILED_JOBS_KEPT)
+            case Swept.ANSWERED_REQUESTS:  # jobs answer these when they end, unless they die first
+                rows = await self.requests.settle()
+            case _:
+                rows = await self._sweep_aged(what, retention)
+        return rows
 
-    def _parts(self, retention: Retention) -> dict[Swept, Callable[[], Awaitable[int]]]:
-        return {
-            Swept.IDEMPOTENCY_KEYS: lambda: self._idempotency.forget(PART),
-            Swept.DELIVERIES: lambda: self._store.delete_deliveries(KEPT),
-            Swept.SESSIONS: self._store.delete_sessions,
-            Swept.UNDONE_JOBS: self._redo,
-            Swept.FAILED_JOBS: lambda: self._store.delete_failed_jobs(FAILED_JOBS_KEPT),
-            # Jobs answer these when they end, unless they die first.
-            Swept.ANSWERED_REQUESTS: self._requests.settle,
-            Swept.REQUESTS: lambda: _aged(retention.request_days, self._requests.expire),
-            Swept.ADVICE: lambda: _aged(retention.advice_days, self._store.delete_advice),
-            Swept.VERSIONS: lambda: _limited(retention.versions, self._store.delete_versions),
-        }
+    async def _sweep_aged(self, what: Swept, retention: Retention) -> int:
+        """Sweep what the settings may keep without limit."""
+        if what is Swept.REQUESTS and retention.request_days is not None:
+            return await self.requests.expire(timedelta(days=retention.request_days))
+        if what is Swept.ADVICE and retention.advice_days is not None:
+            return await self._delete_unneeded(_OLD_ADVICE, _ADVICE, age=timedelta(days=retention.advice_days))
+        if what is Swept.VERSIONS and retention.versions is not None:
+            return await self._delete_unneeded(_OLD_VERSIONS, _VERSIONS, kept=retention.versions)
+        return 0
 
-    async def _redo(self) -> int:
-        await self._jobs.go_on_stalled()
-        return await self._jobs.redo_failed(PART)
+    async def _delete_unneeded(self, old: TextClause, deletion: TextClause, **limits: object) -> int:
+        """Lock what no open request needs, and delete what none needs by then."""
+        ids = (await self.session.execute(old, {"part": PART, "open": _OPEN, **limits})).scalars().all()
+        deleted = await self.session.execute(deletion, {"ids": ids, "open": _OPEN})
+        return len(deleted.all())
 
-
-async def _aged(days: int | None, end: Callable[[timedelta], Awaitable[int]]) -> int:
-    return 0 if days is None else await end(timedelta(days=days))
-
-
-async def _limited(most: int | None, delete: Callable[[int], Awaitable[int]]) -> int:
-    return 0 if most is None else await delete(most)
+    async def _delete(self, deletion: TextClause, **limits: object) -> int:
+        return len((await self.session.execute(deletion, {"part": PART, **limits})).all())

@@ -40,20 +40,17 @@ class RequiredPrivacy:
 
     def stricter_of(self, other: Self) -> Self:
         """The limits of both, the stricter one where both have one."""
-        return type(self)(
-            _merged(self.at_least, other.at_least, higher=True), _merged(self.at_most, other.at_most, higher=False)
-        )
+        least, most = dict(other.at_least), dict(other.at_most)
+        for name, limit in self.at_least.items():
+            least[name] = max(limit, least.get(name, limit))
+        for name, limit in self.at_most.items():
+            most[name] = min(limit, most.get(name, limit))
+        return type(self)(dict(sorted(least.items())), dict(sorted(most.items())))
 
     def in_words(self) -> Iterator[tuple[str, str]]:
         """The criteria with their limits in words: `k >= 5`."""
         yield from ((name, f"{name} >= {limit:g}") for name, limit in self.at_least.items())
         yield from ((name, f"{name} <= {limit:g}") for name, limit in self.at_most.items())
-
-
-def _merged(one: Mapping[str, float], other: Mapping[str, float], *, higher: bool) -> dict[str, float]:
-    stricter = max if higher else min
-    both = {name: stricter(one[name], other[name]) for name in one.keys() & other.keys()}
-    return dict(sorted({**one, **other, **both}.items()))
 
 
 NOTHING_REQUIRED = RequiredPrivacy()
@@ -149,11 +146,6 @@ class Quota:
     def numbers(self) -> dict[str, int]:
         """The limits that are set, by name."""
         return {name: limit for name, limit in asdict(self).items() if limit is not None}
-
-    @property
-    def limits_storage(self) -> bool:
-        """Whether storage is limited."""
-        return not self.numbers.keys().isdisjoint(("entries", "versions", "bytes"))
 
     def otherwise(self, usual: Self) -> Self:
         """This quota, with the default's limits where it has none."""

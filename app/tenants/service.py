@@ -57,17 +57,12 @@ class TenantService:
         """Every tenant with its policy."""
         return await self.tenants.all()
 
-    async def page(self, name: str | None, limit: int, after: str | None) -> TenantPage:
-        """A page of tenants with their numbers; only the tenant `name` unless that is None."""
-        listed = await self.tenants.counted(name, limit + 1, after)
-        return TenantPage(tuple(listed[:limit]), listed[limit - 1].name if len(listed) > limit else None)
 
-
+@dataclass(frozen=True, slots=True)
 class TenantAdministration:
     """The policies of tenants, for callers."""
 
-    def __init__(self, tenants: TenantService) -> None:
-        self._tenants = tenants
+    service: TenantService
 
     async def policy(self, caller: Caller, tenant: str | None) -> tuple[str, TenantPolicy]:
         """A tenant (the caller's own if None) and its policy.
@@ -76,7 +71,7 @@ class TenantAdministration:
             RoleNotAllowedError: the caller may not administer this tenant.
         """
         owner = administered_tenant(caller, tenant)
-        return owner, await self._tenants.policy(owner)
+        return owner, await self.service.tenants.policy(owner)
 
     async def set_policy(self, caller: Caller, tenant: str | None, policy: TenantPolicy) -> str:
         """Set the policy of a tenant (the caller's own if None) and return its name.
@@ -86,7 +81,7 @@ class TenantAdministration:
             InvalidDocumentError: the name of the tenant is invalid.
         """
         owner = administered_tenant(caller, tenant)
-        await self._tenants.set_policy(owner, policy, by=caller)
+        await self.service.set_policy(owner, policy, by=caller)
         return owner
 
     async def tenants(self, caller: Caller, limit: int, after: str | None) -> TenantPage:
@@ -99,7 +94,8 @@ class TenantAdministration:
         own = administered_tenant(caller, None)
         if after is not None:
             refuse_name(after)
-        return await self._tenants.page(None if caller.is_operator else own, limit, after)
+        listed = await self.service.tenants.counted(None if caller.is_operator else own, limit + 1, after)
+        return TenantPage(tuple(listed[:limit]), listed[limit - 1].name if len(listed) > limit else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +118,7 @@ class QuotaService:
         Raises:
             QuotaExceededError: the limit that would be exceeded.
         """
-        if not (await self._of(tenant)).limits_storage:
+        if (await self._of(tenant)).numbers.keys().isdisjoint(("entries", "versions", "bytes")):
             return
         quota = (await self.quotas.quota(tenant, lock=True)).otherwise(self.usual)
         entries, versions, stored = await self.quotas.stored(tenant)

@@ -10,11 +10,10 @@ from typing import Final
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from sqlalchemy import Index, LargeBinary, and_, any_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.platform.callers import Caller
-from app.platform.database.base import Base, created_at
+from app.platform.database.base import Base, Store, created_at
 from app.platform.errors import InFlightError, KeyReusedError
 
 
@@ -61,11 +60,8 @@ class Claim:
     number: uuid.UUID
 
 
-class IdempotencyService:
+class IdempotencyService(Store):
     """Claims requests and stores their responses."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def claim(self, caller: Caller, key: str, fingerprint: bytes) -> Claim | bytes:
         """Claim a request, or return its response if it has already been executed.
