@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
 import orjson
@@ -52,7 +51,10 @@ def kind_of(schema: Schema) -> Markup:
     kind = escape("list" if schema.get("type") == "array" else schema.get("type", "any JSON value"))
     kind += Markup(" ({})").format(limits) if limits else ""
     held = schema.get("items") or schema.get("additionalProperties")
-    return kind + Markup(" of ") + _one_kind(held) if isinstance(held, Mapping) else kind
+    if not isinstance(held, Mapping):
+        return kind
+    is_choice = not held.keys().isdisjoint(("anyOf", "oneOf", "enum"))
+    return kind + (Markup(" of ({})") if is_choice else Markup(" of {}")).format(kind_of(held))
 
 
 def content_of(part: Mapping[str, Any]) -> Markup:
@@ -87,12 +89,6 @@ def _limits(schema: Schema) -> Iterator[str]:
         yield f"below {schema['exclusiveMaximum']}"
 
 
-def _one_kind(schema: Schema) -> Markup:
-    """The type of the items of a list or an object, in brackets if there are several."""
-    kind = kind_of(schema)
-    return Markup("({})").format(kind) if "anyOf" in schema or "oneOf" in schema or "enum" in schema else kind
-
-
 _TEMPLATES: Final = Environment(
     loader=PackageLoader("app"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
 )
@@ -115,45 +111,13 @@ _HTML, _JSON, _CSS = "text/html", "application/json", "text/css"
 _LINKS = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"'
 
 
-class Site:
-    """The documents about the service, each built once.
-
-    Args:
-        describe: returns the OpenAPI document.
-    """
-
-    def __init__(self, describe: Callable[[], Mapping[str, Any]]) -> None:
-        self._describe = describe
-
-    @cached_property
-    def document(self) -> bytes:
-        """The OpenAPI document as JSON."""
-        return orjson.dumps(self._describe())
-
-    @cached_property
-    def reference(self) -> bytes:
-        """The reference of all operations and models. The first call takes a tenth of a second."""
-        api = self._describe()
-        groups: dict[str, list[tuple[str, str, Any]]] = {}
-        for path, methods in (*api["paths"].items(), *api["webhooks"].items()):
-            for method, operation in methods.items():
-                groups.setdefault(operation["tags"][0], []).append((method, path, operation))
-        return _page("reference.html", api=api, groups=groups)
-
-    @cached_property
-    def style(self) -> bytes:
-        """The style sheet of the pages."""
-        return _page("style.css")
-
-    def home(self, *, needs_key: bool) -> bytes:
-        """The home page: what the service is, and how to begin."""
-        return _page("home.html", info=self._describe()["info"], needs_key=needs_key)
-
-    def index(self, *, needs_key: bool) -> bytes:
-        """The home page as JSON."""
-        links = {"documentation": "/docs", "openapi": "/openapi.json", "readiness": "/readyz"}
-        info = self._describe()["info"]
-        return orjson.dumps({"name": info["title"], "version": info["version"], "needs_key": needs_key} | links)
+def reference_of(api: Mapping[str, Any]) -> bytes:
+    """The reference of all operations and models of an OpenAPI document. It takes a tenth of a second."""
+    groups: dict[str, list[tuple[str, str, Any]]] = {}
+    for path, methods in (*api["paths"].items(), *api["webhooks"].items()):
+        for method, operation in methods.items():
+            groups.setdefault(operation["tags"][0], []).append((method, path, operation))
+    return _page("reference.html", api=api, groups=groups)
 
 
 def _page(template: str, **values: Any) -> bytes:  # noqa: ANN401 -- what the template shows
@@ -178,10 +142,13 @@ async def read_home(
     accept: Annotated[str | None, Header(description="`application/json` for the same as JSON")] = None,
 ) -> Response:
     """Says what the service is, its version, where to read more, and whether a key is needed."""
-    site, needs_key = _site(request), not state.development_mode
-    is_json = preferred(accept, (_HTML, _JSON)) == _JSON
-    body = site.index(needs_key=needs_key) if is_json else site.home(needs_key=needs_key)
-    return _answer(known, body, _JSON if is_json else _HTML, {"Vary": "Accept", "Link": _LINKS})
+    info, needs_key = request.app.openapi()["info"], not state.development_mode
+    further = {"Vary": "Accept", "Link": _LINKS}
+    if preferred(accept, (_HTML, _JSON)) == _HTML:
+        return _answer(known, _page("home.html", info=info, needs_key=needs_key), _HTML, further)
+    links = {"documentation": "/docs", "openapi": "/openapi.json", "readiness": "/readyz"}
+    index = {"name": info["title"], "version": info["version"], "needs_key": needs_key, **links}
+    return _answer(known, orjson.dumps(index), _JSON, further)
 
 
 @documentation.get(
@@ -192,8 +159,7 @@ async def read_home(
 )
 async def read_reference(request: Request, known: KnownTagsDependency) -> Response:
     """Returns the reference of all operations and models, without scripts or foreign content."""
-    site = _site(request)
-    return _answer(known, await to_thread.run_sync(lambda: site.reference), _HTML)
+    return _answer(known, await to_thread.run_sync(request.app.state.reference), _HTML)
 
 
 @documentation.get(
@@ -202,9 +168,9 @@ async def read_reference(request: Request, known: KnownTagsDependency) -> Respon
     response_class=Response,
     responses=_answers("The style sheet", _CSS),
 )
-async def read_style(request: Request, known: KnownTagsDependency) -> Response:
+async def read_style(known: KnownTagsDependency) -> Response:
     """Returns the style sheet of `/` and `/docs`."""
-    return _answer(known, _site(request).style, _CSS)
+    return _answer(known, _page("style.css"), _CSS)
 
 
 @documentation.get(
@@ -215,13 +181,7 @@ async def read_style(request: Request, known: KnownTagsDependency) -> Response:
 )
 async def read_openapi(request: Request, known: KnownTagsDependency) -> Response:
     """Describes every operation with its fields, examples and problems."""
-    site = _site(request)
-    return _answer(known, await to_thread.run_sync(lambda: site.document), _JSON)
-
-
-def _site(request: Request) -> Site:
-    site: Site = request.app.state.site
-    return site
+    return _answer(known, orjson.dumps(await to_thread.run_sync(request.app.openapi)), _JSON)
 
 
 def _answer(

@@ -16,7 +16,7 @@ from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
 from starlette.exceptions import HTTPException
 
-from app.about import Site
+from app.about import reference_of
 from app.advice.service.recent_versions import RecentVersions
 from app.advice.store.announcements import Announcements
 from app.audit.service import AuditService, Signer, signer_of
@@ -108,7 +108,7 @@ def create_app(
         app.include_router(router, dependencies=[Depends(refuse_odd_parameters)])
     # FastAPI's documented way to change the document.
     app.openapi = cache(lambda: openapi(app, ROUTERS))  # type: ignore[method-assign]
-    app.state.site = Site(app.openapi)
+    app.state.reference = cache(lambda: reference_of(app.openapi()))
     return app
 
 
@@ -131,15 +131,22 @@ async def running_state(
     Raises:
         OpenDoorError: no key exists yet, and others can reach the host.
     """
-    url = _database_url(settings)
+    url = settings.database_url
+    if url is None:
+        message = "the API needs a database: set AEGIS_DATABASE_URL, or use `aegis-server serve`"
+        raise ValueError(message)
     database = shared or Database(url, pool_size=settings.pool_size)
     announcements, queue, probe = Announcements(url), queue_app(url), Probe(url)
     tokens = token_reader(settings)
     try:
-        await _read_revisions()
+        for read in (newest_revision, known_revisions):  # from files, so that no check of the database waits for that
+            await to_thread.run_sync(read)
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings)
             signer = await _ready_log(Factory(session, queue).audit(), settings)
+        # Small counts need consent only once a service has keys.
+        usual = SmallCounts.ACCEPT if development_mode else SmallCounts.CONFIRM
+        small_counts = usual if settings.small_counts is None else SmallCounts(settings.small_counts)
         checking = uploads.checking_children()
         making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING)
         async with _warm(checking[Lane.LIGHT], [*checking.values(), making]), announcements.listening():
@@ -155,7 +162,7 @@ async def running_state(
                 question_budget=settings.question_budget,
                 tenant_jobs=settings.tenant_jobs,
                 policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
-                admission=_admission(settings, development_mode=development_mode),
+                admission=Admission(SmallCountsGate(small_counts), required_by(settings)),
                 development_mode=development_mode,
                 metrics=metrics,
                 limits=Limits.by(settings, development_mode=development_mode),
@@ -187,19 +194,6 @@ async def _warm(first: ChildProcess, later: Sequence[ChildProcess]) -> AsyncIter
         keeping.cancel()
 
 
-async def _read_revisions() -> None:
-    """Read the revisions from their files in advance, so that no check of the database waits for that."""
-    for read in (newest_revision, known_revisions):
-        await to_thread.run_sync(read)
-
-
-def _database_url(settings: Settings) -> str:
-    if settings.database_url is None:
-        message = "the API needs a database: set AEGIS_DATABASE_URL, or use `aegis-server serve`"
-        raise ValueError(message)
-    return settings.database_url
-
-
 async def _ready_log(audit: AuditService, settings: Settings) -> Signer | None:
     """The signer of receipts, after publishing its key. Warns if the log is unprotected or unsigned."""
     if await audit.is_changeable():
@@ -214,29 +208,18 @@ async def _ready_log(audit: AuditService, settings: Settings) -> Signer | None:
     return signer
 
 
-def _admission(settings: Settings, *, development_mode: bool) -> Admission:
-    """The requirements of new versions. Small counts need consent only once a service has keys."""
-    rule = SmallCounts.ACCEPT if development_mode else SmallCounts.CONFIRM
-    if settings.small_counts is not None:
-        rule = SmallCounts(settings.small_counts)
-    return Admission(SmallCountsGate(rule), required_by(settings))
-
-
 def run(settings: Settings, example: str = "") -> None:
     """Serve until SIGTERM. When ready, print curl commands with `example` as the entry file."""
-    with tracer_for(settings.traces_endpoint, "aegis-api") as tracer:
-        _serve(settings, example, tracer)
 
-
-def _serve(settings: Settings, example: str, tracer: Tracer) -> None:
     async def greet() -> None:
         host, port = listening.getsockname()[:2]
         sys.stdout.write(_greeting(host, port, example or "entry.json", has_console=settings.console))
         sys.stdout.flush()
 
-    app = create_app(settings, greet, tracer, example)
-    server, listening = listening_server(settings, app)
-    server.run(sockets=[listening, *_metrics_sockets(settings, app)])
+    with tracer_for(settings.traces_endpoint, "aegis-api") as tracer:
+        app = create_app(settings, greet, tracer, example)
+        server, listening = listening_server(settings, app)
+        server.run(sockets=[listening, *_metrics_sockets(settings, app)])
 
 
 def listening_server(settings: Settings, app: FastAPI) -> tuple[Server, socket.socket]:

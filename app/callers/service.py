@@ -1,5 +1,6 @@
 """API keys, their administration, and the console's sessions."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,7 +22,6 @@ from app.platform.callers import (
     hash_key,
     hash_session_token,
     is_prefix,
-    is_session_token,
     prefix_of,
     refuse_name,
 )
@@ -52,8 +52,7 @@ class Keyring:
         drawn = None if given is None else (given, prefix_of(given) or "")
         if drawn is not None and not drawn[1]:
             raise OperatorError("the first key must be `aegis_`, 8 hexadecimal digits, `_` and 43 of A-Z a-z 0-9 - _")
-        text, _ = await self._create(DEFAULT_TENANT, Role.OPERATOR, None, by=None, drawn=drawn)
-        return text
+        return (await self.create(DEFAULT_TENANT, Role.OPERATOR, drawn=drawn))[0]
 
     async def needs_first(self) -> bool:
         """Whether no key was ever created; if so, other processes that ask wait until this transaction ends."""
@@ -61,40 +60,27 @@ class Keyring:
         return not await self.keys.any_created()
 
     async def create(
-        self, tenant: str, role: Role, lifetime: timedelta | None = None, *, by: Caller | None = None
+        self,
+        tenant: str,
+        role: Role,
+        lifetime: timedelta | None = None,
+        replaces: str | None = None,
+        *,
+        by: Caller | None = None,
+        drawn: tuple[str, str] | None = None,
     ) -> tuple[str, ApiKey]:
         """Create a key for `tenant`. Only its hash is stored, so its text cannot be read again.
 
         Args:
             lifetime: None for a key that never expires.
+            replaces: the prefix of its predecessor.
             by: who creates it; None for the operator of the process.
+            drawn: its text and its prefix; by default, new ones.
 
         Raises:
             InvalidDocumentError: the name of the tenant is invalid.
         """
         refuse_name(tenant)
-        return await self._create(tenant, role, lifetime, by=by)
-
-    async def replace(
-        self, key: ApiKey, until: datetime, lifetime: timedelta | None = None, *, by: Caller | None = None
-    ) -> tuple[str, ApiKey]:
-        """Create the successor of a key, which ends at `until`. The lifetime is by default that of the old key."""
-        await self.keys.set_expiry(key.prefix, until)
-        text, made = await self._create(key.tenant, key.role, lifetime or key.lifetime, key.prefix, by=by)
-        value = f"by {made.prefix}, ends {moment(until)}"
-        await self.audit.add(AuditRecord(AuditAction.REPLACE_KEY, target=key.prefix, value=value), by)
-        return text, made
-
-    async def _create(
-        self,
-        tenant: str,
-        role: Role,
-        lifetime: timedelta | None,
-        replaces: str | None = None,
-        *,
-        by: Caller | None,
-        drawn: tuple[str, str] | None = None,
-    ) -> tuple[str, ApiKey]:
         text, prefix = drawn or draw_key()
         now = datetime.now(UTC)
         expires_at = None if lifetime is None else now + lifetime
@@ -102,6 +88,16 @@ class Keyring:
         await self.keys.add(key, hash_key(text))
         await self.audit.add(AuditRecord(AuditAction.CREATE_KEY, target=prefix, value=f"{role} of {tenant}"), by)
         return text, key
+
+    async def replace(
+        self, key: ApiKey, until: datetime, lifetime: timedelta | None = None, *, by: Caller | None = None
+    ) -> tuple[str, ApiKey]:
+        """Create the successor of a key, which ends at `until`. The lifetime is by default that of the old key."""
+        await self.keys.change(key.prefix, expires_at=until)
+        text, made = await self.create(key.tenant, key.role, lifetime or key.lifetime, key.prefix, by=by)
+        value = f"by {made.prefix}, ends {moment(until)}"
+        await self.audit.add(AuditRecord(AuditAction.REPLACE_KEY, target=key.prefix, value=value), by)
+        return text, made
 
     async def recognise(self, text: str) -> ApiKey:
         """The key with this text; its use is recorded.
@@ -119,7 +115,7 @@ class Keyring:
     async def note_use(self, key: ApiKey, now: datetime) -> None:
         """Record the last use of a key, to the hour."""
         if key.last_used_at is None or now - key.last_used_at > LAST_USE_STEP:
-            await self.keys.note_use(key.prefix, now)
+            await self.keys.change(key.prefix, last_used_at=now)
 
     async def all(self) -> list[ApiKey]:
         """Every key ever created, including revoked and expired ones."""
@@ -303,7 +299,8 @@ class SessionService:
 
     async def find(self, token: str) -> Session | None:
         """The session with this token unless it has ended; the use of its key is recorded."""
-        session = await self.sessions.find(hash_session_token(token)) if is_session_token(token) else None
+        is_token = re.fullmatch(r"[A-Za-z0-9_-]{43}", token) is not None
+        session = await self.sessions.find(hash_session_token(token)) if is_token else None
         now = datetime.now(UTC)
         if session is None or not session.is_valid(now, self.rules.issuer):
             return None

@@ -80,13 +80,9 @@ class KeyStore(Store):
             wanted = wanted.where(ApiKeyRow.id < last.scalar_subquery())
         return [to_key(row, name) for row, name in await self._session.execute(wanted)]
 
-    async def note_use(self, prefix: str, now: datetime) -> None:
-        """Record the last use of a key."""
-        await self._session.execute(update(ApiKeyRow).where(ApiKeyRow.prefix == prefix).values(last_used_at=now))
-
-    async def set_expiry(self, prefix: str, expires_at: datetime) -> None:
-        """Change when a key expires."""
-        await self._session.execute(update(ApiKeyRow).where(ApiKeyRow.prefix == prefix).values(expires_at=expires_at))
+    async def change(self, prefix: str, **times: datetime) -> None:
+        """Change the `last_used_at` or the `expires_at` of a key."""
+        await self._session.execute(update(ApiKeyRow).where(ApiKeyRow.prefix == prefix).values(times))
 
     async def revoke(self, prefix: str) -> bool:
         """Revoke the key with this prefix; False if there is none. A second call does not change the time."""

@@ -9,7 +9,7 @@ import typer
 from app.cli.commands import fail
 from app.cli.environment import DataDir, on_services
 from app.factory import Factory
-from app.platform.callers import ApiKey, Role
+from app.platform.callers import Role
 from app.settings import numbers_by_name
 from app.tenants.api import privacy_in
 from app.tenants.model import Quota
@@ -38,7 +38,10 @@ def set_tenant(
     """
     changes: dict[str, Any] = {} if require is None else {"required_privacy": privacy_in(require)}
     changes |= {} if sign_off is None else {"demands_sign_off": sign_off}
-    own = None if quota is None else quota_in(quota)
+    try:
+        own = None if quota is None else Quota.from_numbers(numbers_by_name(quota))
+    except ValueError as error:
+        fail(f"--quota: {error}")
 
     async def change(services: Factory) -> None:
         known = services.tenants()
@@ -54,14 +57,6 @@ def list_tenants(data_dir: DataDir = None) -> None:
     for name, policy in on_services(data_dir, lambda services: services.tenants().all()):
         line = (name, str(policy.required_privacy or "nothing required"), *(["sign-off"] * policy.demands_sign_off))
         typer.echo("\t".join(line))
-
-
-def quota_in(text: str) -> Quota:
-    """The quota in a text like `entries=100,advice=500`; exit with a message if it is invalid."""
-    try:
-        return Quota.from_numbers(numbers_by_name(text))
-    except ValueError as error:
-        fail(f"--quota: {error}")
 
 
 def create_key(
@@ -84,7 +79,14 @@ def create_key(
 def list_keys(data_dir: DataDir = None) -> None:
     """List every key ever created: prefix, tenant, role, whether it is valid, and when it was last used."""
     for key in on_services(data_dir, lambda services: services.keyring().all()):
-        typer.echo("\t".join(_key_line(key)))
+        if key.revoked_at is not None:
+            state = f"revoked {key.revoked_at:%Y-%m-%d}"
+        elif key.expires_at is not None:
+            state = f"{'expires' if key.is_valid(datetime.now(UTC)) else 'expired'} {key.expires_at:%Y-%m-%d}"
+        else:
+            state = "valid"
+        used = "never used" if key.last_used_at is None else f"used {key.last_used_at:%Y-%m-%d}"
+        typer.echo(f"{key.prefix}\t{key.tenant}\t{key.role.value}\t{state}\t{used}")
 
 
 def revoke_key(
@@ -98,14 +100,3 @@ def revoke_key(
 def renew_server_key(data_dir: DataDir = None) -> None:
     """Replace the key of the digests shown to others, and compute these digests again. Print their number."""
     typer.echo(on_services(data_dir, lambda services: services.server_key().renew()))
-
-
-def _key_line(key: ApiKey) -> tuple[str, ...]:
-    if key.revoked_at is not None:
-        state = f"revoked {key.revoked_at:%Y-%m-%d}"
-    elif key.expires_at is not None:
-        state = f"{'expires' if key.is_valid(datetime.now(UTC)) else 'expired'} {key.expires_at:%Y-%m-%d}"
-    else:
-        state = "valid"
-    used = "never used" if key.last_used_at is None else f"used {key.last_used_at:%Y-%m-%d}"
-    return key.prefix, key.tenant, key.role.value, state, used

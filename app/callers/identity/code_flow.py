@@ -112,7 +112,11 @@ class CodeFlow:
             IssuerUnavailableError: the issuer does not respond, or its response is invalid.
         """
         tokens = await self._tokens(code, _derived(pending, "verifier"))
-        await self._check_id_token(str(tokens.get("id_token")), _derived(pending, "nonce"))
+        claims = await self._reader.claims(str(tokens.get("id_token")), self._client.id)  # checked by section 3.1.3.7
+        if claims.get("azp", self._client.id) != self._client.id:
+            raise UnknownKeyError("This ID token is for another client (azp). Sign in again.")
+        if not _are_equal(str(claims.get("nonce")), _derived(pending, "nonce")):
+            raise UnknownKeyError("This ID token is from another sign-in (nonce). Sign in again.")
         return await self._reader.holder(str(tokens.get("access_token")))
 
     def code(self, pending: str, answer: Answer) -> str:
@@ -121,7 +125,8 @@ class CodeFlow:
         Raises:
             UnknownKeyError: the response is not for this pending sign-in, or the issuer has refused.
         """
-        if not (_is_pending(pending) and _are_equal(answer.state, _derived(pending, "state"))):
+        is_pending = re.match(r"[A-Za-z0-9_-]{43}\.", pending) is not None
+        if not (is_pending and _are_equal(answer.state, _derived(pending, "state"))):
             raise UnknownKeyError(_BROKEN)
         if answer.issuer not in {None, self._issuer}:  # RFC 9207
             raise UnknownKeyError("This response is from another issuer. Sign in again.")
@@ -156,14 +161,6 @@ class CodeFlow:
         user, password = quote(self._client.id, safe=""), quote(self._client.secret, safe="")
         return {"data": dict(form), "auth": httpx.BasicAuth(user, password)}
 
-    async def _check_id_token(self, id_token: str, nonce: str) -> None:
-        """Refuse an ID token that is not for this client, or not for this sign-in (section 3.1.3.7)."""
-        claims = await self._reader.claims(id_token, self._client.id)
-        if claims.get("azp", self._client.id) != self._client.id:
-            raise UnknownKeyError("This ID token is for another client (azp). Sign in again.")
-        if not _are_equal(str(claims.get("nonce")), nonce):
-            raise UnknownKeyError("This ID token is from another sign-in (nonce). Sign in again.")
-
     def _endpoint(self, document: Mapping[str, Any], name: str) -> str:
         try:
             return endpoint(document, name)
@@ -187,10 +184,6 @@ def _refusal(answer: httpx.Response) -> UnknownKeyError | IssuerUnavailableError
 def _slug(error: object) -> str:
     """An error code (RFC 6749, section 5.2) if it looks like one; anyone could have sent it."""
     return error if isinstance(error, str) and re.fullmatch(r"[a-z_]{1,40}", error) else "unknown"
-
-
-def _is_pending(text: str) -> bool:
-    return re.match(r"[A-Za-z0-9_-]{43}\.", text) is not None
 
 
 def _derived(pending: str, purpose: str) -> str:
@@ -218,10 +211,15 @@ def token_reader(settings: Settings) -> TokenReader | None:
     """
     if settings.oidc_issuer is None:
         return None
+    algorithms = _parts(settings.oidc_algorithms)
+    unknown = [name for name in algorithms if name not in ALGORITHMS]
+    if unknown or not algorithms:
+        message = f"oidc_algorithms: {unknown[0] if unknown else 'none'} is not one of {', '.join(ALGORITHMS)}"
+        raise ValueError(message)
     trust = Trust(
         settings.oidc_issuer,
         settings.oidc_audience,
-        _algorithms(_parts(settings.oidc_algorithms)),
+        algorithms,
         settings.oidc_leeway_seconds,
         settings.oidc_tenant_claim,
         settings.oidc_roles_claim,
@@ -245,9 +243,11 @@ def code_flow(settings: Settings, reader: TokenReader | None) -> CodeFlow | None
     if reader is None or settings.oidc_issuer is None or settings.console_origin is None:
         message = "oidc_client_id: signing in also needs oidc_issuer and console_origin"
         raise ValueError(message)
-    client = RelyingParty(
-        settings.oidc_client_id, _secret(settings), settings.console_origin + CALLBACK_PATH, _scopes(settings)
-    )
+    scopes = settings.oidc_scopes
+    if scopes is None:
+        roles = [part.rpartition("=")[0] for part in _parts(settings.oidc_roles)]
+        scopes = " ".join(["openid", *(roles if settings.oidc_roles_claim in {"scope", "scp"} else [])])
+    client = RelyingParty(settings.oidc_client_id, _secret(settings), settings.console_origin + CALLBACK_PATH, scopes)
     return CodeFlow(client, settings.oidc_issuer, reader)
 
 
@@ -259,24 +259,8 @@ def _secret(settings: Settings) -> str | None:
     return None if file is None else text_in(file, "the client's secret")
 
 
-def _scopes(settings: Settings) -> str:
-    """The scopes to request: the configured ones, else `openid`, and the roles if they are scopes."""
-    if settings.oidc_scopes is not None:
-        return settings.oidc_scopes
-    roles = [part.rpartition("=")[0] for part in _parts(settings.oidc_roles)]
-    return " ".join(["openid", *(roles if settings.oidc_roles_claim in {"scope", "scp"} else [])])
-
-
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _algorithms(names: list[str]) -> list[str]:
-    unknown = [name for name in names if name not in ALGORITHMS]
-    if unknown or not names:
-        message = f"oidc_algorithms: {unknown[0] if unknown else 'none'} is not one of {', '.join(ALGORITHMS)}"
-        raise ValueError(message)
-    return names
 
 
 def _role(part: str) -> tuple[str, Role]:

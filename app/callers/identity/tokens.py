@@ -250,17 +250,6 @@ class Trust:
     roles_claim: str
     roles: Mapping[str, Role]
 
-    def tenant_in(self, claims: Mapping[str, Any]) -> str | None:
-        """The tenant that a token names; None if it names none."""
-        tenant = _at(claims, self.tenant_claim)
-        return tenant if isinstance(tenant, str) else None
-
-    def roles_in(self, claims: Mapping[str, Any]) -> frozenset[Role]:
-        """The roles that a token names."""
-        stated = _at(claims, self.roles_claim)
-        names = stated.split() if isinstance(stated, str) else stated if isinstance(stated, list) else []
-        return frozenset(self.roles[name] for name in names if isinstance(name, str) and name in self.roles)
-
 
 def _at(claims: Mapping[str, Any], path: str) -> object:
     """The value at a dotted path; a claim whose own name has dots comes first."""
@@ -335,13 +324,20 @@ class TokenReader:
         if len(token) > MOST_CHARACTERS:
             raise UnknownKeyError(f"This token is longer than {MOST_CHARACTERS} characters.")
         try:
-            header = jwt.get_unverified_header(token)
-            key = await self._key(header)
-            return self._claims(token, key, audience)
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                await self._key(jwt.get_unverified_header(token)),
+                algorithms=self.trust.algorithms,
+                audience=audience,
+                issuer=self.trust.issuer,
+                leeway=self.trust.leeway,
+                options={"require": ["exp", "aud", "iss", "sub"]},
+            )
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
             known = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
             reason = next(known, "cannot be read: it is not a JWT, or was cut short")
             raise UnknownKeyError(f"This token {reason}.") from error
+        return claims
 
     async def _key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
         """The key that a token's header names, for its algorithm, if both are acceptable."""
@@ -353,28 +349,18 @@ class TokenReader:
         jwk = await self.keys.key(kid)
         return jwt.PyJWK(dict(jwk), algorithm=jwk.get("alg") or algorithm)
 
-    def _claims(self, token: str, key: jwt.PyJWK, audience: str) -> dict[str, Any]:
-        trust = self.trust
-        claims: dict[str, Any] = jwt.decode(
-            token,
-            key,
-            algorithms=trust.algorithms,
-            audience=audience,
-            issuer=trust.issuer,
-            leeway=trust.leeway,
-            options={"require": ["exp", "aud", "iss", "sub"]},
-        )
-        return claims
-
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
-        tenant, roles = self.trust.tenant_in(claims), self.trust.roles_in(claims)
-        if tenant is None or not is_tenant_name(tenant):
+        tenant, stated = _at(claims, self.trust.tenant_claim), _at(claims, self.trust.roles_claim)
+        names = stated.split() if isinstance(stated, str) else stated if isinstance(stated, list) else []
+        given = self.trust.roles
+        roles = frozenset(given[name] for name in names if isinstance(name, str) and name in given)
+        if not isinstance(tenant, str) or not is_tenant_name(tenant):
             raise RoleNotAllowedError(
                 f"This token names no tenant: its claim {self.trust.tenant_claim!r} must be a text of 1 to "
                 f"{LONGEST_TENANT} printable characters."
             )
         if not roles:
-            known = ", ".join(self.trust.roles)
+            known = ", ".join(given)
             raise RoleNotAllowedError(
                 f"This token gives no role: its claim {self.trust.roles_claim!r} must have one of {known}."
             )

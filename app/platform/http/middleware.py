@@ -139,46 +139,35 @@ class AccessLog(HttpMiddleware):
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on the request and log its outcome."""
-        seen = _Seen(scope, receive, send)
+        method, start, status, bytes_in, bytes_out = named_method(scope), time.perf_counter(), 500, 0, 0
+
+        async def receive_counted() -> Message:
+            nonlocal bytes_in
+            message = await receive()
+            bytes_in += len(message.get("body", b""))
+            return message
+
+        async def send_counted(message: Message) -> None:
+            nonlocal status, bytes_out
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            bytes_out += len(message.get("body", b""))
+            await send(message)
+
         try:
-            await self._app(scope, seen.receive, seen.send)
+            await self._app(scope, receive_counted, send_counted)
         finally:
-            seen.log()
-
-
-class _Seen:
-    """A request as the client sees it."""
-
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._scope, self._receive, self._send = scope, receive, send
-        self._method = named_method(scope)
-        self._start = time.perf_counter()
-        self._status = 500
-        self._bytes_in = self._bytes_out = 0
-
-    async def receive(self) -> Message:
-        message = await self._receive()
-        self._bytes_in += len(message.get("body", b""))
-        return message
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._status = message["status"]
-        self._bytes_out += len(message.get("body", b""))
-        await self._send(message)
-
-    def log(self) -> None:
-        # Paths without a route share one name, since they could contain anything.
-        route = getattr(self._scope.get("route"), "path", "unmatched")
-        (_log.debug if route in _PROBES else _log.info)(
-            "request",
-            method=self._method,
-            route=route,
-            status=self._status,
-            ms=round((time.perf_counter() - self._start) * 1e3, 1),
-            bytes_in=self._bytes_in,
-            bytes_out=self._bytes_out,
-        )
+            # Paths without a route share one name, since they could contain anything.
+            route = getattr(scope.get("route"), "path", "unmatched")
+            (_log.debug if route in _PROBES else _log.info)(
+                "request",
+                method=method,
+                route=route,
+                status=status,
+                ms=round((time.perf_counter() - start) * 1e3, 1),
+                bytes_in=bytes_in,
+                bytes_out=bytes_out,
+            )
 
 
 class SafeHeaders:

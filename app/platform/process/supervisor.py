@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
-from typing import Protocol
 
 from app.platform.process.bound import bound_command
+from app.platform.process.embedded.server import Postmaster
 
 _log = logging.getLogger(__name__)
 
@@ -53,17 +52,6 @@ class GroupMember:
         )
 
 
-class ServerProcess(Protocol):
-    """A process on which the group depends, and which outlives it. `log` says why it ended."""
-
-    name: str
-    log: Path
-    process: subprocess.Popen[bytes]
-
-    def start(self) -> subprocess.Popen[bytes]:
-        """Start it again."""
-
-
 class Supervisor:
     """Starts the children in order, restarts dead ones, and stops all at the same time.
 
@@ -73,12 +61,12 @@ class Supervisor:
 
     Args:
         children: the group.
-        server: also restarted if it dies, but stopped by the process that started it.
+        server: what the group depends on: also restarted if it dies, but stopped by the process that started it.
         grace: seconds.
     """
 
     def __init__(
-        self, children: Sequence[GroupMember], *, server: ServerProcess | None = None, grace: float = 10.0
+        self, children: Sequence[GroupMember], *, server: Postmaster | None = None, grace: float = 10.0
     ) -> None:
         self._members = [_Member(child.name, child.start) for child in children]
         self._kept = list(self._members)
@@ -112,7 +100,7 @@ class Supervisor:
         for member in self._members:
             member.ask_to_stop()
         deadline = time.monotonic() + self._grace
-        while any(member.runs() for member in self._members) and not wakeup.hurry and time.monotonic() < deadline:
+        while any(member.runs() for member in self._members) and wakeup.stops <= 1 and time.monotonic() < deadline:
             wakeup.wait(deadline)
         for member in self._members:
             member.kill()
@@ -213,10 +201,6 @@ class _Wakeup:
         self.stops = 0
         self._signals = signals
 
-    @property
-    def hurry(self) -> bool:
-        return self.stops > 1
-
     def wait(self, until: float | None) -> None:
         """Wait for the next signal, or until the monotonic time `until`."""
         timeout = None if until is None else max(0.0, until - time.monotonic())
@@ -230,7 +214,8 @@ def _woken_by_signals() -> Iterator[_Wakeup]:
     reader, writer = socket.socketpair()
     with reader, writer:
         writer.setblocking(False)
-        handlers = {number: signal.signal(number, _only_wake) for number in (*_STOP_SIGNALS, signal.SIGCHLD)}
+        # The byte in the socket reports the signal. Its default action must not happen.
+        handlers = {number: signal.signal(number, lambda *_: None) for number in (*_STOP_SIGNALS, signal.SIGCHLD)}
         previous = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         try:
             yield _Wakeup(reader)
@@ -238,7 +223,3 @@ def _woken_by_signals() -> Iterator[_Wakeup]:
             signal.set_wakeup_fd(previous)
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-
-
-def _only_wake(number: int, frame: FrameType | None) -> None:
-    """Do nothing: the signal is reported by the byte in the socket, and its default action must not happen."""
