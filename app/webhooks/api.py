@@ -22,6 +22,7 @@ from app.edge.state import StateDependency
 from app.factory import Factory
 from app.platform.http.bodies import validated
 from app.platform.http.operations import JsonResponse, answers, body
+from app.platform.members import answer_of
 from app.webhooks.model import (
     ADVICE_FAILED,
     ADVICE_STALE,
@@ -174,20 +175,7 @@ async def list_deliveries(
 
 
 def _answer(webhook: Webhook) -> wire.Webhook:
-    return wire.Webhook(
-        id=webhook.id,
-        tenant=webhook.tenant,
-        url=webhook.url,
-        events=list(webhook.event_types),
-        created_at=webhook.created_at,
-        created_by=webhook.created_by,
-        enabled=webhook.disabled_at is None,
-        disabled_reason=webhook.disabled_reason,
-        failing_since=webhook.failing_since,
-        last_attempt_at=webhook.last_attempt_at,
-        last_status=webhook.last_status,
-        last_error=webhook.last_error,
-    )
+    return answer_of(wire.Webhook, webhook, events=webhook.event_types, enabled=webhook.disabled_at is None)
 
 
 def _with_secret(webhook: Webhook, secret: str) -> wire.NewWebhook:
@@ -195,17 +183,7 @@ def _with_secret(webhook: Webhook, secret: str) -> wire.NewWebhook:
 
 
 def _delivery(delivery: Delivery) -> wire.WebhookDelivery:
-    return wire.WebhookDelivery(
-        id=delivery.id,
-        event=delivery.type,
-        status=delivery.status,
-        attempts=delivery.attempts,
-        created_at=delivery.created_at,
-        next_attempt_at=delivery.next_attempt_at,
-        last_attempt_at=delivery.last_attempt_at,
-        last_status=delivery.last_status,
-        last_error=delivery.last_error,
-    )
+    return answer_of(wire.WebhookDelivery, delivery, event=delivery.type)
 
 
 _MODELS: Final[Mapping[str, type[BaseModel]]] = {

@@ -16,6 +16,7 @@ from app.advice.tables import AdviceRow, ReferenceRow
 from app.entries.model.configurations import GENERATED
 from app.entries.tables import EntryVersionRow
 from app.platform.database.base import Base, one_of
+from app.platform.members import model_of
 from app.platform.queue.model import Problem
 
 #: The channel that announces finished or deleted advice, with the id as the payload.
@@ -208,17 +209,4 @@ def _key(version_id: int, question: AdviceQuestion, model_version: str) -> dict[
 
 
 def _to_advice(row: AdviceRow, version: EntryVersionRow) -> Advice:
-    return Advice(
-        id=str(row.id),
-        status=Status(row.status),
-        entry_id=str(version.entry_id),
-        version=version.version,
-        version_id=version.id,
-        digest=version.digest,
-        question=AdviceQuestion.from_json(row.question),
-        model_version=row.model_version,
-        created_at=row.created_at,
-        elapsed_ms=row.elapsed_ms,
-        result=row.result,
-        problem=Problem(**row.problem) if row.problem else None,
-    )
+    return model_of(Advice, row, entry_id=version.entry_id, version=version.version, digest=version.digest)

@@ -17,31 +17,12 @@ from app.entries.model.documents import (
     without_small_groups,
 )
 from app.entries.model.entries import Audience, CountTable, Head, HeadPage, StoredVerdict, Visibility
+from app.platform.members import answer_of
 
 
 def head_answer(head: Head) -> wire.Head:
     """A head as listings show it."""
-    return wire.Head(
-        id=head.id,
-        name=head.name,
-        title=head.title,
-        description=head.description,
-        keywords=list(head.keywords),
-        license=head.license,
-        terms=head.terms,
-        label=head.label,
-        tenant=head.tenant,
-        visibility=visibility_answer(head.visibility),
-        version=head.version,
-        digest=head.digest,
-        created_at=head.created_at,
-        changed_at=head.changed_at,
-        accepted_small_counts=head.accepted_small_counts,
-        awaits_sign_off=head.awaits_sign_off,
-        published_by=head.published_by,
-        signed_off_by=head.signed_off_by,
-        alone=head.alone,
-    )
+    return answer_of(wire.Head, head, visibility=visibility_answer(head.visibility))
 
 
 def page_answer(page: HeadPage) -> wire.HeadPage:

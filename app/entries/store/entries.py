@@ -35,6 +35,7 @@ from app.entries.tables import EntryRow, EntryVersionRow, OfferedPrivacyRow
 from app.platform.callers import Caller
 from app.platform.database.base import read_token, write_token
 from app.platform.digests import terms_digest
+from app.platform.members import model_of
 from app.tenants.store import tenant_id, to_policy
 from app.tenants.tables import TenantRow
 
@@ -237,29 +238,19 @@ def _size(caller: Caller) -> ColumnElement[int]:
 
 
 def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow, alone: float | None) -> Head:
-    return Head(
-        id=str(entry.id),
+    return model_of(
+        Head,
+        version,
+        id=entry.id,
         name=entry.name,
-        title=version.title,
-        description=version.description,
-        keywords=tuple(version.keywords),
-        license=version.license,
         terms=version.terms or terms_digest(version.license),
-        label=version.label,
         tenant=tenant.name,
         visibility=Visibility(Audience(entry.audience), tuple(entry.audience_tenants)),
-        version=version.version,
         version_id=version.id,
-        digest=version.digest,
-        keyed_digest=version.keyed_digest,
         has_open_answers=version.open_answers,
-        accepted_small_counts=version.accepted_small_counts,
         policy=to_policy(tenant),
         created_at=entry.created_at,
         changed_at=entry.changed_at,
-        awaits_sign_off=version.awaits_sign_off,
-        published_by=version.published_by,
-        signed_off_by=version.signed_off_by,
         latest_version=entry.latest_version,
         released_version=entry.latest_version if entry.released_version is None else entry.released_version,
         alone=alone,

@@ -13,6 +13,7 @@ from app.advice.api.answers import failure, request_of
 from app.entries.model.documents import decompress, read_as, stored_entry
 from app.platform.callers import Caller
 from app.platform.http.operations import JsonResponse
+from app.platform.members import answer_of
 from app.requests.model.approved_counts import (
     ApprovedCounts,
     ApprovedPair,
@@ -20,8 +21,8 @@ from app.requests.model.approved_counts import (
     Inexact,
     configuration_in,
 )
-from app.requests.model.data_requests import Change, DataRequest
-from app.requests.model.handovers import Handover, Verification
+from app.requests.model.data_requests import DataRequest
+from app.requests.model.handovers import Handover
 from app.requests.service.data_requests import DataRequestService
 from app.requests.service.verifications import PackedEvidence
 
@@ -55,80 +56,43 @@ async def request_answer(
     return wire.DataRequest(
         **dict(head_answer(request, caller, days)),
         delivery=None if handover is None else _delivery(handover),
-        verification=None if verification is None else _verification(verification),
-        changes=[_change(one) for one in await service.changes(request)],
+        verification=None
+        if verification is None
+        else answer_of(wire.Verification, verification, privacy=verification.measured.numbers),
+        changes=[answer_of(wire.Change, one, by=one.subject) for one in await service.changes(request)],
     )
 
 
 def head_answer(request: DataRequest, caller: Caller, days: int) -> wire.DataRequestHead:
     """A request in a listing."""
-    cost, problem = request.cost, request.problem
-    return wire.DataRequestHead(
-        id=request.id,
-        state=request.state,
-        entry=wire.RequestedEntry(
-            id=request.entry_id,
-            version=request.version,
-            digest=request.digest,
-            name=request.entry_name,
-            tenant=request.provider,
-        ),
+    entry = wire.RequestedEntry(
+        id=request.entry_id,
+        version=request.version,
+        digest=request.digest,
+        name=request.entry_name,
+        tenant=request.provider,
+    )
+    return answer_of(
+        wire.DataRequestHead,
+        request,
+        entry=entry,
         stale=request.is_stale,
-        consumer=request.consumer,
         request=request_of(request.question).model_dump(include=_ASKED),
-        purpose=request.purpose,
-        contact=request.contact,
-        terms=request.terms,
         advice=request.question_id,
-        configuration=request.configuration,
-        cost=None if cost is None else wire.Cost.model_validate(cost, from_attributes=True),
-        problem=None if problem is None else failure(problem),
-        possible=list(request.possible_for(request.sides_of(caller))),
-        created_at=request.created_at,
-        changed_at=request.changed_at,
+        problem=None if request.problem is None else failure(request.problem),
+        possible=request.possible_for(request.sides_of(caller)),
         expires_at=request.changed_at + timedelta(days=days) if request.is_open else None,
     )
 
 
 def _delivery(handover: Handover) -> wire.Delivery:
-    return wire.Delivery(
+    return answer_of(
+        wire.Delivery,
+        handover,
         url=handover.link.url,
         expires_at=handover.link.expires_at,
-        media_type=handover.media_type,
-        size=handover.size,
-        sha256=handover.sha256,
-        records=handover.records,
-        configuration=handover.configuration,
         privacy=handover.reached.numbers,
         card=None if handover.card is None else decompress(handover.card),
-        delivered_at=handover.delivered_at,
-    )
-
-
-def _verification(verification: Verification) -> wire.Verification:
-    differences = verification.differences
-    return wire.Verification(
-        sha256=verification.sha256,
-        size=verification.size,
-        records=verification.records,
-        privacy=verification.measured.numbers,
-        cells_compared=verification.cells_compared,
-        cells_differing=verification.cells_differing,
-        differences=None if differences is None else list(map(dict, differences)),
-        verified_at=verification.verified_at,
-    )
-
-
-def _change(change: Change) -> wire.Change:
-    return wire.Change(
-        at=change.at,
-        action=change.action,
-        state=change.state,
-        side=change.side,
-        tenant=change.tenant,
-        by=change.subject,
-        reason=change.reason,
-        configuration=change.configuration,
     )
 
 

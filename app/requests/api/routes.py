@@ -19,6 +19,7 @@ from app.factory import Factory
 from app.platform.callers import Caller
 from app.platform.http.bodies import validated
 from app.platform.http.operations import JsonResponse, PageLimit, PageToken, answers, body, links
+from app.platform.members import model_of
 from app.requests.api.answers import answer, evidence_json, head_answer
 from app.requests.model.data_requests import Action, DataRequest, GrantLimit, NewDataRequest, Side
 from app.requests.model.data_requests import State as RequestState
@@ -54,7 +55,7 @@ async def request_data(
     """Asks the provider for the masked table that suits a question best. A job finds its configuration."""
 
     async def create(factory: Factory, asked: wire.NewDataRequest) -> tuple[str, Response]:
-        new = NewDataRequest(question_of(asked), asked.purpose, asked.contact, asked.terms)
+        new = model_of(NewDataRequest, asked, question=question_of(asked))
         rules = QuestionRules(state.question_budget, state.admission.required)
         service = factory.data_requests(state.recent)
         request = await service.create(caller, entry_id, version, new, rules)
@@ -189,26 +190,16 @@ async def act(factory: Factory, state: State, caller: Caller, request_id: str, a
 
 def _verification(asked: wire.DeliveryVerdict) -> Verification:
     """A validated verdict as a domain object."""
-    return Verification(
-        sha256=asked.sha256,
-        size=asked.size,
-        records=asked.records,
-        measured=required_privacy(asked.privacy),
-        cells_compared=asked.cells_compared,
-        cells_differing=asked.cells_differing,
-        differences=tuple(difference.model_dump() for difference in asked.differences),
-    )
+    differences = tuple(difference.model_dump() for difference in asked.differences)
+    return model_of(Verification, asked, measured=required_privacy(asked.privacy), differences=differences)
 
 
 def _handover(asked: wire.DeliveryDescriptor) -> Handover:
     """A validated descriptor as a domain object."""
-    return Handover(
+    return model_of(
+        Handover,
+        asked,
         link=Link(asked.url, asked.expires_at),
-        media_type=asked.media_type,
-        size=asked.size,
-        sha256=asked.sha256,
-        records=asked.records,
-        configuration=asked.configuration,
         reached=required_privacy(asked.privacy),
         card=None if asked.card is None else compress(asked.card),
     )

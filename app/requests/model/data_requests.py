@@ -133,7 +133,23 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class DataRequest:
+class NewDataRequest:
+    """What a consumer says.
+
+    Attributes:
+        question: the question of the advice, with the consumer's measure, attributes, weights and requirements.
+        contact: a person for the provider's questions; None once it is erased.
+        terms: the digest of the terms that the consumer accepted.
+    """
+
+    question: AdviceQuestion
+    purpose: str
+    contact: str | None
+    terms: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataRequest(NewDataRequest):
     """A request for data.
 
     Attributes:
@@ -141,12 +157,9 @@ class DataRequest:
         version_id: the catalogue's internal id of its version; None if that is deleted.
         digest: the version's content digest, for callers who may read the counts.
         keyed_digest: the digest for everyone else.
-        question: the question of the advice, with the consumer's measure, attributes, weights and requirements.
         question_id: the id of the advice for callers; None if it has been deleted.
         advice_id: the catalogue's internal id of the advice; None if it has been deleted.
         is_coarse: whether the consumer reads the coarse view of the advice.
-        terms: the digest of the terms that the consumer accepted.
-        contact: a person for the provider's questions; None once it is erased.
         configuration: the offered or agreed configuration; None until there is advice.
         cost: the cost of this configuration.
         is_stale: whether the consumer sees a newer version of the entry.
@@ -161,13 +174,9 @@ class DataRequest:
     keyed_digest: str
     provider: str
     consumer: str
-    question: AdviceQuestion
     question_id: str | None
     advice_id: str | None
     is_coarse: bool
-    purpose: str
-    contact: str | None
-    terms: str
     state: State
     created_at: datetime
     changed_at: datetime
@@ -240,16 +249,6 @@ class DataRequest:
         """The request as the caller sees it: only readers of the counts get the content digest."""
         may_read = caller.is_operator or (caller.tenant == self.provider and caller.may_read_counts)
         return self if may_read else replace(self, digest=self.keyed_digest)
-
-
-@dataclass(frozen=True, slots=True)
-class NewDataRequest:
-    """A consumer's new request; `terms` is the digest of the accepted terms."""
-
-    question: AdviceQuestion
-    purpose: str
-    contact: str
-    terms: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from app.pages.page_route import PageRoute, Refusal
 from app.pages.slices import read_part
 from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.errors import Fault, InvalidDocumentError, NotFoundError, RefusalError, UnknownKeyError
+from app.platform.members import model_of
 from app.requests.model.data_requests import NewDataRequest
 
 
@@ -168,7 +169,7 @@ async def request_data(
 
     async def create(services: Factory) -> str:
         asked = new_request_in(form, names)
-        new = NewDataRequest(question_of(asked), asked.purpose, asked.contact, asked.terms)
+        new = model_of(NewDataRequest, asked, question=question_of(asked))
         rules = QuestionRules(state.question_budget, state.admission.required)
         service = services.data_requests(state.recent)
         made = await service.create(viewer.caller, form.text("entry"), form.version, new, rules)

@@ -9,14 +9,15 @@ from typing import Any, Final
 from sqlalchemy import (
     ARRAY,
     ColumnElement,
+    Row,
     Select,
     Uuid,
     and_,
     any_,
-    case,
     delete,
     distinct,
     exists,
+    false,
     func,
     insert,
     literal,
@@ -31,13 +32,14 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from app.advice.model.advice import AdviceQuestion, Status
+from app.advice.model.advice import Status
 from app.advice.tables import AdviceRow
 from app.audit.tables import AuditRecordRow
 from app.entries.model.entries import Audience, Head
 from app.entries.tables import EntryRow
 from app.platform.callers import Caller
 from app.platform.database.base import read_token, write_token
+from app.platform.members import model_of
 from app.platform.queue.model import Problem
 from app.requests.model.data_requests import (
     OPEN,
@@ -89,49 +91,6 @@ async def record_change(
 
 def _text(value: str | None) -> Any:  # noqa: ANN401 -- a parameter, or NULL
     return null() if value is None else literal(value)
-
-
-def to_request(row: DataRequestRow, provider: str, consumer: str, shown_version: int) -> DataRequest:
-    """The request in a row, with the names of its tenants and the latest version that the consumer sees."""
-    return DataRequest(
-        id=str(row.id),
-        entry_id=str(row.entry_id),
-        entry_name=row.entry_name,
-        version=row.version,
-        version_id=row.version_id,
-        digest=row.digest,
-        keyed_digest=row.keyed_digest,
-        provider=provider,
-        consumer=consumer,
-        question=AdviceQuestion.from_json(row.question),
-        question_id=None if row.question_id is None else str(row.question_id),
-        advice_id=None if row.advice_id is None else str(row.advice_id),
-        is_coarse=row.is_coarse,
-        purpose=row.purpose,
-        contact=row.contact,
-        terms=row.terms,
-        state=State(row.state),
-        created_at=row.created_at,
-        changed_at=row.changed_at,
-        configuration=row.configuration,
-        cost=None if row.cost is None else Cost(**row.cost),
-        problem=None if row.problem is None else Problem(**row.problem),
-        is_stale=row.version < shown_version,
-    )
-
-
-def to_change(row: DataRequestChangeRow) -> Change:
-    """The change in a row."""
-    return Change(
-        at=row.at,
-        action=row.action,
-        state=State(row.state),
-        side=Side(row.side),
-        tenant=row.tenant,
-        subject=row.subject,
-        reason=row.reason,
-        configuration=row.configuration,
-    )
 
 
 class GrantStore:
@@ -208,14 +167,11 @@ class DataRequestStore:
                 keyed_digest=head.keyed_digest,
                 provider_id=await tenant_id(self._session, head.tenant),
                 consumer_id=await tenant_id(self._session, caller.tenant),
-                question=asdict(asked.question),
                 question_id=uuid.UUID(question_id),
                 advice_id=uuid.UUID(advice_id),
                 is_coarse=is_coarse,
-                purpose=asked.purpose,
-                contact=asked.contact,
-                terms=asked.terms,
                 state=State.REQUESTED.value,
+                **asdict(asked),
             )
         )
         return str(request_id)
@@ -251,7 +207,7 @@ class DataRequestStore:
         # A query per side uses its index; one for both would read all requests of the tenant.
         ids = union(*(select(one.c.id) for one in first)).subquery()
         listed = _REQUESTS.join(ids, ids.c.id == DataRequestRow.id).order_by(*_NEWEST_FIRST).limit(limit + 1)
-        requests = [to_request(*row) for row in await self._session.execute(listed)]
+        requests = list(map(_to_request, await self._session.execute(listed)))
         last = requests[limit - 1] if len(requests) > limit else None
         token = None if last is None else write_token(last.created_at, uuid.UUID(last.id))
         return DataRequestPage(tuple(requests[:limit]), token)
@@ -334,7 +290,7 @@ class DataRequestStore:
             .where(DataRequestChangeRow.request_id == uuid.UUID(request_id))
             .order_by(DataRequestChangeRow.id)
         )
-        return [to_change(row) for row in rows.scalars()]
+        return [model_of(Change, row) for row in rows.scalars()]
 
     async def erase_contact(self, request_id: str) -> bool:
         """Delete the contact of a request; False if it was deleted before."""
@@ -354,7 +310,7 @@ class DataRequestStore:
 
     async def _all(self, *conditions: ColumnElement[bool]) -> list[DataRequest]:
         rows = await self._session.execute(_REQUESTS.where(*conditions), execution_options={"populate_existing": True})
-        return [to_request(*row) for row in rows]
+        return list(map(_to_request, rows))
 
 
 _Provider, _Consumer = aliased(TenantRow), aliased(TenantRow)
@@ -368,19 +324,25 @@ _IS_SEEN = or_(
     EntryRow.audience == Audience.ALL.value,
     and_(EntryRow.audience == Audience.TENANTS.value, any_(EntryRow.audience_tenants) == _Consumer.name),
 )
+_SHOWN_VERSION = func.coalesce(EntryRow.released_version, EntryRow.latest_version)
 _IS_OPEN = DataRequestRow.state.in_([state.value for state in OPEN])
-_REQUESTS: Select[DataRequestRow, str, str, int] = (
+_REQUESTS: Select[DataRequestRow, str, str, bool] = (
     select(
         DataRequestRow,
         _Provider.name,
         _Consumer.name,
-        # The latest version that others see; none if the entry is deleted or hidden from the consumer.
-        case((_IS_SEEN, func.coalesce(EntryRow.released_version, EntryRow.latest_version, 0)), else_=0),
+        # Whether others see a later version; not if the entry is deleted or hidden from the consumer.
+        func.coalesce(_IS_SEEN & (DataRequestRow.version < _SHOWN_VERSION), false()),
     )
     .join(_Provider, _Provider.id == DataRequestRow.provider_id)
     .join(_Consumer, _Consumer.id == DataRequestRow.consumer_id)
     .outerjoin(EntryRow, EntryRow.id == DataRequestRow.entry_id)
 )
+
+
+def _to_request(row: Row[DataRequestRow, str, str, bool]) -> DataRequest:
+    request, provider, consumer, is_stale = row
+    return model_of(DataRequest, request, provider=provider, consumer=consumer, is_stale=is_stale)
 
 
 def _wanted(wanted: Wanted) -> Iterator[ColumnElement[bool]]:

@@ -3,11 +3,13 @@
 import uuid
 from dataclasses import asdict
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.platform.members import model_of
 from app.requests.model.handovers import Handover, Lease, Link, Verification
 from app.requests.tables import HandoverRow, LeaseRow, VerificationRow
 from app.tenants.model import RequiredPrivacy
@@ -52,15 +54,8 @@ class HandoverStore:
         await self._session.execute(
             insert(HandoverRow).values(
                 request_id=uuid.UUID(request_id),
-                url=handover.link.url,
-                expires_at=handover.link.expires_at,
-                media_type=handover.media_type,
-                size=handover.size,
-                sha256=handover.sha256,
-                records=handover.records,
-                configuration=handover.configuration,
-                reached=asdict(handover.reached),
-                card=handover.card,
+                **asdict(handover.link),
+                **_stored(handover, "link", "delivered_at"),
             )
         )
 
@@ -70,7 +65,15 @@ class HandoverStore:
             select(HandoverRow).where(HandoverRow.request_id == uuid.UUID(request_id)),
             execution_options={"populate_existing": True},
         )
-        return next((_to_handover(row) for row in rows.scalars()), None)
+        return next(
+            (
+                model_of(
+                    Handover, row, link=Link(row.url, row.expires_at), reached=RequiredPrivacy.from_json(row.reached)
+                )
+                for row in rows.scalars()
+            ),
+            None,
+        )
 
     async def set_link(self, request_id: str, link: Link) -> None:
         """Replace the link to the file."""
@@ -79,20 +82,6 @@ class HandoverStore:
             .where(HandoverRow.request_id == uuid.UUID(request_id))
             .values(url=link.url, expires_at=link.expires_at)
         )
-
-
-def _to_handover(row: HandoverRow) -> Handover:
-    return Handover(
-        link=Link(row.url, row.expires_at),
-        media_type=row.media_type,
-        size=row.size,
-        sha256=row.sha256,
-        records=row.records,
-        configuration=row.configuration,
-        reached=RequiredPrivacy.from_json(row.reached),
-        card=row.card,
-        delivered_at=row.delivered_at,
-    )
 
 
 class VerificationStore:
@@ -106,13 +95,7 @@ class VerificationStore:
         await self._session.execute(
             insert(VerificationRow).values(
                 request_id=uuid.UUID(request_id),
-                sha256=verification.sha256,
-                size=verification.size,
-                records=verification.records,
-                measured=asdict(verification.measured),
-                cells_compared=verification.cells_compared,
-                cells_differing=verification.cells_differing,
-                differences=list(verification.differences or ()),
+                **_stored(verification, "verified_at"),
             )
         )
 
@@ -121,17 +104,12 @@ class VerificationStore:
         rows = await self._session.execute(
             select(VerificationRow).where(VerificationRow.request_id == uuid.UUID(request_id))
         )
-        return next((_to_verification(row) for row in rows.scalars()), None)
+        return next(
+            (model_of(Verification, row, measured=RequiredPrivacy.from_json(row.measured)) for row in rows.scalars()),
+            None,
+        )
 
 
-def _to_verification(row: VerificationRow) -> Verification:
-    return Verification(
-        sha256=row.sha256,
-        size=row.size,
-        records=row.records,
-        measured=RequiredPrivacy.from_json(row.measured),
-        cells_compared=row.cells_compared,
-        cells_differing=row.cells_differing,
-        differences=tuple(row.differences),
-        verified_at=row.verified_at,
-    )
+def _stored(described: Handover | Verification, *others: str) -> dict[str, Any]:
+    """The members as columns of the same names, but for these others."""
+    return {name: value for name, value in asdict(described).items() if name not in others}

@@ -8,6 +8,7 @@ from sqlalchemy import Exists, Select, and_, case, delete, func, select, true, u
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.platform.database.base import Store
+from app.platform.members import model_of
 from app.tenants.store import tenant_id
 from app.tenants.tables import TenantRow
 from app.webhooks.model import Delivery, DueDelivery, Outcome, Webhook
@@ -113,34 +114,12 @@ _WEBHOOKS = select(WebhookRow, TenantRow.name).join(TenantRow, TenantRow.id == W
 
 
 def _to_webhook(row: WebhookRow, tenant: str) -> Webhook:
-    return Webhook(
-        id=str(row.id),
-        tenant=tenant,
-        url=row.url,
-        event_types=tuple(row.event_types),
-        created_at=row.created_at,
-        created_by=row.created_by,
-        disabled_at=row.disabled_at,
-        disabled_reason=row.disabled_reason,
-        failing_since=row.failing_since,
-        last_attempt_at=row.last_attempt_at,
-        last_status=row.last_status,
-        last_error=row.last_error,
-    )
+    return model_of(Webhook, row, tenant=tenant)
 
 
 def _to_delivery(row: DeliveryRow) -> Delivery:
-    return Delivery(
-        id=str(row.id),
-        type=row.type,
-        status=row.status,
-        attempts=row.attempts,
-        created_at=row.created_at,
-        next_attempt_at=row.next_attempt_at if row.status == "pending" else None,
-        last_attempt_at=row.last_attempt_at,
-        last_status=row.last_status,
-        last_error=row.last_error,
-    )
+    next_attempt_at = row.next_attempt_at if row.status == "pending" else None
+    return model_of(Delivery, row, next_attempt_at=next_attempt_at)
 
 
 #: A worker counts as dead after this time without a report. An attempt takes at most a third of it.
@@ -276,15 +255,12 @@ def _told(outcome: Outcome) -> dict[str, object]:
 
 
 def _to_due(delivery: DeliveryRow, webhook: WebhookRow, previous: bytes | None) -> DueDelivery:
-    return DueDelivery(
-        id=str(delivery.id),
-        webhook_id=str(webhook.id),
+    secrets = (webhook.secret,) if previous is None else (webhook.secret, previous)
+    return model_of(
+        DueDelivery,
+        delivery,
         url=webhook.url,
-        secrets=(webhook.secret,) if previous is None else (webhook.secret, previous),
-        type=delivery.type,
-        data=delivery.data,
-        created_at=delivery.created_at,
-        attempts=delivery.attempts,
+        secrets=secrets,
         failures=webhook.failures,
         failing_since=webhook.failing_since,
     )
