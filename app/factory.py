@@ -5,16 +5,11 @@ from dataclasses import dataclass
 from procrastinate import App
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.advice.service.advice import AdviceService
+from app.advice.service.advice import AdviceService, AskedQuestions, RecentVersions
 from app.advice.service.advice_input import RecentInputs
-from app.advice.service.advice_work import AdviceWork
-from app.advice.service.asked_questions import AskedQuestions
-from app.advice.service.following import AdviceFollower
-from app.advice.service.recent_versions import RecentVersions
-from app.advice.service.references import ReferenceService
 from app.advice.service.replay import ReplayService
-from app.advice.store.advice import AdviceStore
-from app.advice.store.questions import QuestionStore
+from app.advice.service.work import AdviceFollower, AdviceWork, ReferenceService
+from app.advice.store.advice import AdviceStore, QuestionStore
 from app.advice.store.references import ReferenceStore
 from app.audit.service import AuditService, HealthService, Signer
 from app.audit.store import AuditLogStore, AuditStore

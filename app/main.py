@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from starlette.exceptions import HTTPException
 
 from app.about import reference_of
-from app.advice.service.recent_versions import RecentVersions
+from app.advice.service.advice import RecentVersions
 from app.advice.store.announcements import Announcements
 from app.audit.service import AuditService, Signer, signer_of
 from app.callers.identity.code_flow import code_flow, token_reader

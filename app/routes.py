@@ -16,6 +16,7 @@ from pydantic.json_schema import models_json_schema
 
 from app import about
 from app.advice.api import measures, questions
+from app.about import documentation, operation
 from app.advice.api import routes as advice
 from app.audit import api as audit
 from app.callers import api as keys
@@ -31,10 +32,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     advice.router,
     data_requests.router,
     audit.router,
-    measures.router,
+    advice.measures_router,
     keys.router,
     tenants.router,
-    questions.router,
+    advice.questions_router,
     webhooks.router,
     about.operation,
     about.documentation,

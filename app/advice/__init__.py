@@ -1,1 +1,0 @@
-"""Advice: questions about entries, and their answers."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.advice.model.advice import PackedReference
+from app.advice.model import PackedReference
 from app.advice.service import computation
 from app.advice.service.computation import compute_advice, compute_references
 from app.advice.service.replay import Replay

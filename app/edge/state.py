@@ -15,7 +15,7 @@ from fastapi import Depends, Request
 from procrastinate import App
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.advice.service.recent_versions import RecentVersions
+from app.advice.service.advice import RecentVersions
 from app.advice.store.announcements import Announcements
 from app.audit.service import Signer
 from app.callers.identity.code_flow import CodeFlow

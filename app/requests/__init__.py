@@ -1,1 +1,0 @@
-"""Data requests: asked, decided, handed over, verified."""

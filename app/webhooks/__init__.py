@@ -1,1 +1,0 @@
-"""Webhooks: tenants' addresses for events."""

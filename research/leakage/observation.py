@@ -10,8 +10,8 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.ranking import AttributeAssessment, Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
-from app.advice.model import shares
-from app.advice.service.coarse_order import Grid
+from app.advice.service import coarse as shares
+from app.advice.service.coarse import Grid
 from research.leakage.target import Target
 from research.leakage.utilities import HIGHER_IS_BETTER
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
-from app.advice.model.shares import GRID
-from app.advice.service.coarse_order import TINY, Grid
+from app.advice.service.coarse import GRID, TINY, Grid
 from research.leakage.moves import Mover
 from research.leakage.observation import WITH_SHARES, Observation
 from research.leakage.tables import Tables, deviations

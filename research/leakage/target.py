@@ -9,7 +9,7 @@ import numpy as np
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.atoms import common_refinement
 from aegis_advisor.evidence import DROP, AttributeEvidence, evidence_of
-from app.advice.service.coarse_order import Grid
+from app.advice.service.coarse import Grid
 from app.entries.model.documents import Document, entry_in
 
 

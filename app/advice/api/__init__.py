@@ -1,1 +1,0 @@
-"""Advice over HTTP."""

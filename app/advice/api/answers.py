@@ -1,19 +1,25 @@
-"""Advice and questions as responses. Rankings can be long, so they go from the row to JSON without models."""
+"""Questions as the domain has them, and advice and questions as responses.
+
+Rankings can be long, so they go from the row to JSON without models.
+"""
 
 from dataclasses import asdict
 from typing import Any
 
+import msgspec
 import orjson
 from pydantic_core import to_jsonable_python
 
+from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
-from app.advice.model.advice import AdviceQuestion, View
+from app.advice.model import AdviceQuestion, View
 from app.advice.service.advice import SeenAdvice
 from app.advice.service.views import RESULT_FIELDS, shown
-from app.advice.store.questions import AskedRecord
+from app.advice.store.advice import AskedRecord
 from app.platform.http.conditional import hex_digits
 from app.platform.http.operations import timestamp
 from app.platform.queue.model import Problem
+from app.tenants.api import required_privacy
 
 
 def advice_json(seen: SeenAdvice) -> bytes:
@@ -87,3 +93,29 @@ def etag_of_advice(seen: SeenAdvice) -> str | None:
         *(advice.digest, advice.elapsed_ms, advice.problem),
     )
     return f'"{hex_digits(repr(parts).encode(), 32)}"'
+
+
+def question_of(asked: wire.Question) -> AdviceQuestion:
+    """A validated question in the domain's form; without a limit, with as many rows as answers may have."""
+    required = None if asked.require is None else required_privacy(asked.require)
+    limit = asked.limit if isinstance(asked, wire.AdviceRequest) else None
+    members = asked.model_dump(exclude={"require"}) | {
+        "at_least": None if required is None else required.at_least,
+        "at_most": None if required is None else required.at_most,
+        "limit": wire.ROWS if limit is None else limit,
+        "bias_correction": _wants_correction(asked),
+    }
+    return msgspec.convert(members, AdviceQuestion)
+
+
+def _wants_correction(asked: wire.Question) -> bool:
+    """Whether to correct the bias: as in the question, or else the measure's default.
+
+    Declared utilities are not corrected: overfitting inflates utility measured on the training records and lowers it on
+    held-out ones.
+    """
+    if asked.bias_correction is not None:
+        return asked.bias_correction
+    if "generated" in asked.kinds:
+        return False
+    return asked.measure in MEASURES and MEASURES[asked.measure].corrected_by_default

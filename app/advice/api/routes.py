@@ -1,23 +1,27 @@
-"""Routes of advice: questions about an entry, and answers."""
+"""Routes of advice: questions about an entry, their answers, the measures, and the questions of all tenants."""
 
+import asyncio
+from functools import cache
 from typing import Annotated
+from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Response
+import structlog
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
+from aegis_advisor.measures import MEASURES, Measure
 from aegis_sdk import wire
-from app.advice.api.answers import etag_of_advice
-from app.advice.api.asked import question_of
-from app.advice.api.asking import answer_json, ask_and_wait, read_answer
-from app.advice.service.advice import SeenAdvice
-from app.edge.dependencies import CallerDependency, SmallBodyDependency, Version, require_room
+from app.advice.api.answers import advice_json, etag_of_advice, question_answer, question_of
+from app.advice.model import AdviceQuestion
+from app.advice.service.advice import QuestionRules, SeenAdvice
+from app.edge.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, Version, require_room
 from app.edge.idempotency import OnceDependency
-from app.edge.state import State, StateDependency
+from app.edge.state import State, StateDependency, services_of
 from app.factory import Factory
-from app.platform.callers import Caller
+from app.platform.callers import LONGEST_TENANT, Caller
 from app.platform.http.bodies import validated
-from app.platform.http.conditional import NOT_MODIFIED, KnownTagsDependency
+from app.platform.http.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency, etag_of
 from app.platform.http.negotiation import Waiting, waiting
-from app.platform.http.operations import JsonResponse, answers, body
+from app.platform.http.operations import JsonResponse, PageLimit, PageToken, answers, body, links
 
 router = APIRouter(tags=["advice"])
 
@@ -95,3 +99,106 @@ async def read_advice(
     if tag is not None and (unchanged := known.unchanged(tag, headers)) is not None:
         return unchanged
     return JsonResponse(await answer_json(state, caller, seen), headers=headers)
+
+
+_log = structlog.get_logger(__name__)
+
+#: Up to this many compressed bytes, this process builds the response itself, in a few milliseconds.
+SMALL = 10_000
+
+
+async def ask_and_wait(
+    state: State, caller: Caller, entry_id: str, version: int | None, question: AdviceQuestion, wait: float
+) -> SeenAdvice:
+    """Ask, then wait for the answer, at most for the caller's `wait`.
+
+    No transaction is open while waiting: one stores the question with its job, and each poll uses a new one.
+    """
+    clock = asyncio.get_running_loop().time
+    start = clock()
+    with state.announcements.attention() as attention:
+        async with state.database.transaction() as session:
+            factory = services_of(state, session)
+            head = await factory.catalogue().head(caller, entry_id, version)
+            rules = QuestionRules(state.question_budget, state.admission.required)
+            asked = await factory.advice(state.recent).ask(caller, head, question, rules)
+            _log.info("advice asked", entry=head.id, version=head.version, advice=asked.question.id, by=caller.subject)
+            # Registered before the commit, so no worker can have announced the answer yet.
+            attention.turn_to(asked.question.advice_id)
+        if asked.is_new:
+            await attention.wait(wait)
+        while True:
+            async with state.database.transaction() as session:
+                seen = await Factory(session, state.queue).advice(state.recent).answer(caller, asked.question)
+            is_final, elapsed = seen.advice.status.is_final, clock() - start
+            if is_final or elapsed >= wait or attention.is_over:
+                state.metrics.advised(elapsed, is_final=is_final, is_new=asked.is_new)
+                return seen
+            await attention.wait(wait - elapsed)
+
+
+async def read_answer(state: State, caller: Caller, advice_id: str) -> SeenAdvice:
+    """The advice that answers a question of the caller's tenant.
+
+    Raises:
+        NotFoundError: there is no such advice, or the caller may not see it.
+    """
+    async with state.database.transaction() as session:
+        return await services_of(state, session).advice(state.recent).read(caller, advice_id)
+
+
+async def answer_json(state: State, caller: Caller, seen: SeenAdvice) -> bytes:
+    """The answer as JSON. A child process builds large ones; call this outside of transactions."""
+    if len(seen.advice.result or b"") <= SMALL:
+        return advice_json(seen)
+    return await state.making.run(advice_json, seen, on_behalf_of=caller.tenant)
+
+
+measures_router = APIRouter(tags=["measures"])
+
+
+@measures_router.get(
+    "/v1/measures",
+    summary="List the measures",
+    responses=answers(200, wire.MeasureList, "All measures", headers=("ETag",)) | NOT_MODIFIED,
+)
+async def list_measures(_caller: CallerDependency, known: KnownTagsDependency) -> Response:
+    """Lists the measures available for advice, and which of them guarantee an exact ranking."""
+    body, tag = _measures()
+    headers = {"ETag": tag, "Cache-Control": REVALIDATED}
+    return known.unchanged(tag, headers) or JsonResponse(body, headers=headers)
+
+
+@cache
+def _measures() -> tuple[bytes, str]:
+    """The constant response and its tag."""
+    body = wire.MeasureList(items=list(map(_measure, MEASURES.values()))).model_dump_json().encode()
+    return body, etag_of(body)
+
+
+def _measure(measure: Measure) -> wire.Measure:
+    shared = wire.Measure.model_validate(measure, from_attributes=True)
+    return shared.model_copy(update={"bias_correction": measure.correction is not None})
+
+
+questions_router = APIRouter(tags=["operation"])
+
+
+@questions_router.get(
+    "/v1/questions",
+    summary="List questions",
+    responses=answers(200, wire.QuestionPage, "One page, newest first", 422, headers=("Link",)),
+)
+async def list_questions(
+    request: Request,
+    caller: CallerDependency,
+    factory: FactoryDependency,
+    tenant: Annotated[str | None, Query(max_length=LONGEST_TENANT, description="Only questions of this tenant")] = None,
+    entry: Annotated[UUID | None, Query(description="Only questions about the entry with this id")] = None,
+    limit: PageLimit = 50,
+    page_token: PageToken = None,
+) -> Response:
+    """Lists the distinct questions of all tenants. The log shows which key or person asked, and how often."""
+    records, token = await factory.asked_questions().page(caller, tenant, entry, limit, page_token)
+    answer = wire.QuestionPage(items=list(map(question_answer, records)), next_page_token=token)
+    return JsonResponse(answer, headers={"Link": links(request, token)})

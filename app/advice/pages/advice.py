@@ -5,12 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
-from app.advice.api.answers import request_of
-from app.advice.api.asked import question_of
-from app.advice.api.asking import ask_and_wait, read_answer
-from app.advice.model.advice import Status
-from app.advice.pages.views.answer import AnswerView, Choices, answer_view
-from app.advice.pages.views.question import (
+from app.advice.api.answers import question_of, request_of
+from app.advice.api.routes import ask_and_wait, read_answer
+from app.advice.model import Status
+from app.advice.pages.answer import AnswerView, Choices, answer_view
+from app.advice.pages.question import (
     advice_commands,
     question_commands,
     question_form,

@@ -1,1 +1,0 @@
-"""Decisions on questions, and the computation of answers."""

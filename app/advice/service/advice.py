@@ -1,24 +1,65 @@
-"""Advice for callers: asking questions and reading answers."""
+"""Advice for callers: asking questions and reading answers, and for operators, the questions of all tenants."""
 
-from dataclasses import dataclass, replace
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from uuid import UUID
 
 from aegis_advisor import MODEL_VERSION
-from app.advice.model.advice import Advice, AdviceQuestion, Status, View
+from app.advice.model import Advice, AdviceQuestion, Status, View
 from app.advice.service.questions import needs_pairs, refuse_unanswerable, selected_places
-from app.advice.service.recent_versions import KnownVersion, RecentVersions
-from app.advice.service.references import ReferenceService
 from app.advice.service.views import refuse_beyond_coarse, view_for
-from app.advice.store.advice import AdviceStore, Asked
-from app.advice.store.questions import QuestionStore, TenantQuestion
-from app.entries.model.configurations import unpack_configurations
-from app.entries.model.entries import Head
+from app.advice.service.work import ReferenceService
+from app.advice.store.advice import AdviceStore, Asked, AskedRecord, QuestionStore, SpentBudget, TenantQuestion
+from app.entries.model.configurations import ConfigurationTable, unpack_configurations
+from app.entries.model.entries import AttributeOutline, Head
 from app.entries.store.contents import ContentStore
 from app.entries.store.entries import EntryStore
-from app.platform.callers import Caller
-from app.platform.errors import BudgetSpentError, NotFoundError
+from app.platform.callers import Caller, refuse_name
+from app.platform.errors import BudgetSpentError, NotFoundError, RoleNotAllowedError
 from app.platform.queue.queue import JobQueue
 from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 from app.tenants.service import QuotaService
+
+#: The number of cached versions, and the largest configuration table in cells and number of attributes of each.
+MOST_KEPT, MOST_CELLS, MOST_ATTRIBUTES = 64, 100_000, 1_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownVersion:
+    """The cached data of a version, which never changes, except that more references are stored over time.
+
+    Attributes:
+        outline: its attributes.
+        table: its configurations, without their ids.
+        stored: the places of attributes whose references are known to be stored; these are never removed.
+    """
+
+    outline: tuple[AttributeOutline, ...]
+    table: ConfigurationTable
+    stored: set[int] = field(default_factory=set)
+
+
+class RecentVersions:
+    """The versions of recent questions."""
+
+    def __init__(self) -> None:
+        # With the digest, because another version may get the id after a backup is restored.
+        self._kept: OrderedDict[tuple[int, str], KnownVersion] = OrderedDict()
+
+    def find(self, head: Head) -> KnownVersion | None:
+        """The cached data of a version, which may have been deleted since."""
+        key = head.version_id, head.digest
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def keep(self, head: Head, known: KnownVersion) -> None:
+        """Cache the data of a version, unless it is large."""
+        if known.table.codes.size > MOST_CELLS or len(known.outline) > MOST_ATTRIBUTES:
+            return
+        self._kept[head.version_id, head.digest] = known
+        if len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,3 +256,38 @@ class AdviceService:
 
 def _may_read(caller: Caller, asking_tenant: str, head: Head) -> bool:
     return head.is_visible_to(caller) and (caller.is_operator or caller.tenant == asking_tenant)
+
+
+class AskedQuestions:
+    """Questions of all tenants, and their used budgets."""
+
+    def __init__(self, questions: QuestionStore) -> None:
+        self._questions = questions
+
+    async def page(
+        self, caller: Caller, tenant: str | None, entry_id: UUID | None, limit: int, page_token: str | None
+    ) -> tuple[list[AskedRecord], str | None]:
+        """A page of questions, newest first, and the next page's token.
+
+        Raises:
+            RoleNotAllowedError: the caller is not an operator.
+            InvalidDocumentError: the page token is invalid.
+        """
+        _refuse_others(caller, tenant)
+        return await self._questions.page(tenant, entry_id, limit, page_token)
+
+    async def spent(self, caller: Caller, tenant: str | None, entry_id: UUID | None, limit: int) -> list[SpentBudget]:
+        """Used budgets of tenants by version, the largest first.
+
+        Raises:
+            RoleNotAllowedError: the caller is not an operator.
+        """
+        _refuse_others(caller, tenant)
+        return await self._questions.spent(tenant, entry_id, limit)
+
+
+def _refuse_others(caller: Caller, tenant: str | None) -> None:
+    if not caller.is_operator:
+        raise RoleNotAllowedError("Only operators may list questions.")
+    if tenant is not None:
+        refuse_name(tenant)

@@ -23,7 +23,7 @@ from aegis_advisor.evidence import (
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Memory
 from aegis_advisor.reconstruction import Reference
-from app.advice.model.advice import Advice, AdviceQuestion, PackedReference
+from app.advice.model import Advice, AdviceQuestion, PackedReference
 from app.advice.service.questions import needs_pairs
 from app.entries.model.configurations import ConfigurationTable, unpack_configurations
 from app.entries.model.documents import stored_attributes, stored_entry

@@ -6,12 +6,11 @@ from itertools import zip_longest
 from typing import Any
 
 from aegis_advisor import MODEL_VERSION
-from app.advice.model.advice import Advice, PackedReference, Status
+from app.advice.model import Advice, PackedReference, Status
 from app.advice.service.advice_input import AdviceInput
 from app.advice.service.computation import ReferenceInput
 from app.advice.service.questions import needs_pairs, selected_places
-from app.advice.store.advice import AdviceStore
-from app.advice.store.questions import QuestionStore
+from app.advice.store.advice import AdviceStore, QuestionStore
 from app.advice.store.references import ReferenceStore
 from app.entries.model.documents import decompress
 from app.entries.store.contents import ContentStore

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from app.advice.model.advice import Advice, AdviceQuestion, ReferenceKind, View
+from app.advice.model import Advice, AdviceQuestion, ReferenceKind, View
 from app.advice.service.questions import FAULTS_FOUND, scored_names
 from app.entries.model.documents import changed, decompress
 from app.entries.model.entries import AttributeOutline, Head

@@ -1,1 +1,0 @@
-"""Stores of questions, answers and references."""

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from aegis_advisor.reconstruction import Certificate, Misfit
-from app.advice.model.advice import PackedReference
+from app.advice.model import PackedReference
 from app.advice.tables import ReferenceArrayRow, ReferenceRow
 from app.entries.store.contents import packed_columns, packed_values, to_packed
 from app.platform.database.arrays import PackedArray

@@ -1,1 +1,0 @@
-"""Data requests over HTTP."""

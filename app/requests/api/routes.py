@@ -9,7 +9,7 @@ import structlog
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from aegis_sdk import wire
-from app.advice.api.asked import question_of
+from app.advice.api.answers import question_of
 from app.advice.service.advice import QuestionRules
 from app.edge.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, Version, require_room
 from app.edge.idempotency import OnceDependency

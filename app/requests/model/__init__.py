@@ -1,1 +1,0 @@
-"""Data requests and handovers, without SQL or HTTP."""

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from app.advice.model.advice import AdviceQuestion, View
+from app.advice.model import AdviceQuestion, View
 from app.platform.callers import Caller, Role
 from app.platform.errors import ActionNotPossibleError, RoleNotAllowedError
 from app.platform.queue.model import Problem

@@ -12,10 +12,9 @@ from pydantic import ValidationError
 
 from aegis_sdk import wire
 from aegis_sdk.wire.data_requests import LONGEST_PURPOSE
-from app.advice.api.answers import request_of
-from app.advice.api.asked import question_of
-from app.advice.api.asking import read_answer
-from app.advice.pages.views.question import QuestionForm, question_form, question_link, question_members
+from app.advice.api.answers import question_of, request_of
+from app.advice.api.routes import read_answer
+from app.advice.pages.question import QuestionForm, question_form, question_link, question_members
 from app.advice.service.advice import QuestionRules, SeenAdvice
 from app.edge.state import State, StateDependency
 from app.entries.model.entries import Head

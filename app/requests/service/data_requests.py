@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from anyio import to_thread
 
-from app.advice.model.advice import Advice, View
+from app.advice.model import Advice, View
 from app.advice.service.advice import AdviceService, QuestionRules
 from app.advice.service.views import shown, view_for
 from app.advice.store.advice import AdviceStore

@@ -7,7 +7,7 @@ from typing import Any
 
 from anyio import to_thread
 
-from app.advice.model.advice import Advice
+from app.advice.model import Advice
 from app.advice.service.views import shown
 from app.advice.store.advice import AdviceStore
 from app.entries.service.catalogue import EntryFollower

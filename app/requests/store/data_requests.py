@@ -32,7 +32,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from app.advice.model.advice import Status
+from app.advice.model import Status
 from app.advice.tables import AdviceRow
 from app.audit.tables import AuditRecordRow
 from app.entries.model.entries import Audience, Head

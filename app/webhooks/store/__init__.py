@@ -1,1 +1,0 @@
-"""Stores of webhooks, deliveries and events."""

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from aegis_advisor.measures import MEASURES, OFFERED
-from app.advice.pages.views.question import MEASURE_WORDS
+from app.advice.pages.question import MEASURE_WORDS
 from app.platform.callers import Role
 from tests.app.advice.test_views import two_attributes
 from tests.app.console.callers import CONSUMER, OWNER
@@ -123,7 +123,7 @@ async def test_two_configurations_stand_side_by_side(market):
 
 
 async def test_a_comparison_is_with_the_best_on_every_page_of_the_ranking(market, monkeypatch):
-    monkeypatch.setattr("app.advice.pages.views.answer.ROWS", 1)
+    monkeypatch.setattr("app.advice.pages.answer.ROWS", 1)
     api, worker, entry = market
     place = await answered(api, worker, entry, ASKED)
     best = (await api.get(f"/v1{place}")).json()["configuration"]

@@ -4,7 +4,7 @@ import hashlib
 import json
 from dataclasses import asdict
 
-from app.advice.model.advice import AdviceQuestion
+from app.advice.model import AdviceQuestion
 from app.platform.errors import InvalidDocumentError
 from app.settings import Settings
 from app.tenants.api import privacy_in, required_by

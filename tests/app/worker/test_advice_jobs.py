@@ -9,7 +9,7 @@ from procrastinate.jobs import Status
 
 from aegis_advisor import MODEL_VERSION
 from app.advice.service import computation
-from app.advice.service.advice_work import AdviceWork
+from app.advice.service.work import AdviceWork
 from app.advice.store.advice import AdviceStore
 from app.platform.database.session import Database
 from app.platform.process.child import ChildProcess

@@ -7,10 +7,9 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from app.advice.model.advice import AdviceQuestion
-from app.advice.service.advice import QuestionRules
+from app.advice.model import AdviceQuestion
+from app.advice.service.advice import QuestionRules, RecentVersions
 from app.advice.service.computation import compute_references
-from app.advice.service.recent_versions import RecentVersions
 from app.factory import Factory
 from app.platform.callers import DEVELOPER
 from app.platform.errors import NotFoundError

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from aegis_advisor import MODEL_VERSION
-from app.advice.service import computation, costs
+from app.advice.service import computation, questions
 from app.advice.service.computation import compute_references
 from app.platform.process.child import ChildProcess
 from app.platform.queue.model import Lane
@@ -254,7 +254,7 @@ async def test_a_light_job_that_takes_too_long_begins_again_in_the_heavy_lane(ap
 
 
 async def test_an_answer_that_will_take_long_is_computed_in_the_heavy_lane(api, database_url, monkeypatch):
-    monkeypatch.setattr(costs, "LIGHT", 1)
+    monkeypatch.setattr(questions, "LIGHT", 1)
     head = await publish(api)
     asked = await ask(api, head["id"])
     async with working(database_url, Watched()) as run:

@@ -10,7 +10,7 @@ from aegis_provider import apply, document_of
 from aegis_provider.prepare import prepare_entry
 from aegis_provider.receiving.verification import verify
 from aegis_sdk.wire import EXAMPLE_DATA_REQUEST, DataRequest, Evidence
-from app.advice.model.advice import AdviceQuestion
+from app.advice.model import AdviceQuestion
 from app.requests.api.answers import evidence_json
 from app.requests.service.verifications import PackedEvidence
 from tests.app.requests.model.test_data_requests import request_in

@@ -1,1 +1,0 @@
-"""What the pages about data requests show."""

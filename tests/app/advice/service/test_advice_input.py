@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.advice.model.advice import Advice, AdviceQuestion, Status
+from app.advice.model import Advice, AdviceQuestion, Status
 from app.advice.service import advice_input
 from app.advice.service.advice_input import AdviceInput, RecentInputs, known_of
 from app.advice.service.computation import ReferenceInput, compute_references

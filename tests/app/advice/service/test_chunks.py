@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.advice.service.costs import LIGHT, lane_of, reference_cost
-from app.advice.service.references import MOST, SMALLEST, chunks
+from app.advice.service.questions import LIGHT, lane_of, reference_cost
+from app.advice.service.work import MOST, SMALLEST, chunks
 from app.entries.model.entries import AttributeOutline, MaskingOutline
 from app.platform.queue.model import Lane
 

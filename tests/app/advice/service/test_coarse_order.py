@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from app.advice.service.coarse_order import Grid, detail_kept, in_contract, order_by_attribute, order_of_all
+from app.advice.service.coarse import Grid, detail_kept, in_contract, order_by_attribute, order_of_all
 
 MAPPINGS = {"pairs": [0, 0, 1, 1], "first": [0, 1, 1, 1], "last": [0, 0, 0, 1]}
 GRID = Grid(base=1.1, least=0.025)

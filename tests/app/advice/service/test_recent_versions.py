@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from app.advice.service.recent_versions import MOST_ATTRIBUTES, MOST_CELLS, MOST_KEPT, KnownVersion, RecentVersions
+from app.advice.service.advice import MOST_ATTRIBUTES, MOST_CELLS, MOST_KEPT, KnownVersion, RecentVersions
 from app.entries.model.configurations import ConfigurationTable
 from app.entries.model.entries import AttributeOutline, Audience, Head, Visibility
 

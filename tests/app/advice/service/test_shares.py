@@ -9,7 +9,7 @@ from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import reconstruct
-from app.advice.model.shares import BANDS, MIDDLES, STEPS, attribute_shares, band, configuration_shares
+from app.advice.service.coarse import BANDS, MIDDLES, STEPS, attribute_shares, band, configuration_shares
 
 INFORMATION = MEASURES["mutual_information"]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from aegis_sdk import wire
-from app.advice.model.advice import AdviceQuestion, ReferenceKind
+from app.advice.model import AdviceQuestion, ReferenceKind
 from app.advice.service.views import COARSE_WEIGHTS, coarse, refuse_beyond_coarse
 from app.entries.model.entries import AttributeOutline
 from app.platform.errors import InvalidDocumentError

@@ -1,6 +1,6 @@
 from aegis_sdk.charts import rendered
 from aegis_sdk.charts.costs import BANDS, costs_chart
-from app.advice.pages.views.compared import compared_chart
+from app.advice.pages.answer import compared_chart
 from tests.sdk.charts.answers import ATTRIBUTES, coarse_advice, first_changed, full_advice, schema_of
 
 SCHEMA = schema_of([2, 5, 10])

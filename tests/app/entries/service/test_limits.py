@@ -17,7 +17,7 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
 from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import wire
-from app.advice.model.advice import Status
+from app.advice.model import Status
 from app.advice.store.advice import AdviceStore
 from app.entries.api.uploads import published_entry, read_publication_in
 from app.entries.service.checks import PAIR_CELLS, PAIRS, excess_pairs

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from app.advice.model.advice import AdviceQuestion
+from app.advice.model import AdviceQuestion
 from app.platform.callers import Caller, Role
 from app.platform.errors import ActionNotPossibleError, RefusalError, RoleNotAllowedError
 from app.requests.model.data_requests import OPEN, Action, DataRequest, Side, State

@@ -1,1 +1,0 @@
-"""Questions and answers, without SQL or HTTP."""

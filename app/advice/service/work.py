@@ -1,0 +1,234 @@
+"""The worker's side of advice: references, inputs of computations, and their results.
+
+References are computed by jobs: one for a small version, a few dozen for a large one. Waiting advice is enqueued when
+its last reference is stored.
+"""
+
+from collections.abc import Sequence
+
+from aegis_advisor import MODEL_VERSION
+from app.advice.model import Advice, AdviceQuestion, PackedReference
+from app.advice.service.advice_input import AdviceInput, RecentInputs
+from app.advice.service.computation import ReferenceInput
+from app.advice.service.questions import advice_cost, lane_of, needs_pairs, reference_cost, selected_places
+from app.advice.store.advice import AdviceStore, QuestionStore
+from app.advice.store.references import ReferenceStore
+from app.entries.model.configurations import PackedConfigurations
+from app.entries.model.entries import AttributeOutline
+from app.entries.service.catalogue import EntryFollower
+from app.entries.store.contents import ContentStore
+from app.platform.errors import SupersededError
+from app.platform.queue.model import Lane, Problem, WrongLaneError
+from app.platform.queue.queue import JobQueue
+from app.webhooks.store.events import EventStore
+
+#: The smallest cost that justifies a job: 30 to 500 ms for iterated references. The job itself adds 15 ms.
+SMALLEST = 5_000
+
+#: The largest number of jobs for one version, since each loads the whole schema. With eight workers, four each.
+MOST = 32
+
+
+class ReferenceService:
+    """Requests references, loads their inputs and stores them. Each call belongs in a short transaction.
+
+    Advice with missing references is queued without a job. Adding such advice, storing references and giving them up
+    all lock the version first: each sees the effects of the previous one, so no advice is forgotten.
+    """
+
+    def __init__(
+        self,
+        contents: ContentStore,
+        references: ReferenceStore,
+        advice: AdviceStore,
+        questions: QuestionStore,
+        events: EventStore,
+        queue: JobQueue,
+    ) -> None:
+        self._contents = contents
+        self._references = references
+        self._advice = advice
+        self._questions = questions
+        self._events = events
+        self._queue = queue
+
+    async def ensure(
+        self, tenant: str, version_id: int, outline: Sequence[AttributeOutline], places: Sequence[int]
+    ) -> bool:
+        """Whether the references at `places` are stored. If not, enqueue a tenant's jobs that compute them.
+
+        These jobs cannot store anything before the transaction ends, so add the waiting advice before that.
+        """
+        if not await self._references.missing(version_id, MODEL_VERSION, places):
+            return True
+        await self._contents.lock(version_id)
+        missing = await self._references.missing(version_id, MODEL_VERSION, places)
+        claimed = await self._queue.claimed(tenant, version_id, MODEL_VERSION)
+        chosen = chunks(outline, [one for one in missing if one not in claimed])
+        await self._queue.reconstruct(tenant, version_id, MODEL_VERSION, chosen)
+        return not missing
+
+    async def load(self, version_id: int, places: Sequence[int]) -> ReferenceInput | None:
+        """The input for computing the references at `places`; None if all are stored or the version is deleted."""
+        if not await self._contents.pin(version_id):
+            return None
+        missing = await self._references.missing(version_id, MODEL_VERSION, places)
+        schema = await self._contents.schema(version_id)
+        if not missing or schema is None:
+            return None
+        return ReferenceInput(schema, tuple(missing), await self._contents.count_tables(version_id, missing))
+
+    async def store(self, version_id: int, places: Sequence[int], references: Sequence[PackedReference]) -> None:
+        """Store references, and enqueue the waiting advice that now has all references.
+
+        Does nothing if the version has been deleted.
+        """
+        if not await self._contents.lock(version_id):
+            return
+        if references:
+            await self._references.add(version_id, MODEL_VERSION, references)
+        complete = await self._advice.complete(version_id, MODEL_VERSION, places)
+        # In the order of tenants, whose queues are locked, to avoid deadlocks.
+        for tenant, advice_id in await self._questions.tenants(complete):
+            await self._queue.advise(tenant, advice_id)
+
+    async def give_up(self, version_id: int, places: Sequence[int], problem: Problem) -> None:
+        """End the job for `places` without references and fail the waiting advice; asking again starts a retry."""
+        if not await self._contents.lock(version_id):
+            return
+        await self._queue.give_up(version_id, MODEL_VERSION, places)
+        for advice_id in await self._advice.lacking(version_id, MODEL_VERSION, places):
+            if await self._advice.fail(advice_id, problem):
+                await self._events.advice_ended(advice_id)
+
+
+def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> dict[tuple[int, ...], Lane]:
+    """Split the attributes at `places`, in order, into chunks of about equal cost, one for each job, with its lane."""
+    shares: dict[tuple[int, ...], Lane] = {}
+    left = sum(reference_cost(outline[place]) for place in places)
+    chunk: list[int] = []
+    spent = 0
+    for place in places:
+        chunk.append(place)
+        spent += reference_cost(outline[place])
+        # The share is recomputed for each chunk: one above its share leaves less for the others.
+        if spent >= left / max(1, min(MOST - len(shares), left // SMALLEST)):
+            shares[tuple(chunk)] = lane_of(spent)
+            left -= spent
+            chunk, spent = [], 0
+    return shares
+
+
+class AdviceFollower(EntryFollower):
+    """Requests references for new versions, and ends the waiting for advice on deleted entries."""
+
+    def __init__(self, advice: AdviceStore, queue: JobQueue) -> None:
+        self._advice = advice
+        self._queue = queue
+
+    async def version_added(self, tenant: str, version_id: int, outline: Sequence[AttributeOutline]) -> None:
+        """Enqueue the jobs that compute all references of a new version."""
+        await self._queue.reconstruct(tenant, version_id, MODEL_VERSION, chunks(outline, range(len(outline))))
+
+    async def entry_ending(self, entry_id: str) -> None:
+        """Wake the callers that wait for advice on the entry, at the commit."""
+        await self._advice.wake_waiting(entry_id)
+
+
+class AdviceWork:
+    """Loads inputs of computations and stores their results. Each call belongs in a short transaction."""
+
+    def __init__(
+        self,
+        contents: ContentStore,
+        references: ReferenceStore,
+        advice: AdviceStore,
+        events: EventStore,
+        reconstruction: ReferenceService,
+        recent: RecentInputs,
+    ) -> None:
+        self._contents = contents
+        self._references = references
+        self._advice = advice
+        self._events = events
+        self._reconstruction = reconstruction
+        self._recent = recent
+
+    async def begin(self, tenant: str, lane: Lane, advice_id: str) -> AdviceInput | None:
+        """Mark an advice as running, and return the input of its computation.
+
+        Returns None if the advice has ended or is deleted, or if references are missing: the job that stores the last
+        of these enqueues it again.
+
+        Raises:
+            SupersededError: the question was asked of a version of the service with another model.
+            WrongLaneError: the computation is too large for its lane.
+        """
+        advice = await self._advice.find(advice_id)
+        if advice is None or advice.status.is_final or not await self._contents.pin(advice.version_id):
+            return None
+        if advice.model_version != MODEL_VERSION and not await self._advice.answer_by(advice_id, MODEL_VERSION):
+            raise SupersededError("Another version of the service answers this question: ask it again.")
+        given = self._recent.find(advice)
+        if given is None:
+            given = await self._load(tenant, lane, advice)
+        else:
+            _refuse_lane(lane, given.question, given.outline, given.places, given.configurations)
+        if given is None:
+            await self._advice.wait(advice_id)
+            return None
+        await self._advice.start(advice_id)
+        return given
+
+    async def _load(self, tenant: str, lane: Lane, advice: Advice) -> AdviceInput | None:
+        """The input for a question; None if references are missing.
+
+        Raises:
+            WrongLaneError: the computation is too large for its lane.
+        """
+        frame = await self._contents.hold(advice.version_id)
+        schema = await self._contents.schema(advice.version_id)
+        if frame is None or schema is None:
+            raise RuntimeError("a locked version was deleted")
+        places = selected_places(advice.question, frame.outline)
+        if not await self._reconstruction.ensure(tenant, advice.version_id, frame.outline, places):
+            return None
+        configurations = await self._contents.configuration_table(advice.version_id, frame)
+        _refuse_lane(lane, advice.question, frame.outline, places, configurations)
+        pairs = needs_pairs(advice.question, frame.outline)
+        return AdviceInput.of(
+            advice,
+            frame.outline,
+            places,
+            schema,
+            await self._contents.count_tables(advice.version_id, places, pairs=pairs),
+            configurations,
+            await self._references.load(advice.version_id, MODEL_VERSION, places),
+        )
+
+    async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
+        """Store the answer and wake the callers that wait for it."""
+        if await self._advice.succeed(advice_id, result, elapsed_ms):
+            await self._events.advice_ended(advice_id)
+
+    async def fail(self, advice_id: str, problem: Problem) -> None:
+        """Store the reason for a failure, and wake the callers that wait for the answer."""
+        if await self._advice.fail(advice_id, problem):
+            await self._events.advice_ended(advice_id)
+
+
+def _refuse_lane(
+    lane: Lane,
+    question: AdviceQuestion,
+    outline: Sequence[AttributeOutline],
+    places: Sequence[int],
+    configurations: PackedConfigurations,
+) -> None:
+    """Refuse a computation that is too large for its lane.
+
+    Raises:
+        WrongLaneError: it belongs in the heavy lane.
+    """
+    cost = advice_cost(question, outline, places, configurations.codes.shape[0])
+    if lane is Lane.LIGHT and lane_of(cost) is Lane.HEAVY:
+        raise WrongLaneError
