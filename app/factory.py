@@ -21,20 +21,15 @@ from app.entries.store.entries import EntryStore
 from app.platform.database.migrations import SchemaStore
 from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import CEILING, JobQueue
-from app.requests.service.data_requests import DataRequestService, DataRequestSteps
-from app.requests.service.handovers import HandoverService, LeaseService
-from app.requests.service.receipts import ReceiptService
-from app.requests.service.verifications import VerificationService
-from app.requests.service.work import DataRequestWork
-from app.requests.store.data_requests import DataRequestStore, GrantStore
-from app.requests.store.handovers import HandoverStore, LeaseStore, VerificationStore
+from app.requests.service.data_requests import DataRequestService, DataRequestSteps, DataRequestWork
+from app.requests.service.handovers import HandoverService, LeaseService, ReceiptService, VerificationService
+from app.requests.store import DataRequestStore, GrantStore, HandoverStore, LeaseStore, VerificationStore
 from app.retention import RetentionService
 from app.tenants.model import NO_QUOTA, Quota
 from app.tenants.service import QuotaService, TenantAdministration, TenantService
 from app.tenants.store import QuotaStore, TenantStore
 from app.webhooks.service import DeliveryService, WebhookService
-from app.webhooks.store.events import EventStore
-from app.webhooks.store.webhooks import DeliveryStore, WebhookStore
+from app.webhooks.store import DeliveryStore, EventStore, WebhookStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from app.audit.model import DELETE_VERSION
 from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import JobQueue
 from app.requests.model.data_requests import OPEN
-from app.requests.service.work import DataRequestWork
+from app.requests.service.data_requests import DataRequestWork
 from app.webhooks.model import KEPT
 
 #: Rows deleted in a transaction.

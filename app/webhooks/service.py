@@ -24,8 +24,7 @@ from app.webhooks.model import (
     draw_secret,
     secret_text,
 )
-from app.webhooks.store.events import EventStore
-from app.webhooks.store.webhooks import DeliveryStore, WebhookStore
+from app.webhooks.store import DeliveryStore, EventStore, WebhookStore
 
 
 class WebhookService:

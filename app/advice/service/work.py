@@ -20,7 +20,7 @@ from app.entries.store.contents import ContentStore
 from app.platform.errors import SupersededError
 from app.platform.queue.model import Lane, Problem, WrongLaneError
 from app.platform.queue.queue import JobQueue
-from app.webhooks.store.events import EventStore
+from app.webhooks.store import EventStore
 
 #: The smallest cost that justifies a job: 30 to 500 ms for iterated references. The job itself adds 15 ms.
 SMALLEST = 5_000

@@ -36,7 +36,7 @@ from app.platform.queue.queue import JobQueue
 from app.tenants.model import RequiredPrivacy, TenantPolicy
 from app.tenants.service import QuotaService
 from app.tenants.store import TenantStore
-from app.webhooks.store.events import EventStore
+from app.webhooks.store import EventStore
 
 
 @dataclass(frozen=True, slots=True)

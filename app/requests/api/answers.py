@@ -21,10 +21,9 @@ from app.requests.model.approved_counts import (
     Inexact,
     configuration_in,
 )
-from app.requests.model.data_requests import DataRequest
-from app.requests.model.handovers import Handover
+from app.requests.model.data_requests import DataRequest, Handover
 from app.requests.service.data_requests import DataRequestService
-from app.requests.service.verifications import PackedEvidence
+from app.requests.service.handovers import PackedEvidence
 
 _ASKED: Final = set(wire.Question.model_fields)
 

@@ -21,12 +21,20 @@ from app.platform.http.bodies import validated
 from app.platform.http.operations import JsonResponse, PageLimit, PageToken, answers, body, links
 from app.platform.members import model_of
 from app.requests.api.answers import answer, evidence_json, head_answer
-from app.requests.model.data_requests import Action, DataRequest, GrantLimit, NewDataRequest, Side
+from app.requests.model.data_requests import (
+    Action,
+    DataRequest,
+    GrantLimit,
+    Handover,
+    Link,
+    NewDataRequest,
+    Side,
+    Verification,
+)
 from app.requests.model.data_requests import State as RequestState
-from app.requests.model.handovers import Handover, Link, Verification
 from app.requests.service.data_requests import DataRequestService
-from app.requests.service.verifications import PackedEvidence
-from app.requests.store.data_requests import Wanted
+from app.requests.service.handovers import PackedEvidence
+from app.requests.store import Wanted
 from app.tenants.api import required_privacy
 
 router = APIRouter(tags=["requests"])

@@ -1,16 +1,20 @@
 """The pages of data requests: their list, the page of a request, and its forms."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Annotated, Any, Final
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlencode
+from uuid import UUID
 
 import orjson
 import structlog
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
 from app.factory import Factory
+from app.pages.commands import Commands, aegis, curl
 from app.pages.forms import Form, FormDependency, draw_key, once, validated_as, whole_number
 from app.pages.page import HEADERS, page, see
 from app.pages.page_route import PageRoute, Refusal
@@ -18,18 +22,104 @@ from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.errors import NotFoundError, RefusalError, UnknownKeyError
 from app.requests.api.answers import head_answer, request_answer
 from app.requests.api.routes import act
-from app.requests.model.data_requests import Action, DataRequestPage
-from app.requests.pages.views import request_words
-from app.requests.pages.views.data_request import RequestView, counted_places
-from app.requests.pages.views.data_requests import RequestFilter, RequestList, list_commands, tone_of, waits_for_reader
-from app.requests.pages.views.request_commands import (
+from app.requests.model.data_requests import Action, DataRequestPage, Side
+from app.requests.model.data_requests import State as RequestState
+from app.requests.pages import request as words
+from app.requests.pages.request import (
+    RequestView,
     check_lines,
+    counted_places,
     deliver_line,
     fulfil_line,
     receipt_name,
     receive_line,
     request_commands,
 )
+from app.requests.store import Wanted
+
+#: The tone of a state: good, a warning, bad, or neither.
+TONES: Final = {
+    "countered": "warn",
+    "approved": "good",
+    "delivered": "good",
+    "received": "good",
+    "disputed": "bad",
+    "failed": "bad",
+    "declined": "bad",
+}
+
+#: The actions that move a request on. All others end it.
+_MOVES_ON: Final = frozenset({Action.APPROVE, Action.COUNTER, Action.ACCEPT, Action.DELIVER, Action.RECEIVE})
+
+
+class RequestFilter(BaseModel):
+    """The filters of the list; empty ones are ignored."""
+
+    state: RequestState | Literal[""] = ""
+    side: Literal["", "consumer", "provider"] = ""
+    entry: str = Field(default="", max_length=255)
+    page_token: str = Field(default="", max_length=255)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The filters that are set, as parameters of the API."""
+        named = {"state": self.state, "side": self.side, "entry": self.entry.strip()}
+        return {name: str(text) for name, text in named.items() if text}
+
+    def wanted(self) -> Wanted | None:
+        """The filters for the store; None if nothing can match, since the entry's id is not an id."""
+        try:
+            entry = UUID(self.entry.strip()) if self.entry.strip() else None
+        except ValueError:
+            return None
+        return Wanted(RequestState(self.state) if self.state else None, entry, Side(self.side) if self.side else None)
+
+    def link(self, page_token: str | None = None) -> str:
+        """The address of a page of this list, by default the first."""
+        asked = self.asked | ({} if page_token is None else {"page_token": page_token})
+        return f"/requests?{urlencode(asked)}" if asked else "/requests"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestList:
+    """A page of the list.
+
+    Attributes:
+        form: the filters.
+        items: the requests as in the API's listing.
+        next_page_token: None on the last page.
+    """
+
+    form: RequestFilter
+    items: tuple[wire.DataRequestHead, ...]
+    next_page_token: str | None
+
+    @property
+    def states(self) -> list[tuple[str, str]]:
+        """The options of the state filter."""
+        return [("", "Any"), *((state.value, state.value) for state in RequestState)]
+
+    @property
+    def sides(self) -> list[tuple[str, str]]:
+        """The options of the side filter."""
+        return [("", "Both"), ("consumer", "We ask"), ("provider", "We are asked")]
+
+
+def tone_of(state: str) -> str:
+    """The class of a state's badge."""
+    return TONES.get(state, "")
+
+
+def waits_for_reader(request: wire.DataRequestHead) -> bool:
+    """Whether the request waits for an action of its reader."""
+    return not _MOVES_ON.isdisjoint(request.possible)
+
+
+def list_commands(viewer: Viewer, form: RequestFilter) -> Commands:
+    """The commands for the same list."""
+    options = [word for name, text in form.asked.items() for word in (f"--{name}", text)]
+    return Commands((aegis("requests", "list", *options),), (curl(viewer, "/v1/requests", form.asked),))
+
 
 router = APIRouter(route_class=PageRoute)
 
@@ -127,7 +217,7 @@ def _page(request: Request, viewer: Viewer, view: RequestView, template: str, st
         template,
         status,
         view=view,
-        words=request_words,
+        words=words,
         tone_of=tone_of,
         counted_places=counted_places,
         commands=request_commands(viewer, view.request, may_erase=view.may_erase, is_signed=view.is_signed),

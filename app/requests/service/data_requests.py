@@ -1,8 +1,9 @@
 """Data requests of consumers, the decisions of providers, and the steps that all services share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import groupby
 from typing import Any, Final
 
 from anyio import to_thread
@@ -14,6 +15,7 @@ from app.advice.store.advice import AdviceStore
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store import AuditStore
 from app.entries.model.entries import Head
+from app.entries.service.catalogue import EntryFollower
 from app.entries.store.entries import EntryStore
 from app.platform.callers import Caller, Role
 from app.platform.errors import (
@@ -24,6 +26,7 @@ from app.platform.errors import (
     QuotaExceededError,
     RoleNotAllowedError,
 )
+from app.platform.queue.model import Problem
 from app.requests.model.data_requests import (
     Action,
     Change,
@@ -31,18 +34,17 @@ from app.requests.model.data_requests import (
     DataRequest,
     DataRequestPage,
     GrantLimit,
+    Handover,
     NewDataRequest,
     Side,
     State,
+    Verification,
     cost_in,
     cost_of,
     sides_able_to,
 )
-from app.requests.model.handovers import Handover, Verification
-from app.requests.service.work import DataRequestWork
-from app.requests.store.data_requests import DataRequestStore, GrantStore, Wanted
-from app.requests.store.handovers import HandoverStore, VerificationStore
-from app.webhooks.store.events import EventStore
+from app.requests.store import DataRequestStore, GrantStore, HandoverStore, VerificationStore, Wanted
+from app.webhooks.store import EventStore
 
 
 class DataRequestSteps:
@@ -107,6 +109,98 @@ def _visible(caller: Caller, request_id: str, request: DataRequest | None) -> Da
     if request is None or not request.is_visible_to(caller):
         raise NotFoundError(f"There is no request {request_id}, or you may not see it.")
     return request
+
+
+_SERVICE = frozenset({Side.SERVICE})
+
+
+class DataRequestWork(EntryFollower):
+    """The service's side of requests. Every call belongs in a short transaction."""
+
+    def __init__(
+        self, requests: DataRequestStore, entries: EntryStore, advice: AdviceStore, events: EventStore
+    ) -> None:
+        self._requests = requests
+        self._entries = entries
+        self._advice = advice
+        self._events = events
+
+    async def settle(self) -> int:
+        """Answer some requests whose advice is finished; return their number."""
+        answered = await self._requests.answered()
+        by_advice = groupby(sorted(answered, key=_advice_of), key=_advice_of)
+        for _, requests in by_advice:
+            await self._settle(list(requests))
+        return len(answered)
+
+    async def settle_one(self, request: DataRequest) -> None:
+        """Answer a request whose advice is finished. It must be locked."""
+        await self._settle([request])
+
+    async def _settle(self, requests: Sequence[DataRequest]) -> None:
+        """Answer requests for the same advice and view, which must be locked."""
+        first = requests[0]
+        advice = None if first.advice_id is None else await self._advice.find(first.advice_id)
+        # Decoding a long ranking takes a while.
+        result = None if advice is None else await to_thread.run_sync(shown, advice, first.view)
+        for request in requests:
+            if not await self._sees(request):
+                await self._change(request, Action.FAIL, problem=_NOT_SEEN)
+            elif result is None:
+                await self._change(request, Action.FAIL, problem=_problem_of(advice))
+            else:
+                await self._offer(request, result)
+
+    async def _sees(self, request: DataRequest) -> bool:
+        """Whether the consumer still sees the requested version."""
+        head = await self._entries.find(request.as_consumer, request.entry_id, request.version)
+        return head is not None and head.is_visible_to(request.as_consumer)
+
+    async def _offer(self, request: DataRequest, result: Mapping[str, Any]) -> None:
+        configuration = result["configuration"]
+        await self._change(
+            request, Action.ADVISE, configuration=configuration, cost=cost_of(configuration, result["ranking"])
+        )
+
+    async def expire(self, age: timedelta) -> int:
+        """Expire some requests without an action for `age`; return their number."""
+        untouched = await self._requests.untouched(age)
+        for request in untouched:
+            await self._change(request, Action.EXPIRE, f"Nobody acted for {age.days} days.")
+        return len(untouched)
+
+    async def entry_ending(self, entry_id: str) -> None:
+        """End the open requests for a deleted entry."""
+        ended = await self._requests.end_for(entry_id, "The entry was deleted.")
+        await self._events.requests_changed(ended)
+
+    async def _change(
+        self,
+        request: DataRequest,
+        action: Action,
+        reason: str | None = None,
+        *,
+        configuration: str | None = None,
+        cost: Cost | None = None,
+        problem: Problem | None = None,
+    ) -> None:
+        state = request.after(action, _SERVICE)
+        change = Change(action, state, Side.SERVICE, reason=reason, configuration=configuration)
+        await self._requests.change(request.id, change, cost=cost, problem=problem)
+        await self._events.requests_changed([request.id])
+
+
+_NOT_SEEN = Problem("not_found", "You may no longer see the entry.")
+
+
+def _advice_of(request: DataRequest) -> tuple[str, bool]:
+    return request.advice_id or "", request.is_coarse
+
+
+def _problem_of(advice: Advice | None) -> Problem:
+    if advice is None or advice.problem is None:
+        return Problem("deleted", "The advice has been deleted. Make a new request.")
+    return advice.problem
 
 
 #: The most open requests of a tenant.

@@ -1,24 +1,52 @@
-"""Deliveries of masked tables by providers, and leases, which let one program at a time work on a request.
+"""What follows an approval: leases, deliveries by providers, verifications by consumers, and signed receipts.
+
+A lease lets one program at a time work on a request. Either side can prove a receipt later without the service.
 
 The service checks what providers state, and fetches nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import numpy as np
 from anyio import to_thread
 
 from aegis_sdk._links import link_faults
+from app.audit.model import Place, moment
+from app.audit.service import RECEIPT, Signer
+from app.audit.store import AuditLogStore
 from app.entries.model.configurations import unpack_configurations
+from app.entries.model.documents import stored_entry
+from app.entries.model.entries import CountTable
 from app.entries.store.contents import ContentStore
 from app.platform.callers import Caller
-from app.platform.errors import Fault, InvalidDocumentError, LeasedError, NotFoundError, RoleNotAllowedError
-from app.requests.model.data_requests import Action, DataRequest, sides_able_to
-from app.requests.model.handovers import Handover, Lease, Link, is_over
+from app.platform.errors import (
+    ActionNotPossibleError,
+    Fault,
+    InvalidDocumentError,
+    LeasedError,
+    NotFoundError,
+    NothingSignedError,
+    RoleNotAllowedError,
+)
+from app.requests.model.approved_counts import PublishedNames, configuration_in
+from app.requests.model.data_requests import (
+    HANDED_OVER,
+    Action,
+    Change,
+    DataRequest,
+    Handover,
+    Lease,
+    Link,
+    Verification,
+    is_over,
+    sides_able_to,
+)
 from app.requests.service.data_requests import DataRequestSteps
-from app.requests.store.handovers import HandoverStore, LeaseStore
+from app.requests.store import DataRequestStore, HandoverStore, LeaseStore, VerificationStore
 
 
 class LeaseService:
@@ -167,3 +195,210 @@ class HandoverService:
         place = table.ids.index(request.configuration or "")
         numbers = {name: float(values[place]) for name, values in table.privacy.items()}
         return {name: number for name, number in numbers.items() if not np.isnan(number)}
+
+
+@dataclass(frozen=True, slots=True)
+class PackedEvidence:
+    """A delivered request and its version of the entry, as stored.
+
+    Attributes:
+        request: the request, as the caller sees it.
+        schema: the published document without its counts and configurations, as compressed JSON.
+        configurations: the configurations as compressed JSON.
+        tables: the counts.
+    """
+
+    request: DataRequest
+    schema: bytes
+    configurations: bytes
+    tables: tuple[CountTable, ...]
+
+
+class VerificationService:
+    """Consumers' verifications of deliveries."""
+
+    def __init__(
+        self,
+        verifications: VerificationStore,
+        handovers: HandoverStore,
+        contents: ContentStore,
+        steps: DataRequestSteps,
+    ) -> None:
+        self._verifications = verifications
+        self._handovers = handovers
+        self._contents = contents
+        self._steps = steps
+
+    async def evidence(self, caller: Caller, request_id: str) -> PackedEvidence:
+        """The stored counts of a delivered request's version; only those of its configuration may be disclosed.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it, or the version has been deleted.
+            RoleNotAllowedError: the caller is of the entry's tenant, but may not read its counts.
+            ActionNotPossibleError: nothing was delivered.
+        """
+        request = await self._steps.read(caller, request_id)
+        if not request.shows_counts_to(caller):
+            raise RoleNotAllowedError("Of the entry's tenant, only providers and reviewers may read counts.")
+        if request.state not in HANDED_OVER:
+            possible = request.possible_for(request.sides_of(caller))
+            raise ActionNotPossibleError(request.state, "comparing a table with the entry's counts", possible)
+        return await self._packed(request)
+
+    async def _packed(self, request: DataRequest) -> PackedEvidence:
+        if request.version_id is not None:
+            tables = await self._contents.count_tables(request.version_id)
+            configurations = await self._contents.configurations(request.version_id)
+            # The schema is read last: if it still exists, the earlier reads were complete.
+            schema = await self._contents.schema(request.version_id)
+            if schema is not None and configurations is not None:
+                return PackedEvidence(request, schema, configurations, tables)
+        raise NotFoundError(f"Version {request.version} of the entry was deleted, and its counts with it.")
+
+    async def take(
+        self, caller: Caller, request_id: str, action: Action, verification: Verification, reason: str | None
+    ) -> DataRequest:
+        """Receive or dispute a delivery.
+
+        Args:
+            caller: the consumer.
+            request_id: the request.
+            action: receive or dispute.
+            verification: the consumer's result.
+            reason: for the history.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            RoleNotAllowedError: the caller may not do this.
+            ActionNotPossibleError: nothing was delivered, or the request has ended.
+            InvalidDocumentError: the verification contradicts itself or the action, or has unpublished names.
+        """
+        request = await self._steps.locked(caller, request_id)
+        request.after(action, request.sides_of(caller))
+        handover = await self._handovers.find(request.id)
+        if handover is None:
+            raise NotFoundError(f"Nothing was delivered for the request {request.id}.")
+        _refuse("This verdict contradicts itself.", verification.faults(action, reason, handover))
+        await self._verifications.add(request.id, await self._as_published(request, verification))
+        return await self._steps.take(caller, request, action, reason)
+
+    async def _as_published(self, request: DataRequest, verification: Verification) -> Verification:
+        """The verification, without counts of names that are no longer published.
+
+        Raises:
+            InvalidDocumentError: it has names that never were published, perhaps values of records.
+        """
+        if not verification.differences:
+            return verification
+        names = await self._names(request)
+        if names is None:
+            return replace(verification, differences=())
+        _refuse("This verdict names what the entry has not published.", names.faults(verification.differences))
+        return verification
+
+    async def _names(self, request: DataRequest) -> PublishedNames | None:
+        """The names of the delivered configuration; None if the version was deleted."""
+        if request.version_id is None:
+            return None
+        configurations = await self._contents.configurations(request.version_id)
+        schema = await self._contents.schema(request.version_id)
+        if schema is None or configurations is None:
+            return None
+        # Decoding long lists of values takes a while.
+        return await to_thread.run_sync(_names_in, schema, configurations, request.configuration or "")
+
+
+def _names_in(schema: bytes, configurations: bytes, configuration: str) -> PublishedNames:
+    entry = stored_entry(schema, configurations=configurations)
+    return PublishedNames.of(entry, configuration_in(entry, configuration))
+
+
+def _refuse(detail: str, faults: Iterable[Fault]) -> None:
+    if listed := tuple(faults):
+        raise InvalidDocumentError(detail, listed, code="inconsistent_verdict")
+
+
+def receipt_claims(
+    request: DataRequest, changes: Sequence[Change], file_sha256: str | None, last: Place | None, now: datetime
+) -> dict[str, Any]:
+    """The claims of a receipt.
+
+    Args:
+        request: the request as its reader sees it.
+        changes: its history.
+        file_sha256: of the delivered file; None before the delivery.
+        last: the place of its last change in the log; None if the log began later.
+        now: the time of the signature.
+    """
+    return {
+        "request": request.id,
+        "state": request.state.value,
+        "provider": request.provider,
+        "consumer": request.consumer,
+        "entry": {"id": request.entry_id, "version": request.version, "digest": request.digest},
+        "terms": request.terms,
+        "configuration": request.configuration,
+        "file_sha256": file_sha256,
+        "changes": [_change_claims(one) for one in changes],
+        "audit": None if last is None else {"sequence": last.sequence, "hash": last.hash},
+        "signed_at": moment(now),
+    }
+
+
+def _change_claims(change: Change) -> dict[str, Any]:
+    """A step without its reason, which is free text, and without the person."""
+    return {
+        "at": None if change.at is None else moment(change.at),
+        "action": change.action,
+        "state": change.state.value,
+        "side": change.side.value,
+        "tenant": change.tenant,
+        "configuration": change.configuration,
+    }
+
+
+class ReceiptService:
+    """Signs receipts. `signer` is None where the service has no key."""
+
+    def __init__(
+        self,
+        steps: DataRequestSteps,
+        requests: DataRequestStore,
+        handovers: HandoverStore,
+        log: AuditLogStore,
+        signer: Signer | None,
+    ) -> None:
+        self._steps = steps
+        self._requests = requests
+        self._handovers = handovers
+        self._log = log
+        self._signer = signer
+
+    async def make(self, caller: Caller, request_id: str) -> tuple[dict[str, Any], str]:
+        """The claims and the JWS of a request's receipt, in any state, as the caller sees it.
+
+        Raises:
+            NotFoundError: there is no such request, or the caller may not see it.
+            NothingSignedError: the service has no key that may sign.
+        """
+        await self._log.freeze()  # the state, its history and its place in the log belong together
+        request = await self._steps.read(caller, request_id)
+        signer = await self._valid_signer()
+        handover = await self._handovers.find(request.id)
+        claims = receipt_claims(
+            request,
+            await self._requests.changes(request.id),
+            None if handover is None else handover.sha256,
+            await self._log.last_change_of(UUID(request.id)),
+            await self._log.now(),
+        )
+        return claims, signer.sign(RECEIPT, claims)
+
+    async def _valid_signer(self) -> Signer:
+        if self._signer is None:
+            raise NothingSignedError("This service has no key to sign with; its operator can set AEGIS_AUDIT_KEY.")
+        known = {key.id: key for key in await self._log.keys()}
+        key = known.get(self._signer.key_id)
+        if key is None or not key.may_sign(await self._log.now()):
+            raise NothingSignedError("The key of this service was replaced; restart the service with the new one.")
+        return self._signer

@@ -15,7 +15,7 @@ from app.platform.database.session import Database
 from app.platform.process.child import ChildProcess
 from app.platform.queue.model import Lane, Problem
 from app.platform.queue.queue import JobQueue, queue_app
-from app.requests.service.work import DataRequestWork
+from app.requests.service.data_requests import DataRequestWork
 from app.worker.tasks import Tasks
 from tests.app.worker.database import LOCK_AWAITED, jobs, rows
 from tests.service import ask, create_key, example_entry, publish, running_app

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from app.platform.database.session import Database
 from app.platform.queue.queue import CEILING, queue_app
-from app.requests.service.work import DataRequestWork
+from app.requests.service.data_requests import DataRequestWork
 from app.retention import _DELIVERIES, _OLD_ADVICE, _SESSIONS, PART, Retention
 from app.tenants.model import TenantPolicy
 from app.worker.worker import sweep

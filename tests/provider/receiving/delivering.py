@@ -12,7 +12,7 @@ from aegis_provider.receiving.verification import verify
 from aegis_sdk.wire import EXAMPLE_DATA_REQUEST, DataRequest, Evidence
 from app.advice.model import AdviceQuestion
 from app.requests.api.answers import evidence_json
-from app.requests.service.verifications import PackedEvidence
+from app.requests.service.handovers import PackedEvidence
 from tests.app.requests.model.test_data_requests import request_in
 from tests.service import publication
 

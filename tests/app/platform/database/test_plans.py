@@ -15,7 +15,7 @@ from app.platform.database.session import Database
 from app.platform.queue.model import Lane
 from app.platform.queue.queue import queue_app
 from app.retention import Retention, Swept
-from app.webhooks.store.webhooks import DeliveryStore
+from app.webhooks.store import DeliveryStore
 from tests.app.platform.database.plans import SMALL, Statement, captured, growing, scans
 from tests.app.requests.asking import advised, entry, step
 from tests.app.requests.test_verifications import AGREES, DELIVERED
