@@ -15,8 +15,6 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from app import about
-from app.advice.api import measures, questions
-from app.about import documentation, operation
 from app.advice.api import routes as advice
 from app.audit import api as audit
 from app.callers import api as keys

@@ -13,8 +13,7 @@ from app.advice.service.computation import ReferenceInput
 from app.advice.service.questions import advice_cost, lane_of, needs_pairs, reference_cost, selected_places
 from app.advice.store.advice import AdviceStore, QuestionStore
 from app.advice.store.references import ReferenceStore
-from app.entries.model.configurations import PackedConfigurations
-from app.entries.model.entries import AttributeOutline
+from app.entries.model.entries import AttributeOutline, PackedConfigurations
 from app.entries.service.catalogue import EntryFollower
 from app.entries.store.contents import ContentStore
 from app.platform.errors import SupersededError
