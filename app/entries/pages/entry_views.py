@@ -6,12 +6,12 @@ from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from markupsafe import Markup
+import markupsafe
 from numpy.typing import NDArray
 
 from aegis_advisor.evidence import ControlContent
 from aegis_sdk import wire
-from aegis_sdk.charts import category_bars, rendered
+from aegis_sdk.charts import Markup, category_bars, rendered
 from aegis_sdk.reading import few_in_words, number, seen_by
 from app.entries.api.mapping import head_answer, verdict_answer
 from app.entries.model.entries import CountKind, CountTable, Head, StoredVerdict, VersionMark
@@ -136,9 +136,9 @@ class EntryView:
         return self.head.title or self.head.name
 
     @property
-    def description(self) -> Markup:
+    def description(self) -> markupsafe.Markup:
         """The description of the table, as sanitised HTML."""
-        return Markup(self.about.description)  # noqa: S704 -- `html_of` made it
+        return markupsafe.Markup(self.about.description)  # noqa: S704 -- `html_of` made it
 
     @property
     def is_latest(self) -> bool:
