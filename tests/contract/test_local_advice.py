@@ -7,7 +7,7 @@ import pytest
 
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.advice import advise, of_service
-from aegis_provider.entry_file import document_of
+from aegis_provider.entry import document_of
 from aegis_sdk import Client
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "health"

@@ -3,7 +3,7 @@
 import pytest
 
 from aegis_provider import load_plan, summarize
-from aegis_provider.entry_warnings import counted_below_k
+from aegis_provider.entry import counted_below_k
 
 PLAN = """
 label: y

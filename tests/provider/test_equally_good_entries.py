@@ -10,7 +10,7 @@ from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from aegis_advisor.verdict import Releases
 from aegis_provider import prepare_entry
-from aegis_provider.entry_evidence import content_of
+from aegis_provider.entry import content_of
 from tests.advisor.rounded_samples import Population
 
 MEASURES = ("mutual_information", "chi_square", "goodman_kruskal_tau", "cramers_v")

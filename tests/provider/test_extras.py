@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from aegis_provider.extras import needs_extra, refuse_without
+from aegis_provider.errors import needs_extra, refuse_without
 from aegis_sdk import AegisError
 from tests.for_each import for_each
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Roles,
         apply_controls,
     )
-    from aegis_provider.entry_file import document_of, write_entry
+    from aegis_provider.entry import document_of, write_entry
     from aegis_provider.errors import (
         NothingHoldsError,
         OutputError,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         ProviderError,
         TableError,
     )
-    from aegis_provider.output import refuse_overwriting
+    from aegis_provider.files import refuse_overwriting
     from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.plan.writing import write_plan
@@ -86,18 +86,18 @@ __all__ = [
 
 _MODULES = (
     "aegis_provider.errors",
-    "aegis_provider.control",
-    "aegis_provider.entry_file",
-    "aegis_provider.output",
-    "aegis_provider.plan.reading",
+    "aegis_provider.files",
     "aegis_provider.plan.model",
+    "aegis_provider.plan.reading",
     "aegis_provider.plan.writing",
+    "aegis_provider.table",
+    "aegis_provider.control",
+    "aegis_provider.entry",
     "aegis_provider.prepare",
     "aegis_provider.privacy",
     "aegis_provider.release.apply",
     "aegis_provider.search",
     "aegis_provider.summary",
-    "aegis_provider.table",
 )
 
 

@@ -12,7 +12,7 @@ from aegis_advisor.measures import measure_named
 from aegis_advisor.ranking import AttributeAssessment, Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from aegis_advisor.verdict import Releases
-from aegis_provider.entry_evidence import consistent_evidence, consistent_pairs, content_of, masked_places
+from aegis_provider.entry import consistent_evidence, consistent_pairs, content_of, masked_places
 from aegis_provider.errors import EntryError
 from aegis_sdk.reading import ids_of, maskings_in
 from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument

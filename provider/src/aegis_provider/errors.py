@@ -1,6 +1,9 @@
-"""Errors in a provider's files. Each message is one line: what is wrong, where, and what to do."""
+"""Errors in a provider's files and machine. Each message is one line: what is wrong, where, and what to do."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
+from importlib.util import find_spec
 
 from aegis_sdk._errors import AegisError
 
@@ -105,3 +108,44 @@ def nearest(name: str, known: list[str]) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+_LIBRARIES = {
+    "noise": ("opendp",),
+    "independence": ("ortools",),
+    "storage": ("obstore",),
+    "check": ("loky", "sklearn", "threadpoolctl"),
+    "synth": ("chex", "jax", "loky", "mbi", "opendp", "optax", "sklearn"),
+}
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Wrap an import that needs the extra.
+
+    Raises:
+        AegisError: A library of the extra is not installed; the text names the extra.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _LIBRARIES[extra]:
+            raise
+        raise _missing(error.name, extra) from error
+
+
+def refuse_without(extra: str) -> None:
+    """Fail before work that needs the extra; slow libraries are looked up, not imported.
+
+    Raises:
+        AegisError: As for `needs_extra`.
+    """
+    for library in _LIBRARIES[extra]:
+        if find_spec(library) is None:
+            raise _missing(library, extra)
+
+
+def _missing(library: str | None, extra: str) -> AegisError:
+    return AegisError(
+        f"{library} is not installed: run make install or pip install './provider[{extra}]' in the repository"
+    )

@@ -25,9 +25,9 @@ from aegis_provider.control import (
     write_controlled_plan,
 )
 from aegis_provider.counting.telling_names import TellingNames
-from aegis_provider.entry_file import document_of, entry_of, write_entry
-from aegis_provider.entry_warnings import SMALL, Exposure
+from aegis_provider.entry import SMALL, Exposure, document_of, entry_of, write_entry
 from aegis_provider.errors import OutputError
+from aegis_provider.files import refuse_overwriting
 from aegis_provider.identifiers import (
     Replayed,
     accepted_in,
@@ -37,9 +37,8 @@ from aegis_provider.identifiers import (
     shared_as_they_are,
     texts_of_entry,
 )
-from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.release.alone import alone_in_releases, known_of
 from aegis_provider.summary import SharedSummary, summarize_in_doubt, summarize_shared
 from aegis_provider.table import Source, Table, delimiter_in, open_table

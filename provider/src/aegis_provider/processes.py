@@ -1,5 +1,6 @@
 """Work in as many processes as there are cores. Imports little, because each process repeats the imports.
-Small models spend most of their time in Python, where threads would block each other. Needs loky.
+Small models spend most of their time in Python, where threads would block each other. Needs loky. And how long work
+tells its progress.
 """
 
 import gc
@@ -9,14 +10,14 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from importlib import import_module
 from multiprocessing import current_process
 from threading import Thread
 from time import sleep
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from aegis_sdk import AegisError
 
@@ -160,3 +161,16 @@ def _end_after(parent: int) -> None:
     while os.getppid() == parent:
         sleep(1)
     os._exit(1)
+
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with (done, total)."""
+
+Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
+"""Shows the start and progress of a step of long work."""
+
+
+@contextmanager
+def unseen(_step: str) -> Iterator[Progress]:
+    """Show nothing."""
+    yield lambda _done, _all: None

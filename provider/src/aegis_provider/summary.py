@@ -2,19 +2,45 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from aegis_provider.counted_entry import CountedEntry
-from aegis_provider.counting.counts import JointCounts
-from aegis_provider.counting.merged_table import MergedTable, Merging
-from aegis_provider.counting.pair_tables import PairsTold
+from aegis_advisor.evidence import evidence_of
+from aegis_advisor.joint import largest_part
+from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counts import Counts, JointCounts
+from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
+from aegis_provider.counting.pair_tables import (
+    PairsTold,
+    pair_tables,
+    refuse_uncountable,
+    refuse_undone_secrets,
+)
+from aegis_provider.counting.published_domain import PublishedDomain
+from aegis_provider.counting.stated_maskings import (
+    ListedMasked,
+    count_elsewhere,
+    discretization_of,
+    drawn_masking,
+    is_nearly_unique,
+    listed_as_unmasked,
+    listed_without_rare,
+    masking_by_value,
+    masking_elsewhere,
+    without_values,
+)
 from aegis_provider.counting.telling_names import TellingNames, telling_names
-from aegis_provider.errors import PlanError
-from aegis_provider.plan.model import Plan
-from aegis_provider.progress import Progress
+from aegis_provider.counting.unmasked_trace import unmasked_trace
+from aegis_provider.entry import content_of, entry_of
+from aegis_provider.errors import PlanError, TableError, shortened
+from aegis_provider.plan.model import Configuration, Masking, Plan
+from aegis_provider.privacy.criteria import two_digits
+from aegis_provider.privacy.measuring import refuse_without_order
+from aegis_provider.privacy.privacy_table import shown_records
+from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, delimiter_in, open_table
-from aegis_sdk.wire import EntryDocument
+from aegis_provider.table.discretization import Binned
+from aegis_sdk.wire import EntryDocument, strictest
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
@@ -184,3 +210,201 @@ def refuse_name(name: str) -> None:
         raise PlanError(
             f"the name {name!r} must be 1 to 100 characters of a-z 0-9 - _ . and begin with a letter or digit"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class CountedEntry:
+    """A counted table, on the way to its entry.
+
+    Attributes:
+        merged: The table after merging, and its merges.
+        plan: The plan, without secret maskings that no configuration uses.
+        masked: For each attribute, its masked values by masking.
+        domains: For each attribute, the values that the entry lists.
+        hidden: How many records are not counted.
+        pairs: Whether to count pairs.
+        shared_only: Whether the entry has only counts of what configurations share.
+    """
+
+    merged: MergedTable
+    plan: Plan
+    masked: Sequence[Mapping[str, MaskedDomain]]
+    domains: Sequence[PublishedDomain]
+    hidden: int
+    memory_limit: str
+    pairs: bool
+    shared_only: bool
+
+    @classmethod
+    def of(
+        cls,
+        opened: Table,
+        plan: Plan,
+        memory_limit: str,
+        *,
+        pairs: bool,
+        shared_only: bool = False,
+        all_records: bool = False,
+        merging: Merging | None = None,
+    ) -> "CountedEntry":
+        """Count a table. With `shared_only`, records that no release shows count only if `all_records` is set.
+
+        Raises:
+            PlanError: The requested pairs cannot be counted, or the plan has what no entry may contain.
+            TableError: The table does not fit the plan.
+        """
+        plan = plan.without_unused_secrets()
+        if pairs:
+            refuse_uncountable(plan)
+        whole = CountedTable.of(opened, plan)
+        refuse_without_order(plan.promised_names, whole, plan)
+        counted = shown_records(whole, plan) if shared_only and merging is None and not all_records else whole
+        if len(counted.label) == 1:
+            where = " that a release shows" if len(whole.label) > 1 else ""
+            only = shortened(counted.label.texts[0])
+            raise TableError(
+                f"{opened.name}: the label {plan.label!r} is {only} in every record{where}; name another in the plan"
+            )
+        hidden = whole.records - counted.records
+        merged = MergedTable(counted) if merging is None else merged_table(counted, plan.label, merging)
+        counted = merged.counted
+        plan = replace(plan, attributes=tuple(attribute.attribute for attribute in counted.attributes))
+        masked: Sequence[Mapping[str, MaskedDomain]] = [
+            counted.masked_domains(attribute) for attribute in counted.attributes
+        ]
+        refuse_undone_secrets(counted, masked)
+        domains = [PublishedDomain.exact(attribute.domain) for attribute in counted.attributes]
+        if shared_only:
+            both, least = zip(counted.attributes, masked, strict=True), merging.least if merging else 0
+            listed = [_shared_domain(counted, plan, *each, least) for each in both]
+            domains, masked = [domain for domain, _ in listed], [each for _, each in listed]
+        return cls(merged, plan, masked, domains, hidden, memory_limit, pairs, shared_only)
+
+    @property
+    def counted(self) -> CountedTable:
+        """The table, after merging."""
+        return self.merged.counted
+
+    def told(self, progress: Progress) -> PairsTold:
+        """Return the published associations of pairs.
+
+        Raises:
+            TableError: The table has more pairs of values than an entry can hold.
+        """
+        if not self.pairs:
+            return PairsTold()
+        told = pair_tables(self.counted, self.plan, self.masked, self.domains, progress, shared_only=self.shared_only)
+        return replace(told, trace=unmasked_trace(self.counted, self.plan.label))
+
+    def entry(self, name: str, told: PairsTold) -> EntryDocument:
+        """Return the entry with these associations of pairs."""
+        plan, each = self.plan, zip(self.counted.attributes, self.masked, self.domains, strict=True)
+        label, attributes = _label(self.counted, plan.label), [self._attribute(*parts) for parts in each]
+        document = {
+            "format": 1,
+            "name": name,
+            **plan.about,
+            "records": self.counted.records,
+            "label": label,
+            "attributes": attributes,
+            **({"pairs": told.pairs} if self.pairs else {}),
+            **({} if told.trace is None else {"joint_trace": self._joint_trace(told.trace.value, label, attributes)}),
+            "configurations": [self._configuration(configuration) for configuration in plan.configurations],
+        }
+        return entry_of(document, plan.source)
+
+    def _joint_trace(
+        self, trace: float, label: Mapping[str, Any], attributes: Sequence[Mapping[str, Any]]
+    ) -> dict[str, float]:
+        """Return the trace of the unmasked table: after the adjustment, a masked attribute may seem to tell more."""
+        counted = content_of({"records": self.counted.records, "label": label, "attributes": attributes})
+        return {"value": max(trace, largest_part(evidence_of(counted)))}
+
+    def _attribute(
+        self, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], published: PublishedDomain
+    ) -> dict[str, Any]:
+        maskings = [self._masking(counted, masking, masked, published) for masking in counted.attribute.maskings]
+        return {
+            "name": counted.attribute.name,
+            "type": str(counted.domain.value_type),
+            "domain": list(published.texts),
+            **discretization_of(counted, self.counted.table.reading(counted.attribute.name), published),
+            **({} if counted.attribute.is_secret else self._unmasked_counts(counted, published)),
+            "maskings": maskings,
+        }
+
+    def _unmasked_counts(self, counted: CountedAttribute, published: PublishedDomain) -> dict[str, Any]:
+        """Return the histogram, and the joint counts if the attribute is released unmasked.
+
+        Without its joint counts, an unmasked attribute would look useless.
+        """
+        joint = counted.counts.fold(published.partition.groups, published.partition.size)
+        histogram = {"histogram": joint.sum(axis=1).tolist()}
+        needed = self.shared_only or self.plan.shares_unmasked(counted.attribute.name)
+        return {**histogram, "joint": joint.tolist()} if needed else histogram
+
+    def _masking(
+        self,
+        counted: CountedAttribute,
+        masking: Masking,
+        masked: Mapping[str, MaskedDomain],
+        published: PublishedDomain,
+    ) -> dict[str, Any]:
+        if masking.is_random:
+            draw = self.merged.draw(counted, masking, self.plan.seed)
+            return drawn_masking(masking, draw, published, self._listed(counted, draw.texts, draw.joint()))
+        if masking.is_elsewhere:
+            elsewhere = count_elsewhere(self.counted, counted, masking, self.plan.label, self.memory_limit)
+            listed = self._listed(counted, elsewhere.texts, elsewhere.joint)
+            return masking_elsewhere(masking, elsewhere, self.counted.records, listed)
+        function = self.counted.function(counted, masking)
+        stated = masking_by_value(counted, masking.id, function, masked[masking.id], published)
+        return {**stated, "function": without_values(stated["function"])} if self.shared_only else stated
+
+    def _listed(self, counted: CountedAttribute, texts: Sequence[str], joint: Counts) -> ListedMasked:
+        """Return the listed masked values that no mapping leads to."""
+        if not self.shared_only:
+            return ListedMasked.exact(texts)
+        binned = isinstance(self.counted.table.reading(counted.attribute.name), Binned)
+        return ListedMasked.common(texts, joint, counted.domain, binned=binned)
+
+    def _configuration(self, configuration: Configuration) -> dict[str, Any]:
+        """Return a configuration; its left-out records count only if another configuration shows them."""
+        vouched, suppressed = configuration.privacy, configuration.suppressed
+        if self.shared_only:
+            rounded = {name: two_digits(name, number) for name, number in vouched.items()}
+            vouched = strictest(rounded, configuration.promised)
+        privacy = {"privacy": dict(vouched)} if vouched else {}
+        left_out = {} if suppressed is None else {"suppressed": max(0, suppressed - self.hidden)}
+        cells = configuration.suppressed_cells
+        starred = {} if cells is None else {"suppressed_cells": cells}
+        return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out, **starred}
+
+
+def _shared_domain(
+    table: CountedTable, plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], least: int
+) -> tuple[PublishedDomain, Mapping[str, MaskedDomain]]:
+    """Return the coarsest domain that the shared maskings of an attribute need, and the listed masked values.
+
+    No count is below `least`. A masking with a secret mapping tells nothing about the domain. A random one has a
+    transition from each value. One that leaves values nearly unique is listed as an unmasked attribute is; others
+    are listed without the rare values that they leave as they are.
+    """
+    attribute = counted.attribute
+    by_value = [masking.id for masking in attribute.maskings if masking.is_by_value and not masking.is_secret]
+    unique = [] if least else [each for each in by_value if is_nearly_unique(counted, masked[each])]
+    binned = isinstance(table.table.reading(attribute.name), Binned)
+    other = {each: masked[each] for each in by_value if each not in unique}
+    if not least:
+        other = {name: listed_without_rare(counted, each, binned=binned) for name, each in other.items()}
+    shared = [each.partition() for each in other.values()]
+    by_single_values = bool(unique) or any(masking.is_random or masking.is_secret for masking in attribute.maskings)
+    needed = by_single_values or plan.shares_unmasked(attribute.name)
+    published = PublishedDomain.coarsest(counted, shared, unmasked=needed, binned=binned, least=least)
+    listed = {each: listed_as_unmasked(counted, masked[each], published, binned=binned) for each in unique}
+    return published, {**masked, **other, **listed}
+
+
+def _label(counted: CountedTable, name: str) -> dict[str, Any]:
+    histogram = counted.attributes[0].counts.label_histogram()
+    return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}

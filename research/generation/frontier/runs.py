@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from aegis_provider.check import Interval
 from aegis_provider.check.estimates import weighted_auc
-from aegis_provider.output import written_whole
+from aegis_provider.files import written_whole
 from aegis_provider.synth.attacks.attack import open_case
 from aegis_provider.synth.attacks.membership import nearest_membership
 from aegis_provider.synth.fidelity.measuring import Trial, Trials

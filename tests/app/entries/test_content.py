@@ -5,7 +5,7 @@ from dataclasses import MISSING, fields, replace
 import msgspec
 
 from aegis_advisor.evidence import content
-from aegis_provider.entry_evidence import content_of
+from aegis_provider.entry import content_of
 from aegis_sdk import wire
 from tests.for_each import for_each
 from tests.generated import mixed_entry

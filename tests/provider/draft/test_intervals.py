@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from aegis_provider import load_plan
 from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft import start
-from aegis_provider.draft.fitting import fit_intervals
-from aegis_provider.draft.merges import blind_runs
+from aegis_provider.draft.fitting import blind_runs, fit_intervals
 from aegis_provider.table.values import Domain
 from tests.provider.draft.made_up import write
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aegis_provider.draft.merges import folded, merge_any, merge_neighbours, without_labels_of_rare
+from aegis_provider.draft.fitting import folded, merge_any, merge_neighbours, without_labels_of_rare
 
 SIZES = (4, 3, 2)
 

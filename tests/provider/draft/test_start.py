@@ -15,7 +15,7 @@ import pytest
 from aegis_provider import PlanError, TableError, apply, find_configurations, load_plan, open_table
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.draft import start
-from aegis_provider.draft.columns import Column
+from aegis_provider.draft.attributes import Column
 from aegis_provider.draft.drafting import MOST_DRAFTED
 from aegis_provider.search import Requirement
 from aegis_provider.table.arithmetic import interval_name

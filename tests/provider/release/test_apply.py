@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from aegis_provider import OutputError, PlanError, TableError, apply, load_plan
-from aegis_provider.release import blocks, shuffle
+from aegis_provider.release import blocks, table_file
 from aegis_provider.table import in_memory
 from tests.for_each import for_each
 from tests.provider import oracle
@@ -171,7 +171,7 @@ def odd_table(tmp_path):
 @for_each(("small", "keep_order"), [(1 << 24, True), (0, True), (0, False)])
 def test_every_record_is_masked_as_by_itself(odd_table, tmp_path, monkeypatch, small, keep_order):
     monkeypatch.setattr(in_memory, "SMALL", small)
-    monkeypatch.setattr(shuffle, "RECORDS_IN_MEMORY", 200)
+    monkeypatch.setattr(table_file, "RECORDS_IN_MEMORY", 200)
     monkeypatch.setattr(blocks.blocks_of, "__defaults__", (64,))
     table, plan, expected = odd_table
     apply(table, plan, "c", tmp_path / "m.csv", keep_order=keep_order, accept_unique=True)

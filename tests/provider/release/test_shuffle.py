@@ -9,9 +9,9 @@ import pyarrow.parquet
 import pytest
 
 from aegis_provider import apply
-from aegis_provider.release import shuffle
+from aegis_provider.release import table_file
 from aegis_provider.release.blocks import block_schema
-from aegis_provider.release.shuffle import shuffled
+from aegis_provider.release.table_file import shuffled
 from tests.for_each import for_each
 
 SCHEMA = block_schema(1)
@@ -30,7 +30,7 @@ def order_of(texts, folder, size=3):
 @pytest.mark.long
 @for_each("in_memory", [1 << 18, 2])
 def test_every_order_is_as_likely_as_another(tmp_path, monkeypatch, in_memory):
-    monkeypatch.setattr(shuffle, "RECORDS_IN_MEMORY", in_memory)
+    monkeypatch.setattr(table_file, "RECORDS_IN_MEMORY", in_memory)
     draws = 1_200 if in_memory == 2 else 6_000
     counts = Counter(tuple(order_of("abc", tmp_path, 2)) for _ in range(draws))
     assert set(counts) == set(permutations("abc"))
@@ -39,7 +39,7 @@ def test_every_order_is_as_likely_as_another(tmp_path, monkeypatch, in_memory):
 
 
 def test_many_parts_have_every_record_once_and_leave_no_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(shuffle, "RECORDS_IN_MEMORY", 50)
+    monkeypatch.setattr(table_file, "RECORDS_IN_MEMORY", 50)
     texts = [str(number) for number in range(1_000)]
     found = order_of(texts, tmp_path, 64)
     assert sorted(found) == sorted(texts)
@@ -52,7 +52,7 @@ def test_no_record_is_no_block(tmp_path):
 
 
 def test_a_failure_leaves_no_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(shuffle, "RECORDS_IN_MEMORY", 2)
+    monkeypatch.setattr(table_file, "RECORDS_IN_MEMORY", 2)
 
     def failing():
         yield from blocks_of("abcdef", 2)

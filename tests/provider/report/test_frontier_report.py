@@ -5,7 +5,7 @@ from math import nan
 import pytest
 
 from aegis_provider import Configuration
-from aegis_provider.report.frontier import frontier_report
+from aegis_provider.report.figures import frontier_report
 from aegis_provider.report.model import TextTable
 from aegis_provider.search import FrontierPoint, Requirement, SearchResult
 from aegis_sdk.charts import Interval, Plane, Spot

@@ -1,7 +1,7 @@
 """Reports as Markdown: every part has its form, and no text of a table becomes markup."""
 
-from aegis_provider.report.markdown import markdown_lines
 from aegis_provider.report.model import Report, Section, Term, Terms, TextTable
+from aegis_provider.report.rendering import markdown_lines
 from aegis_sdk.charts import BAD, Axis, Lengths, SeriesBars
 from aegis_sdk.reading import Share
 

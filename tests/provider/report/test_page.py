@@ -5,7 +5,7 @@ import re
 import pytest
 
 from aegis_provider.report.model import Report, Section, Terms, TextTable
-from aegis_provider.report.page import render_page
+from aegis_provider.report.rendering import render_page
 from aegis_sdk.charts import BAD, Axis, Lengths, SeriesBars
 from tests.provider.report.html_page import Reader
 

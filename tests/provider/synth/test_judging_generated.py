@@ -10,8 +10,8 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.check import Interval
-from aegis_provider.digests import digest_of
-from aegis_provider.report.markdown import markdown_lines
+from aegis_provider.files import digest_of
+from aegis_provider.report.rendering import markdown_lines
 from aegis_provider.synth.attacks.attack import Outcome
 from aegis_provider.synth.attacks.judging import Judgement
 from aegis_provider.synth.generate.generating import Wish, generate

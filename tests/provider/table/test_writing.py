@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aegis_provider import PlanError, TableError, apply, load_plan
 from aegis_provider.draft import start
-from aegis_provider.draft.columns import columns_of
+from aegis_provider.draft.attributes import columns_of
 from aegis_provider.table import open_table
 from aegis_provider.table.notation import FORMS, AmbiguousWritingError, Dates, Numbers, Plain, Writing, recognised
 from aegis_provider.table.values import MISSING

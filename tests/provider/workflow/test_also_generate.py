@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from aegis_provider import load_plan
-from aegis_provider.digests import digest_of
 from aegis_provider.errors import PlanError
+from aegis_provider.files import digest_of
 from aegis_provider.synth import offer
 from aegis_provider.synth.attacks.attack import open_case
 from aegis_provider.synth.attacks.judging import declared_attacks
@@ -19,8 +19,8 @@ from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.offer import compare
 from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.card_comparison import compared_in_words, rows_of
 from aegis_provider.workflow.card_making import card_of
+from aegis_provider.workflow.generating import compared_in_words, rows_of
 from aegis_sdk.wire import publishable, read_json
 
 TABLES = ("trees-5", "trees-20", "trees-50")

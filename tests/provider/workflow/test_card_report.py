@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from aegis_provider.check import NOTHING, RAW, Interval
-from aegis_provider.report.markdown import markdown_lines
 from aegis_provider.report.model import Terms, TextTable
-from aegis_provider.report.page import render_page
+from aegis_provider.report.rendering import markdown_lines, render_page
 from aegis_provider.workflow import Card
 from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardLabel
 from aegis_provider.workflow.card_report import card_report

@@ -17,8 +17,8 @@ from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.errors import NothingHoldsError
 from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
+from aegis_provider.workflow.card import HIGHEST_SAID, is_public, public
 from aegis_provider.workflow.card_making import card_of
-from aegis_provider.workflow.card_public import HIGHEST_SAID, is_public, public
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.releasing import name_of
 from aegis_sdk.cli.terminal import explained

@@ -2,7 +2,7 @@
 
 from aegis_provider.check.check import check, refuse_other_entry, with_measured
 from aegis_provider.check.masked_records import Choose, Refit
-from aegis_provider.check_result import NOTHING, RAW, CheckResult, Interval, Performance
+from aegis_provider.classifiers import NOTHING, RAW, CheckResult, Interval, Performance
 
 __all__ = [
     "NOTHING",

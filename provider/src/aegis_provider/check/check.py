@@ -25,14 +25,11 @@ from aegis_provider.check.masked_records import (
     folds_of,
     is_fitted,
 )
-from aegis_provider.check_result import CHANCE, NOTHING, RAW, CheckResult, Interval, Performance
-from aegis_provider.classifiers import Matrix
+from aegis_provider.classifiers import CHANCE, NOTHING, RAW, CheckResult, Interval, Matrix, Performance
 from aegis_provider.draft import refitted
-from aegis_provider.errors import EntryError, PlanError
-from aegis_provider.extras import refuse_without
+from aegis_provider.errors import EntryError, PlanError, refuse_without
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.processes import results
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress, results
 from aegis_provider.release.apply import refuse_masked_elsewhere
 from aegis_provider.table import Source, open_table
 from aegis_sdk import wire

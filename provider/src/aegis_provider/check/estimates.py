@@ -20,7 +20,7 @@ import scipy  # loads its submodules on first use
 from numpy.typing import NDArray
 
 from aegis_provider.check.masked_records import Fold, Labels
-from aegis_provider.check_result import CHANCE, Interval
+from aegis_provider.classifiers import CHANCE, Interval
 
 _UPPER = 0.975
 _UNTESTED = -1

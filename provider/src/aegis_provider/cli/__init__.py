@@ -1,1 +1,0 @@
-"""The provider's commands of `aegis`, one file each; `commands` lists them."""

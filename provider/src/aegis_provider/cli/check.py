@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from aegis_provider.check_result import RAW, Interval
+from aegis_provider.classifiers import RAW, Interval
 from aegis_provider.cli.options import DelimiterOption, PlanOption, TableArgument, memory_limit, names_of
 from aegis_provider.errors import EntryError
 from aegis_sdk.cli.options import JsonOption, document_of, read
@@ -75,7 +75,7 @@ def _published(path: Path, table: str, plan: Plan, configurations: list[str]) ->
         OutputError: The file cannot be written, or is another input.
     """
     from aegis_provider.check import refuse_other_entry
-    from aegis_provider.output import refuse_overwriting
+    from aegis_provider.files import refuse_overwriting
 
     refuse_overwriting(path, table, *plan.files)
     published = document_of(path, read(path))
@@ -94,7 +94,7 @@ def _write(path: Path, published: EntryDocument, plan: Plan, result: CheckResult
         OutputError: The file cannot be written.
     """
     from aegis_provider.check import with_measured
-    from aegis_provider.entry_file import write_entry
+    from aegis_provider.entry import write_entry
 
     measured = with_measured(published, plan, result)
     if measured == published:

@@ -26,7 +26,7 @@ SECTION = CommandSection(
                     "--suppress-at-most 0.01 --most 1000 --output found.yaml",
                 ),
                 Command(
-                    "aegis_provider.cli.cells:cells",
+                    "aegis_provider.cli.configurations:cells",
                     "Suppress single cells instead of whole records.",
                     "aegis plan cells health.csv --plan found.yaml --output cells.yaml",
                 ),
@@ -43,7 +43,7 @@ SECTION = CommandSection(
             "aegis disclose entry.json --table health.csv --plan plan.yaml --html disclosure.html",
         ),
         Command(
-            "aegis_provider.cli.risk:risk",
+            "aegis_provider.cli.disclose:risk",
             "Measure the privacy of a table and of its releases.",
             "aegis risk health.csv --plan plan.yaml --html risk.html",
         ),
@@ -53,7 +53,7 @@ SECTION = CommandSection(
             "aegis check health.csv --plan plan.yaml --configurations c32,c30",
         ),
         Command(
-            "aegis_provider.cli.apply:apply",
+            "aegis_provider.cli.release:apply",
             "Write the table as a configuration masks it.",
             "aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv",
         ),
@@ -73,7 +73,7 @@ SECTION = CommandSection(
                     "aegis synth generate health.csv --plan plan.yaml --output synthetic.parquet",
                 ),
                 Command(
-                    "aegis_provider.cli.fidelity:fidelity",
+                    "aegis_provider.cli.generate:fidelity",
                     "Measure the utility and fidelity of a release.",
                     "aegis synth fidelity synthetic.parquet --against health.csv --plan plan.yaml --html fidelity.html",
                 ),

@@ -22,6 +22,7 @@ from aegis_sdk.reading import Alone, Share
 
 if TYPE_CHECKING:
     from aegis_provider.plan.model import Configuration, Plan
+    from aegis_provider.privacy.privacy_table import CellPlan
     from aegis_provider.search import FrontierPoint, Requirement, SearchResult
 
 _SHOWN = 10
@@ -61,11 +62,11 @@ def configurations(
 
     Utility is how much the masked table tells about the label.
     """
-    from aegis_provider.output import refuse_overwriting
+    from aegis_provider.files import refuse_overwriting
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.plan.writing import write_plan
     from aegis_provider.release.alone import alone_in_releases, told_alone
-    from aegis_provider.report.frontier import frontier_report
+    from aegis_provider.report.figures import frontier_report
     from aegis_provider.search import find_configurations
     from aegis_provider.table import delimiter_in, table_name
 
@@ -183,7 +184,7 @@ def _point(point: FrontierPoint) -> dict[str, Any]:
 
 
 def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Iterator[str]:
-    from aegis_provider.report.frontier import proof_of
+    from aegis_provider.report.figures import proof_of
 
     kept = len(result.configurations)
     yield f"{output}: {kept:,} configuration{'s' * (kept != 1)}"
@@ -215,7 +216,7 @@ def _ranking(result: SearchResult) -> Iterator[str]:
 
 
 def _frontier(result: SearchResult) -> Iterator[str]:
-    from aegis_provider.report.frontier import proof_of
+    from aegis_provider.report.figures import proof_of
 
     names = list(result.configurations[0].privacy)
     rows = []
@@ -233,3 +234,56 @@ def _frontier(result: SearchResult) -> Iterator[str]:
 
 def _reached(configuration: Configuration, names: Sequence[str]) -> tuple[int | float, ...]:
     return (*(configuration.privacy[name] for name in names), configuration.suppressed or 0)
+
+
+def cells(
+    table: TableArgument,
+    plan: PlanOption,
+    output: Annotated[Path, typer.Option(help="A copy of the plan with the numbers of suppressed cells.")],
+    delimiter: DelimiterOption = None,
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Suppress single cells instead of whole records.
+
+    A configuration that leaves out records suppresses single cells of these records instead, which become `*`, and
+    still meets its promise. Records are left out only where suppressing cells is not enough. `aegis apply` and the
+    other commands follow the new plan.
+    """
+    from aegis_provider.files import refuse_overwriting
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.plan.writing import write_plan
+    from aegis_provider.privacy.privacy_table import suppress_cells
+    from aegis_provider.table import delimiter_in, table_name
+
+    intended = load_plan(plan)
+    delimiter = delimiter or delimiter_in(table, intended.label)
+    refuse_overwriting(output, table, *intended.files)
+    say(f"reading {table_name(table)} ...")
+    with progress_bar("choosing cells") as progress:
+        found = suppress_cells(table, intended, delimiter=delimiter, memory_limit=memory_limit(), progress=progress)
+    write_plan(plan, intended, found.plan.configurations, output, "With suppressed cells, by `aegis plan cells`.")
+    print_result(
+        {"output": str(output), "configurations": _listed(found)}, _cells_report(output, found), as_json=as_json
+    )
+
+
+def _listed(found: CellPlan) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": configuration.id,
+            "left_out_without": found.left_out[configuration.id],
+            "suppressed": configuration.suppressed,
+            "suppressed_cells": configuration.suppressed_cells,
+        }
+        for configuration in found.plan.configurations
+        if configuration.id in found.left_out
+    ]
+
+
+def _cells_report(output: Path, found: CellPlan) -> Iterator[str]:
+    rows = [tuple(each.values()) for each in _listed(found)]
+    yield f"{output}: {len(rows):,} of {len(found.plan.configurations):,} configurations suppress cells"
+    yield ""
+    yield from aligned(("configuration", "left out before", "left out now", "cells suppressed"), rows[:_SHOWN])
+    if len(rows) > _SHOWN:
+        yield f"  and {len(rows) - _SHOWN:,} more"

@@ -15,6 +15,7 @@ from aegis_sdk.cli.options import fields_of
 from aegis_sdk.cli.terminal import InputError
 
 if TYPE_CHECKING:
+    from aegis_provider.report.model import Report
     from aegis_provider.table import Source
 
 
@@ -138,11 +139,11 @@ def page_writer(path: Path | None, *inputs: Source) -> Callable[[Report], None]:
     Raises:
         OutputError: The path is that of an input, or cannot be written.
     """
-    from aegis_provider.output import refuse_overwriting
+    from aegis_provider.files import refuse_overwriting
 
     if path is None:
         return lambda _: None
     refuse_overwriting(path, *inputs)
-    from aegis_provider.report.page import write_page
+    from aegis_provider.report.rendering import write_page
 
     return partial(write_page, path)

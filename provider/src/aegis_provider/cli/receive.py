@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from aegis_provider.digests import digest_of
+from aegis_provider.files import digest_of
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.receiving.comparison import UnknownText
 from aegis_provider.receiving.verification import Measured, Verified, verify

@@ -64,8 +64,8 @@ def summarize(
     Only what configurations share is counted. Counts are rounded at random unless you choose another control.
     """
     from aegis_provider.control import refuse_conflicts
+    from aegis_provider.files import none_if_refused
     from aegis_provider.identifiers import accepted_in_words
-    from aegis_provider.output import none_if_refused
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.prepare import accepted_in_entry, prepare_entry, refuse_outputs
     from aegis_provider.table import delimiter_in, table_name
@@ -162,7 +162,7 @@ def _warn(prepared: PreparedEntry, plan_output: Path | None) -> None:
 
 def _result(prepared: PreparedEntry) -> dict[str, Any]:
     """Return what was written, as JSON values."""
-    from aegis_provider.entry_warnings import SMALL
+    from aegis_provider.entry import SMALL
 
     entry, exposure, controlled = prepared.entry, prepared.exposure, prepared.controlled
     result = {

@@ -10,7 +10,7 @@ from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.errors import ProviderError
 from aegis_provider.plan.model import Configuration
 from aegis_provider.privacy import CRITERIA
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_sdk import wire
 from aegis_sdk.wire import IDENTITY, SUPPRESSED, EntryDocument
 

@@ -24,7 +24,7 @@ from aegis_provider.control.rounding import RandomRounding
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.merged_table import Merging
 from aegis_provider.counting.merging import is_small
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_sdk.wire import Attribute, EntryDocument, Masking, Pair
 
 

@@ -25,8 +25,8 @@ from aegis_provider.control.noisy_association import (
 from aegis_provider.control.rounding import RandomRounding
 from aegis_provider.counting.pair_cells import LabelSums
 from aegis_provider.counting.pair_tables import PairName
-from aegis_provider.extras import needs_extra
-from aegis_provider.progress import Progress
+from aegis_provider.errors import needs_extra
+from aegis_provider.processes import Progress
 from aegis_sdk.wire import (
     DROP,
     IDENTITY,

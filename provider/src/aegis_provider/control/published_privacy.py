@@ -6,7 +6,7 @@ import numpy as np
 
 from aegis_advisor.evidence import evidence_of
 from aegis_advisor.verdict import Totals, label_totals, published_privacy
-from aegis_provider.entry_evidence import content_of
+from aegis_provider.entry import content_of
 from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, GeneratedConfiguration
 

@@ -9,7 +9,7 @@ from aegis_provider.control.control import Beside, Changes, Control, ControlErro
 from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.noise import LaplaceNoise
 from aegis_provider.control.rounding import RandomRounding
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_sdk.wire import DisclosureControl, EntryDocument
 
 CONTROLS: Final[tuple[type[Control], ...]] = (MinimumCell, RandomRounding, LaplaceNoise)

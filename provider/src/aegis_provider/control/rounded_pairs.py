@@ -16,7 +16,7 @@ from aegis_advisor.verdict.totals import find_likely
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up
 from aegis_provider.counting.counts import Partition
 from aegis_provider.counting.merging import is_small
-from aegis_provider.entry_evidence import content_of
+from aegis_provider.entry import content_of
 from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, Pair
 
 _Views: TypeAlias = Mapping[tuple[str, str], Partition]

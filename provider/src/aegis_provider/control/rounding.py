@@ -25,8 +25,8 @@ from aegis_provider.control.noisy_association import key_of
 from aegis_provider.control.rounded_pairs import known_pairs, masked_of
 from aegis_provider.control.rounded_statistics import rounded_association, rounded_trace
 from aegis_provider.counting.counts import Counts, Partition
-from aegis_provider.entry_evidence import content_of
-from aegis_provider.progress import Progress
+from aegis_provider.entry import content_of
+from aegis_provider.processes import Progress
 from aegis_sdk.wire import Attribute, Configuration, DisclosureControl, EntryDocument, Masking, Pair
 
 _MANY_RECORDS: Final = 5_000

@@ -17,7 +17,7 @@ from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.counting.unmasked_trace import UnmaskedTrace
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.plan.model import IDENTITY, Masking, Plan
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 
 Views: TypeAlias = Mapping[str, Partition]
 """The partitions of an attribute's values, by masking id, including the identity."""

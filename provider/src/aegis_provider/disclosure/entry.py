@@ -22,11 +22,10 @@ from aegis_provider.disclosure.tables import (
     pair_tables,
     rounding_of,
 )
-from aegis_provider.entry_evidence import consistent_evidence, published_counts
-from aegis_provider.entry_warnings import tables_in
+from aegis_provider.entry import consistent_evidence, published_counts, tables_in
 from aegis_provider.errors import EntryError, PlanError, SmallCountsError, nearest
 from aegis_provider.plan.model import Plan
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.table import Source
 from aegis_sdk.reading import shown, verdict_in_words
 from aegis_sdk.wire import Attribute, EntryDocument, Verdict, VerdictFinding, pointer_of

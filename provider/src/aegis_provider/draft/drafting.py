@@ -12,17 +12,16 @@ import yaml
 
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.published_domain import LEAST
-from aegis_provider.draft.attributes import MOST_NUMBERS, DraftedAttribute, drafted, telling_most
-from aegis_provider.draft.columns import Column, columns_of
+from aegis_provider.draft.attributes import MOST_NUMBERS, Column, DraftedAttribute, columns_of, drafted, telling_most
 from aegis_provider.draft.fitting import default_minimum
 from aegis_provider.draft.writing import attribute_lines, plan_text
 from aegis_provider.errors import IdentifierError, PlanError, TableError, shortened
+from aegis_provider.files import refuse_overwriting, written_whole
 from aegis_provider.identifiers import MOST_COLUMNS, told
-from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.plan.reading import is_sketch, load_plan
 from aegis_provider.plan.writing import Edit, end_of
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, delimiter_in, described, open_table
 from aegis_provider.table.arithmetic import is_round, plain
 from aegis_provider.table.discretization import (

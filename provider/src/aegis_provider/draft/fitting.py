@@ -1,26 +1,25 @@
-"""Maskings that merge values with similar information about the label, fitted to the counts of a table."""
+"""Maskings that merge values with similar information about the label, fitted to the counts of a table.
+
+The information of groups of values is their mutual information with the label, `I`. In nats,
+`N I = sum_g h(g) - h(all)` with `h(g) = sum_y n_gy log(n_gy / n_g)`, so merging two groups loses
+`h(1) + h(2) - h(1 and 2)`, which is never negative (Slonim and Tishby, Agglomerative information bottleneck, 1999).
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, count, pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+import scipy
+from numpy.typing import NDArray
 
 from aegis_provider.counting import merging
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Counts, JointCounts, Places
 from aegis_provider.counting.published_domain import LEAST, cut_where_round
-from aegis_provider.draft.merges import (
-    Group,
-    Groups,
-    blind_runs,
-    merge_any,
-    merge_neighbours,
-    without_labels_of_rare,
-)
 from aegis_provider.masking import EdgeBuckets, Function
 from aegis_provider.masking.hierarchy import Tree, TreeHierarchy, depth_of, paths_of
 from aegis_provider.plan.model import Attribute, Plan
@@ -28,6 +27,165 @@ from aegis_provider.table import Source, open_table
 from aegis_provider.table.arithmetic import plain, simplest
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, infer_type
 from aegis_sdk.printable import with_blanks
+
+Group: TypeAlias = tuple[int, ...]
+"""The places of the values in a group, ascending."""
+
+Groups: TypeAlias = tuple[Group, ...]
+"""All values of a domain in groups, ordered by their first values."""
+
+
+def folded(joint: Counts, groups: Groups) -> Counts:
+    """Return the (groups, labels) counts of these groups of the values in (values, labels) counts."""
+    return np.stack([joint[list(group)].sum(axis=0) for group in groups])
+
+
+def without_labels_of_rare(joint: Counts, least: int) -> NDArray[np.float64]:
+    """Return counts that hide the labels of rare values from merges, since groups could disclose them.
+    Records of values with fewer than `least` get the average labels of all others.
+
+    Args:
+        joint: (values, labels) counts.
+        least: Minimum records of a value whose labels are used.
+    """
+    records = joint.sum(axis=1)
+    rare = records < least
+    labels = joint[~rare].sum(axis=0) if not rare.all() else np.ones(joint.shape[1])
+    return np.where(rare[:, np.newaxis], np.outer(records, labels / labels.sum()), joint)
+
+
+def blind_runs(records: NDArray[np.number], least: int) -> Places:
+    """(n,) The run of each of `n` ordered values, from 0: neighbours until they have `least` records together.
+
+    No run depends on labels. A remainder with fewer records belongs to the last run.
+
+    Args:
+        records: (n,) The records of each value.
+        least: Minimum records of a run.
+    """
+    runs, run, held = np.zeros(len(records), dtype=np.intp), 0, 0
+    for place, number in enumerate(records.tolist()):
+        run, held = (run + 1, 0) if held >= least else (run, held)
+        runs[place], held = run, held + number
+    if held < least:
+        runs[runs == run] = max(run - 1, 0)
+    return runs
+
+
+def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Groups]:
+    """Return the best nested partition of ordered values into intervals for each size.
+    Of all partitions into at most `size` intervals that are unions of the previous ones and have at least `minimum`
+    records each, it preserves the most information (by dynamic programming). Values with fewer records in total become
+    one interval.
+
+    Args:
+        joint: (values, labels) counts of one value or more, in the order of the values.
+        minimum: Minimum records of a group.
+        sizes: The most groups of each partition, descending.
+    """
+    groups: Groups = tuple((place,) for place in range(len(joint)))
+    partitions = []
+    for size in sizes:
+        cuts = _best_cuts(folded(joint, groups), minimum, size)
+        groups = tuple(sum(groups[low:high], ()) for low, high in pairwise(cuts))
+        partitions.append(groups)
+    return partitions
+
+
+def merge_any(joint: NDArray[np.number], minimum: int, sizes: Sequence[int]) -> list[Groups]:
+    """Return a nested partition of unordered values for each size.
+    Groups are merged greedily, with the least loss of information: first the smallest one with another, while it has
+    fewer than `minimum` records; then any two.
+
+    Args:
+        joint: (values, labels) counts of one value or more.
+        minimum: Minimum records of a group.
+        sizes: The most groups of each partition, descending.
+    """
+    merging = _Merging(joint)
+    while len(merging.groups) > 1 and merging.sizes.min() < minimum:
+        smallest = int(merging.sizes.argmin())
+        merging.merge(smallest, int(merging.losses[smallest].argmin()))
+    partitions = []
+    for size in sizes:
+        while len(merging.groups) > size:
+            merging.merge(*divmod(int(merging.losses.argmin()), len(joint)))
+        partitions.append(tuple(sorted(merging.groups.values())))
+    return partitions
+
+
+class _Merging:
+    """Groups under pairwise merging. A group merged into another has infinite size.
+
+    Attributes:
+        groups: The groups by the place of one of their values.
+        sizes: (values,) The records of the group at each place.
+        losses: (values, values) The loss of merging the groups at two places, in nats times records.
+    """
+
+    def __init__(self, joint: NDArray[np.number]) -> None:
+        self.groups: dict[int, Group] = {place: (place,) for place in range(len(joint))}
+        self.sizes = np.rint(joint.sum(axis=1)).astype(np.float64)  # integers, although labels may be fractional
+        self._joint = joint.astype(np.float64)
+        self.losses = np.stack([self._losses_with(place) for place in range(len(joint))])
+
+    def merge(self, one: int, other: int) -> None:
+        """Merge the groups at two places; the result is at the first."""
+        self.groups[one] = tuple(sorted(self.groups[one] + self.groups.pop(other)))
+        self.sizes[one], self.sizes[other] = self.sizes[one] + self.sizes[other], np.inf
+        self._joint[one] += self._joint[other]
+        self.losses[other] = self.losses[:, other] = np.inf
+        self.losses[one] = self.losses[:, one] = self._losses_with(one)
+
+    def _losses_with(self, place: int) -> NDArray[np.float64]:
+        purity = _purity(self._joint)
+        losses: NDArray[np.float64] = purity + purity[place] - _purity(self._joint + self._joint[place])
+        losses[place] = np.inf
+        return np.where(np.isinf(self.sizes), np.inf, losses)
+
+
+def _purity(joint: NDArray[np.number]) -> NDArray[np.float64]:
+    """(groups,) `h`: the records of each group times its negative entropy, in nats."""
+    counts = joint.astype(np.float64)
+    sizes = counts.sum(axis=1)
+    pure: NDArray[np.float64] = scipy.special.xlogy(counts, counts).sum(axis=1) - scipy.special.xlogy(sizes, sizes)
+    return pure
+
+
+def _best_cuts(joint: Counts, minimum: int, most: int) -> list[int]:
+    """Return the beginnings of at most `most` intervals of the rows, and the end of the last.
+    They preserve the most information of all with `minimum` records each. `best[j]` is the maximum information of a
+    number of intervals of the first `j` rows: the maximum over `i` of `best[i]` for one interval less, plus that of
+    rows `i` to `j`.
+    """
+    rows = len(joint)
+    if joint.sum() < minimum:
+        return [0, rows]
+    kept = _kept_by_intervals(joint, minimum)
+    best, beginnings, totals = np.full(rows + 1, -np.inf), [], []
+    best[0] = 0.0
+    for _ in range(min(most, rows)):
+        sums = best[:, None] + kept
+        beginnings.append(sums.argmax(axis=0))
+        best = sums.max(axis=0)
+        totals.append(best[rows])
+    cuts = [rows]
+    # With a minimum, the most intervals are not always the best, nor even possible.
+    for beginning in reversed(beginnings[: int(np.argmax(totals)) + 1]):
+        cuts.append(int(beginning[cuts[-1]]))
+    return cuts[::-1]
+
+
+def _kept_by_intervals(joint: Counts, minimum: int) -> NDArray[np.float64]:
+    """(rows + 1, rows + 1) The information of rows `i` to `j` as one group; -inf if they have too few records."""
+    rows = len(joint)
+    below = np.vstack([np.zeros(joint.shape[1]), np.cumsum(joint, axis=0)])
+    kept = np.full((rows + 1, rows + 1), -np.inf)
+    for start in range(rows):
+        within = below[start + 1 :] - below[start]
+        kept[start, start + 1 :] = np.where(within.sum(axis=1) >= minimum, _purity(within), -np.inf)
+    return kept
+
 
 _LONGEST: Final = 40
 _NUMBERS: Final = (ValueType.INTEGER, ValueType.NUMBER)

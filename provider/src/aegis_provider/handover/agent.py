@@ -18,8 +18,8 @@ from aegis_provider.handover.storage import Storage, ends_soon, pause, relink, s
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import holds
+from aegis_provider.processes import Stage, unseen
 from aegis_provider.table import delimiter_in
-from aegis_provider.workflow.results import Stage, unseen
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk import AegisError, Client, ConflictError, NotFoundError
 from aegis_sdk.cli.terminal import InputError

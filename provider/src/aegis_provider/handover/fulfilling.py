@@ -10,7 +10,6 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from aegis_advisor.verdict import SMALL, published_privacy
-from aegis_provider.digests import digest_of
 from aegis_provider.errors import (
     EntryError,
     IdentifierError,
@@ -22,21 +21,21 @@ from aegis_provider.errors import (
     SmallCountsError,
     shortened,
 )
+from aegis_provider.files import digest_of
 from aegis_provider.handover.leasing import LEASED, SECONDS, Held, InUseError, abandon, leased, masked_file, work_folder
 from aegis_provider.handover.storage import CSV_ENDING, MEDIA_TYPES, Storage, file_name
 from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_provider.privacy import CRITERIA, columns_of
+from aegis_provider.processes import Stage, unseen
 from aegis_provider.receiving.with_entry import SECONDS as TOGETHER_SECONDS
 from aegis_provider.receiving.with_entry import judged_beside
 from aegis_provider.release.alone import told_alone
-from aegis_provider.release.apply import apply
-from aegis_provider.release.checked import Checked
-from aegis_provider.release.handing_out import hand_out
+from aegis_provider.release.apply import Checked, apply
+from aegis_provider.release.table_file import hand_out
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.formulas import unescaped_table
-from aegis_provider.workflow.card_public import is_public
+from aegis_provider.workflow.card import is_public
 from aegis_provider.workflow.folder import Folder, digests_of
-from aegis_provider.workflow.results import Stage, unseen
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
 from aegis_sdk._links import link_faults
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, generated_of, maskings_of, promises_of, read_together_line

@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Final
 
-from aegis_provider.digests import digest_of
 from aegis_provider.errors import OutputError, ServiceError
+from aegis_provider.files import digest_of
 from aegis_provider.handover.storage import Storage, file_name
 from aegis_provider.workflow.folder import Folder
 from aegis_sdk import AegisError, Client, ConflictError

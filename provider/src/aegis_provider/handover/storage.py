@@ -15,10 +15,9 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from aegis_provider.errors import OutputError, ServiceError
-from aegis_provider.extras import needs_extra
-from aegis_provider.output import written_whole
-from aegis_provider.progress import Progress
+from aegis_provider.errors import OutputError, ServiceError, needs_extra
+from aegis_provider.files import written_whole
+from aegis_provider.processes import Progress
 from aegis_provider.release.table_file import PARQUET_ENDING
 from aegis_sdk import Client
 from aegis_sdk.cli.terminal import InputError

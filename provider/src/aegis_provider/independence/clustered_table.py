@@ -11,7 +11,7 @@ from numpy.random import Generator
 from aegis_provider.errors import TableError, UnmaskableValueError, shortened
 from aegis_provider.independence.clusters import balanced_clusters, quantile_clusters
 from aegis_provider.independence.vectors import BoolArray, FloatArray, IntArray, distinct_rows
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.table import Table
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType, infer_type
 

@@ -21,7 +21,7 @@ from aegis_provider.independence.vectors import (
     row_keys,
     stars_of,
 )
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 
 # The solvers, which make groups of one record of each cluster, as the vectors of their records.
 #

@@ -12,6 +12,7 @@ import pyarrow as pa
 from aegis_advisor.measures import mutual_information
 from aegis_provider.counting.counts import Counts, tally
 from aegis_provider.errors import OutputError, ProviderError, TableError, nearest, shortened
+from aegis_provider.files import none_if_refused, refuse_overwriting, written_whole
 from aegis_provider.identifiers import (
     Replayed,
     accepted_beside,
@@ -30,9 +31,8 @@ from aegis_provider.independence.output_files import (
     write_cluster_values,
 )
 from aegis_provider.independence.vectors import IntArray, is_independent, require_ortools
-from aegis_provider.output import none_if_refused, refuse_overwriting, written_whole
 from aegis_provider.plan.model import IDENTITY, Plan
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import ValueType

@@ -15,10 +15,9 @@ import pyarrow.parquet as pq
 from aegis_provider.errors import OutputError, TableError
 from aegis_provider.independence.clustered_table import Basis, Cluster, ClusteredTable, Column
 from aegis_provider.independence.vectors import BoolArray, IntArray, starred
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.release.blocks import RECORDS, block_schema, blocks_of
-from aegis_provider.release.shuffle import shuffled
-from aegis_provider.release.table_file import write_csv, write_parquet
+from aegis_provider.release.table_file import shuffled, write_csv, write_parquet
 from aegis_provider.table import Table
 from aegis_provider.table.values import MISSING, Domain, ValueType
 

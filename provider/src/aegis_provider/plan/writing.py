@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 from aegis_provider.errors import OutputError, PlanError
+from aegis_provider.files import refuse_overwriting, written_whole
 from aegis_provider.masking import names_file
-from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_sdk.wire import SUPPRESSED

@@ -14,7 +14,7 @@ from aegis_provider.privacy.classes import Classes, ClassSizes, Risk
 from aegis_provider.privacy.criteria import CRITERIA, without_left_out
 from aegis_provider.privacy.measuring import holds, measure_privacy, refuse_without_order
 from aegis_provider.privacy.privacy_table import PrivacyTable
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.table import Source, delimiter_in, open_table
 from aegis_sdk.reading import shown, some
 from aegis_sdk.wire import SUPPRESSED, strictest

@@ -15,7 +15,7 @@ from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.privacy.classes import Classes, classes_as_written
 from aegis_provider.privacy.measuring import refuse_without_order
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.engine import ibis
 from aegis_provider.table.values import MISSING, Domain

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from aegis_advisor.arrays import fold
 from aegis_advisor.evidence.perturbation import IMPLAUSIBLE, largest_noise
 from aegis_provider.counting.counts import Counts, Partition, finest_common_coarsening
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.receiving.delivered import Delivered, Listed, Placing, placed
 from aegis_provider.table.values import ValueType, infer_type
 from aegis_sdk.wire import (

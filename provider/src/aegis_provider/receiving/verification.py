@@ -11,7 +11,7 @@ import numpy as np
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.errors import MachineError, ProviderError, TableError
 from aegis_provider.privacy import CRITERIA, classes_as_written, measure_privacy
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.receiving.comparison import Comparison, Part
 from aegis_provider.receiving.delivered import Delivered
 from aegis_provider.table import Table, delimiter_in, open_table

@@ -12,7 +12,7 @@ from aegis_advisor.errors import AdvisorError
 from aegis_advisor.verdict import MaskedTable, ShownCounts, judge_with_table
 from aegis_provider.counting.counts import Counts
 from aegis_provider.disclosure.entry import told_findings
-from aegis_provider.entry_evidence import consistent_evidence, published_counts
+from aegis_provider.entry import consistent_evidence, published_counts
 from aegis_provider.errors import EntryError
 from aegis_provider.receiving.delivered import Delivered, Listed, Placing, placed
 from aegis_provider.table import Source, Table, open_table

@@ -1,15 +1,19 @@
-"""The report of `aegis disclose` on what counts give away."""
+"""The report of `aegis disclose` on what counts give away: its verdict, its sections and its JSON."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 from itertools import chain, pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from aegis_provider.disclosure import AttributeDisclosure, Cell, Disclosure, PublishedTable
-from aegis_provider.report.disclosure_verdict import failures, verdict_line
-from aegis_provider.report.model import Part, Report, Section, Terms, TextTable
-from aegis_provider.report.terms import DISCLOSURE
+from aegis_provider.report.model import DISCLOSURE, Part, Report, Section, Terms, TextTable
 from aegis_sdk.charts import BAD, GOOD, NEUTRAL, Axis, Lengths, SeriesBars, Tone
-from aegis_sdk.reading import Share, shown
+from aegis_sdk.reading import Share, shown, verdict_in_words
+from aegis_sdk.reading import verdict_line as in_a_line
+
+if TYPE_CHECKING:  # slow to load
+    from aegis_provider.disclosure import AttributeDisclosure, Cell, Disclosure, Judged, PublishedTable
 
 _ROWS = 30
 _METHODS = {
@@ -331,3 +335,74 @@ def _where(cell: Cell | None) -> str:
 def _count(cell: Cell | None) -> str | int:
     """Return the count of a cell, or a dash."""
     return "-" if cell is None else cell.count
+
+
+if TYPE_CHECKING:  # slow to load
+    from aegis_provider.disclosure import Disclosure, Judged
+
+_PLACES = 10
+_REASONS = {
+    "shown": "it shows small counts",
+    "certain": "small counts follow from several tables",
+    "likely": "small counts have a probability above 0.9",
+    "undecided": "not decided",
+}
+
+
+def verdict_line(disclosure: Disclosure, summarize: str) -> str:
+    """Return the line with the verdict and, on failure, the command that fixes it.
+
+    Args:
+        disclosure: The results.
+        summarize: The command that made the entry, without options of its controls.
+    """
+    judged = disclosure.judged
+    if judged is None:
+        return in_a_line(None, f"{disclosure.entry} was examined in part; leave out --attribute for a verdict")
+    return judged_line(disclosure.entry, judged, summarize)
+
+
+def judged_line(name: str, judged: Judged, summarize: str) -> str:
+    """Return the verdict on an entry with this name and, on failure, the command that fixes it."""
+    return verdict_in_words(name, judged.verdict, f"{summarize} {judged.options}".rstrip())
+
+
+def failures(disclosure: Disclosure) -> Iterator[Part]:
+    """Yield the failures, in order of their places."""
+    judged = disclosure.judged
+    if judged is None or judged.verdict.passed:
+        return
+    rows = [
+        (shown(place, _WORDS), each.cells, _REASONS.get(each.reason, each.reason))
+        for place, each in zip(judged.places, judged.verdict.findings, strict=True)
+    ]
+    yield TextTable(("place", "cells", "why"), rows, "cells of 1 to 4 records, or that may be", most=_PLACES)
+
+
+def disclosure_document(disclosure: Disclosure) -> dict[str, Any]:
+    """Return the disclosure as JSON values."""
+    attributes = [_attribute_document(attribute) for attribute in disclosure.attributes]
+    document = asdict(replace(disclosure, judged=None))
+    del document["judged"]
+    small = {"small_and_certain": dict(disclosure.small_and_certain)}
+    return {"verdict": _verdict_document(disclosure.judged), **document, "attributes": attributes, **small}
+
+
+def _verdict_document(judged: Judged | None) -> dict[str, Any] | None:
+    if judged is None:
+        return None
+    findings = [
+        {**each.model_dump(), "place": place}
+        for each, place in zip(judged.verdict.findings, judged.places, strict=True)
+    ]
+    return {"passed": judged.verdict.passed, "findings": findings, "options": judged.options}
+
+
+def _attribute_document(attribute: AttributeDisclosure) -> dict[str, Any]:
+    return {
+        "name": attribute.name,
+        "tables": [asdict(table) for table in attribute.tables],
+        "together": asdict(attribute.linked),
+        "compared": None if attribute.compared is None else asdict(attribute.compared),
+        "given_away": None if attribute.given_away is None else asdict(attribute.given_away),
+    }

@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from aegis_provider.errors import PlotError
-from aegis_provider.output import written_whole
+from aegis_provider.files import written_whole
 from aegis_provider.privacy import CRITERIA
-from aegis_provider.report.model import Figure, Part, Report, Section, Term, Terms
-from aegis_provider.report.page import render_page
-from aegis_sdk.charts import Bars, Frontier, document
+from aegis_provider.report.model import BASELINES, Figure, Part, Report, Section, Term, Terms, TextTable
+from aegis_provider.report.rendering import render_page
+from aegis_provider.search import FrontierPoint, SearchResult, in_words
+from aegis_sdk.charts import TONES, Axis, Bars, Frontier, Interval, Measured, Plane, Series, Tone, document
 from aegis_sdk.charts.costs import costs_chart
 from aegis_sdk.charts.hasse import Hasse, lattice_chart
 from aegis_sdk.charts.kept import frontier_chart
 from aegis_sdk.charts.plot import drawable
-from aegis_sdk.reading import ids_of, reference_known, shown, some, vouched_for, whole_of
+from aegis_sdk.reading import Share, ids_of, reference_known, shown, some, vouched_for, whole_of
 from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, EntryDocument
 
 _ASK: Final = "aegis advise ENTRY_ID --measure mutual_information --limit 10000 --json > advice.json"
@@ -301,3 +302,64 @@ def _about(entry: EntryDocument, advice: Advice) -> str:
         f"{measure}{f' ({unit})' if unit else ''}; the ranking is {advice.ranking_basis}. "
         f"The table has {entry.records:,} records and the label {entry.label.name}."
     )
+
+
+_NONE: Final = "-"
+
+
+def frontier_report(result: SearchResult, table: str, label: str) -> Report:
+    """Return the frontier as a table and a picture: a point for each requirement, a line for each share left out."""
+    summary = (
+        f"The best of {result.nodes:,} combinations of maskings of {result.records:,} records, for each requirement. "
+        f"What they keep is a share of what the table tells about {shown(label)}, by the measure {result.measure}."
+    )
+    sections = [Section("What more privacy costs", list(_parts(result, label)))]
+    return Report(f"Configurations of {table}", [summary], sections)
+
+
+def proof_of(point: FrontierPoint) -> str:
+    """Return what is proven about the optimality of the best configuration."""
+    if point.complete:
+        return "no combination meets it" if point.configuration is None else "no combination keeps more"
+    if point.at_most_more is None:
+        return "the best found"
+    if point.at_most_more >= 1:
+        return "the best found; it is not known how much more others keep"
+    return f"the best found; no combination keeps over {Share(point.at_most_more)} more"
+
+
+def _parts(result: SearchResult, label: str) -> Iterator[Part]:
+    rows = [_row(point) for point in result.frontier]
+    yield TextTable(("required", "left out at most", "configuration", "records left out", "keeps", ""), rows)
+    places = list(dict.fromkeys(in_words(point.requirement.privacy) for point in result.frontier))
+    shares = list(dict.fromkeys(point.requirement.suppress_at_most for point in result.frontier))
+    yield Plane(
+        Axis("privacy", "required privacy"),
+        Axis("kept", f"kept of what the table tells about {shown(label)}", "share", levels=BASELINES),
+        [_series(result.frontier, places, share, TONES[number % len(TONES)]) for number, share in enumerate(shares)],
+        places,
+        notes=["What the best configuration keeps. A line upwards ends where it is proven that nothing keeps more."],
+    )
+
+
+def _row(point: FrontierPoint) -> tuple[str, ...]:
+    best, most = point.configuration, str(Share(point.requirement.suppress_at_most))
+    found = (_NONE, _NONE, _NONE) if best is None else (best.id, f"{best.suppressed or 0:,}", str(Share(point.share)))
+    return (in_words(point.requirement.privacy), most, *found, proof_of(point))
+
+
+def _series(points: Sequence[FrontierPoint], places: Sequence[str], share: float, tone: Tone) -> Series:
+    """Return the kept utility at each place if at most this share of the records is left out."""
+    there = {
+        in_words(point.requirement.privacy): point for point in points if point.requirement.suppress_at_most == share
+    }
+    numbers = [_measured(there.get(place)) for place in places]
+    return Series.at_places(f"at most {Share(share)} of the records left out", tone, numbers, is_joined=True)
+
+
+def _measured(point: FrontierPoint | None) -> Measured | None:
+    if point is None or point.configuration is None:
+        return None
+    known = point.complete or point.at_most is None
+    limits = None if known else Interval(point.share, max(point.share, point.at_most or 0.0))
+    return Measured(point.share, limits)

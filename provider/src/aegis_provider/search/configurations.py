@@ -15,7 +15,7 @@ from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, refuse_without_order
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.search.evaluation import Evaluation
 from aegis_provider.search.exploration import Clock, Exploration, explore_each
 from aegis_provider.search.lattice import Node

@@ -12,7 +12,7 @@ from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Counts, Partition, Places
 from aegis_provider.errors import PlanError
 from aegis_provider.privacy import CRITERIA, Classes, breaks, classes_of
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.search.lattice import Decision, Lattice, Node, search
 
 Keys: TypeAlias = NDArray[np.int64]

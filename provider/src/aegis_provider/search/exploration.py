@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from aegis_provider.counting.counts import Places
-from aegis_provider.processes import begun
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress, begun
 from aegis_provider.search.evaluation import Evaluation, decided, is_decidable
 from aegis_provider.search.lattice import Node
 from aegis_provider.search.utility import Numbers, Step, Utility

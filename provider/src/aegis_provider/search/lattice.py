@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counts import Partition, Places
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 
 Steps: TypeAlias = tuple[tuple[int, ...], ...]
 

@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 from aegis_provider.check import Interval
 from aegis_provider.control import Control, ControlError, LaplaceNoise
-from aegis_provider.digests import digest_of
-from aegis_provider.entry_file import document_of, entry_of
+from aegis_provider.entry import document_of, entry_of
 from aegis_provider.errors import TableError, UnmaskableValueError, shortened
-from aegis_provider.plan.generated import Attacked, GeneratedTable
-from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.files import digest_of
+from aegis_provider.plan.model import Attacked, Configuration, GeneratedTable, Plan
 from aegis_provider.prepare import PreparedEntry
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress
 from aegis_provider.records import MOST_RECORDS, Records, drawn, held_out_of, learnt, rows_of
-from aegis_provider.release.handing_out import refuse_unofferable
+from aegis_provider.release.table_file import refuse_unofferable
 from aegis_provider.synth.attacks.attack import case_by_plan, open_case
 from aegis_provider.synth.attacks.judging import declared_attacks
 from aegis_provider.synth.generate.generated import write

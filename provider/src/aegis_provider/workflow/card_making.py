@@ -1,9 +1,9 @@
-"""Makes the card of a release from the results of its steps."""
+"""The results of the steps of a release, and the card made from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import PurePath
@@ -11,23 +11,76 @@ from typing import TYPE_CHECKING, Final
 
 from aegis_advisor.measures import measure_named
 from aegis_provider.advice import EntryAdvice
-from aegis_provider.check_result import CheckResult
+from aegis_provider.classifiers import CheckResult
 from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.plan.model import Plan
-from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, certain_values_warning, columns_of
-from aegis_provider.report.disclosure_verdict import judged_line
+from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, Column, certain_values_warning, columns_of
+from aegis_provider.release.apply import Applied
+from aegis_provider.report.disclosure import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
 from aegis_provider.workflow.generating import Comparison
-from aegis_provider.workflow.results import Assessed, Masked, Summarised
-from aegis_sdk.reading import Share, read_together_line, verdict_line
+from aegis_sdk.reading import Alone, Share, read_together_line, verdict_line
 from aegis_sdk.wire import EntryDocument, Verdict
 
 if TYPE_CHECKING:  # slow to load
     from aegis_provider.disclosure import Judged
 
 _PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
+
+
+@dataclass(frozen=True)
+class Summarised:
+    """The entry.
+
+    Attributes:
+        advice: Its configurations, ranked by the exact counts.
+        telling: Names of masked values that disclose raw values of few records.
+        accepted: The columns with accepted identifying values, and the kinds of these.
+        in_time: Whether its rounding passed, or all draws were tried.
+    """
+
+    advice: EntryAdvice
+    telling: tuple[TellingNames, ...]
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    in_time: bool = True
+
+
+@dataclass(frozen=True)
+class Masked:
+    """The masked table.
+
+    Attributes:
+        applied: The result of writing it.
+        labels: The number of records of each label value, in the original and in the masked table.
+    """
+
+    applied: Applied
+    labels: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """The privacy of the release.
+
+    Attributes:
+        columns: The columns and their maskings.
+        passed: Whether it has the promised privacy; `None` without a verdict.
+        verdict: The verdict in a line.
+        highest: The highest risk of re-identification; `None` if not measurable.
+        highest_before: The same for the unmasked table.
+        certain: Number of records in classes with a single value of some sensitive attribute.
+        alone: How many of its records are alone on all shared columns, and how many in the worst configuration offered.
+    """
+
+    columns: tuple[Column, ...]
+    passed: bool | None
+    verdict: str
+    highest: float | None
+    highest_before: float | None
+    certain: int
+    alone: Alone
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,136 @@
-"""The release card for readers: its sections and texts."""
+"""The release card for readers: its sections, its texts, and its files in Markdown, HTML and JSON."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from aegis_advisor.measures import measure_named
-from aegis_provider.check_result import NOTHING, RAW
+from aegis_provider.classifiers import NOTHING, RAW
+from aegis_provider.errors import OutputError
+from aegis_provider.files import written_whole
 from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.privacy import CRITERIA
-from aegis_provider.report.model import Part, Report, Section, Term, Terms, TextTable
-from aegis_provider.workflow.card import Card
-from aegis_provider.workflow.card_frontier import choices, kept_in_words
-from aegis_provider.workflow.card_public import HIGHEST_SAID
-from aegis_sdk.charts import BAD, Axis, Lengths, SeriesBars
-from aegis_sdk.reading import Alone, Share, as_sentence, number, shown
+from aegis_provider.report.model import BASELINES, Part, Report, Section, Term, Terms, TextTable
+from aegis_provider.report.rendering import markdown_lines, render_page
+from aegis_provider.workflow.card import HIGHEST_SAID, Card, CardChoice
+from aegis_sdk.charts import BAD, GOOD, Axis, Interval, Lengths, Measured, Plane, Series, SeriesBars
+from aegis_sdk.reading import Alone, Share, as_sentence, number, share_with_limits, shown
+
+_UNKNOWN: Final = "not known"
+_NONE: Final = "-"
+
+
+def kept_in_words(share: float | None) -> str:
+    """Return a share in whole percent, a positive share never as 0."""
+    return _UNKNOWN if share is None else Share(share).whole
+
+
+def choices(card: Card) -> Iterator[Part]:
+    """Yield the best configuration for each requirement as a table, and as a picture."""
+    models = any(choice.predicted for choice in card.frontier)
+    cells = any(choice.suppressed_cells is not None for choice in card.frontier)
+    columns = {
+        "required": [RAW, *(choice.in_words for choice in card.frontier), NOTHING],
+        "configuration": [_NONE, *(choice.configuration or _NONE for choice in card.frontier), _NONE],
+        "records left out": [_NONE, *map(_left_out, card.frontier), _NONE],
+        **(
+            {"cells suppressed": [_NONE, *(_counted(choice.suppressed_cells) for choice in card.frontier), _NONE]}
+            if cells
+            else {}
+        ),
+        "keeps": ["100 %", *(f"{kept_in_words(each.kept)}{_possible(each)}" for each in card.frontier), "0 %"],
+        **({"keeps, by models": ["100 %", *map(_by_models, card.frontier), "0 %"]} if models else {}),
+    }
+    rows = list(zip(*columns.values(), strict=True))
+    yield TextTable(tuple(columns), rows, _caption(card, models=models))
+    known = [choice for choice in card.frontier if choice.kept is not None]
+    if known:
+        yield _picture(card, known, models=models)
+
+
+def _left_out(choice: CardChoice) -> str:
+    return "some" if choice.suppressed_reason else _counted(choice.suppressed)
+
+
+def _counted(number: int | None) -> str:
+    return _NONE if number is None else f"{number:,}"
+
+
+def _possible(choice: CardChoice) -> str:
+    """Return how much another configuration may keep, unless this one is proven optimal."""
+    if choice.kept is None or choice.proven:
+        return ""
+    limited = choice.at_most is not None and choice.at_most < 1
+    return f", at most {kept_in_words(choice.at_most)} possible" if limited else " or more"
+
+
+def _by_models(choice: CardChoice) -> str:
+    one = choice.predicted
+    return _NONE if one is None else share_with_limits(one.value, one.low, one.high) or _UNKNOWN
+
+
+def _caption(card: Card, *, models: bool) -> str:
+    label = shown(card.label)
+    kept = f"keeps: the share of what the table tells about {label}, by the measure {card.measure}"
+    predicted = f"by models: the share of what {_model(card)} predicts from the table, as AUC above 0.5 (95 % interval)"
+    unproven = "or more: that is the best found, but another one may keep more"
+    return "; ".join(
+        [
+            kept,
+            *([unproven] if any(_possible(choice) == " or more" for choice in card.frontier) else []),
+            *([predicted] if models else []),
+            *([f"records left out: rounded to a multiple of {card.rounded_to}"] if card.rounded_to else []),
+            f"{_NONE}: none, not in the plan, or not measured",
+        ]
+    )
+
+
+def _model(card: Card) -> str:
+    """Return the name of the best model for the unmasked table."""
+    best = card.auc_of(RAW)
+    return "a model" if best is None else best.model
+
+
+def _picture(card: Card, known: list[CardChoice], *, models: bool) -> Plane:
+    told = [Measured(each.kept or 0.0, _bounds(each)) for each in known]
+    series = [Series.at_places(f"by the measure {card.measure}", GOOD, told, is_joined=True)]
+    if models:
+        predicted = [
+            None
+            if each.predicted is None
+            else Measured(each.predicted.value, Interval(each.predicted.low, each.predicted.high))
+            for each in known
+        ]
+        series.append(Series.at_places(f"by {_model(card)}, with 95 % intervals", BAD, predicted))
+    aim = next((place for place, each in enumerate(known) if each.is_aim), None)
+    return Plane(
+        Axis("privacy", "required privacy"),
+        Axis("kept", f"kept of what the table tells about {shown(card.label)}", "share", levels=BASELINES),
+        series,
+        [each.in_words for each in known],
+        notes=[_below(card, known, models=models)],
+        marked=None if aim is None else (aim, "this release"),
+    )
+
+
+def _bounds(choice: CardChoice) -> Interval | None:
+    """Return the share and its upper bound, if the configuration is not proven optimal."""
+    if choice.proven or choice.at_most is None or choice.kept is None:
+        return None
+    return Interval(choice.kept, max(choice.kept, choice.at_most))
+
+
+def _below(card: Card, known: list[CardChoice], *, models: bool) -> str:
+    """Return the sentences below the picture."""
+    said = [f"What the best configuration keeps at each privacy, by the measure {card.measure}, counted in this table"]
+    if any(map(_bounds, known)):
+        said.append("A line upwards ends where it is proven that nothing keeps more")
+    if models:
+        said.append(
+            f"Beside it, how much better than chance {_model(card)} predicts, as a share of what it does unmasked"
+        )
+    return f"{'. '.join(said)}."
+
 
 _LABELS_SHOWN: Final = 30
 _COLUMNS_SHOWN: Final = 200
@@ -51,7 +169,7 @@ def _alone(alone: Alone) -> str:
 
 def _beside(card: Card) -> Iterator[Section]:
     if card.comparison is not None:
-        from aegis_provider.workflow.card_comparison import comparison_parts  # noqa: PLC0415 - few cards have one
+        from aegis_provider.workflow.generating import comparison_parts  # noqa: PLC0415 - few cards have one
 
         parts = comparison_parts(card.comparison, card.label, card.configuration)
         yield Section("Compared with generated tables", list(parts))
@@ -262,3 +380,46 @@ def negligible(numbers: Sequence[float], whole: float) -> int:
             break
         small += 1
     return small if small > 1 else 0
+
+
+CARD_ENDINGS: Final = (".json", ".md", ".html")
+
+
+def remove_card(stem: Path) -> None:
+    """Remove an older card, so that it never stands beside another table.
+
+    Raises:
+        OutputError: The card cannot be removed.
+    """
+    for ending in CARD_ENDINGS:
+        file = stem.with_name(f"{stem.name}{ending}")
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"{file}: cannot be removed: {error.strerror}") from error
+
+
+def write_provider_only(file: Path, as_json: str) -> None:
+    """Write the card with exact numbers, for the provider only, to a file that only its owner can read.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    with written_whole(file, private=True) as part:
+        part.write_text(f"{as_json}\n", encoding="utf-8")
+
+
+def write_card(stem: Path, report: Report, as_json: str, *, private: bool = False) -> tuple[Path, ...]:
+    """Write a card to `stem` with the endings `.json`, `.md` and `.html`.
+
+    A `private` card can be read by its owner only.
+
+    Raises:
+        OutputError: A file cannot be written.
+    """
+    texts = {".json": as_json, ".md": "\n".join(markdown_lines(report)), ".html": render_page(report).rstrip()}
+    files = {stem.with_name(f"{stem.name}{ending}"): text for ending, text in texts.items()}
+    for file, text in files.items():
+        with written_whole(file, private=private) as part:
+            part.write_text(f"{text}\n", encoding="utf-8")
+    return tuple(files)

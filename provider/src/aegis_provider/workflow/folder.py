@@ -11,9 +11,8 @@ from typing import Any, Final, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from aegis_provider.digests import digest_of
 from aegis_provider.errors import OutputError
-from aegis_provider.output import is_unfinished, written_whole
+from aegis_provider.files import digest_of, is_unfinished, written_whole
 from aegis_provider.table import Source, files_of
 
 Result = TypeVar("Result")

@@ -6,35 +6,35 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Self
 
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
 from pydantic import TypeAdapter
 
-from aegis_provider.check_result import CheckResult
-from aegis_provider.digests import digest_of
+from aegis_provider.advice import EntryAdvice
+from aegis_provider.classifiers import CheckResult
 from aegis_provider.errors import MachineError, OutputError, SmallCountsError
+from aegis_provider.files import digest_of
 from aegis_provider.identifiers import accepted_in
 from aegis_provider.plan.model import Configuration
-from aegis_provider.processes import processes_ready
+from aegis_provider.processes import Stage, processes_ready, unseen
 from aegis_provider.release.alone import told_alone
-from aegis_provider.search import SearchResult, find_configurations
+from aegis_provider.report.rendering import render_fragment
+from aegis_provider.search import FrontierPoint, SearchResult, find_configurations
 from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.table.databases import is_url
 from aegis_provider.workflow.aim import USUAL, Aim, Deadline
-from aegis_provider.workflow.card import Card, CardService
-from aegis_provider.workflow.card_files import CARD_ENDINGS, write_card, write_provider_only
-from aegis_provider.workflow.card_making import Findings, card_of, entry_faults, texts_of_cards
-from aegis_provider.workflow.card_public import public
-from aegis_provider.workflow.card_report import card_report
+from aegis_provider.workflow.card import Card, CardService, public
+from aegis_provider.workflow.card_making import Findings, Masked, Summarised, card_of, entry_faults, texts_of_cards
+from aegis_provider.workflow.card_report import CARD_ENDINGS, card_report, write_card, write_provider_only
+from aegis_provider.workflow.entry import asked, check_service, published
 from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, Comparison, file_at
-from aegis_provider.workflow.publishing import asked, check_service, published
-from aegis_provider.workflow.released import Released
-from aegis_provider.workflow.results import Masked, Stage, Summarised, unseen
 from aegis_provider.workflow.steps import ENTRY, FOUND, MASKED, PLAN, Steps
 from aegis_sdk import (
     AegisError,
@@ -43,6 +43,7 @@ from aegis_sdk import (
     UnexpectedAnswerError,
     UniqueRecordsError,
 )
+from aegis_sdk.charts import style
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import EntryDocument
 
@@ -345,3 +346,63 @@ def name_of(table: Source) -> str:
     letters = unicodedata.normalize("NFKD", stem.casefold())
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))  # Größe: grosse
     return re.sub(r"[^a-z0-9._-]+", "-", plain).strip("-._")[:_LONGEST_NAME] or "table"
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A release: the masked table and its evidence.
+
+    Attributes:
+        folder: The folder with all of its files.
+        card: The release card.
+        findings: The results of all steps.
+        entry_id: The id of the published entry; `None` if it was not published.
+        like: The kind of data frame of `table`: `pandas`, `polars` or `pyarrow`.
+        delimiter: What separates the fields of `masked.csv`.
+    """
+
+    folder: Path
+    card: Card
+    findings: Findings
+    entry_id: str | None
+    like: str
+    delimiter: str = ","
+    temporary: TemporaryDirectory[str] | None = field(default=None, repr=False)
+
+    @property
+    def table(self) -> Any:  # noqa: ANN401 - pandas and Polars are not always there
+        """The masked table: a data frame of the same kind as the input, by default an Arrow table."""
+        masked = self.arrow_table()
+        if self.like == "polars":
+            import polars as pl  # noqa: PLC0415 - installed, since the table was of that kind
+
+            return pl.from_arrow(masked)
+        return masked.to_pandas() if self.like == "pandas" else masked
+
+    @property
+    def advice(self) -> EntryAdvice:
+        """The configurations, the most useful first."""
+        return self.findings.advice
+
+    @property
+    def entry(self) -> EntryDocument:
+        """The entry, which may leave this machine, like the masked table."""
+        return self.findings.entry
+
+    @property
+    def frontier(self) -> tuple[FrontierPoint, ...]:
+        """The best configuration for each k."""
+        return self.findings.search.frontier
+
+    def arrow_table(self) -> pa.Table:
+        """Return the masked table as an Arrow table."""
+        path = self.folder / MASKED
+        return arrow_csv.read_csv(
+            path,
+            parse_options=arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(strings_can_be_null=True),
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the card, as notebooks show it."""
+        return f"<style>{style()}</style>{render_fragment(card_report(self.card))}"

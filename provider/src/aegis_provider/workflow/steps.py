@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
-from aegis_provider.check_result import CheckResult
-from aegis_provider.digests import digest_of
+from aegis_provider.classifiers import CheckResult
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
+from aegis_provider.files import digest_of
 from aegis_provider.identifiers import (
     Replayed,
     accepted_in,
@@ -28,6 +28,7 @@ from aegis_provider.plan.writing import write_plan
 from aegis_provider.prepare import PreparedEntry
 from aegis_provider.privacy import assess
 from aegis_provider.privacy.privacy_table import suppress_cells
+from aegis_provider.processes import Stage
 from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
 from aegis_provider.report.risk_verdict import risk_verdict
@@ -37,10 +38,10 @@ from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.notation import Writing, plainly
 from aegis_provider.table.values import Domain
 from aegis_provider.workflow.aim import Aim, Deadline
-from aegis_provider.workflow.drawing import draw_entry
+from aegis_provider.workflow.card_making import Assessed, Masked, Summarised
+from aegis_provider.workflow.entry import draw_entry
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.generating import LEVELS, Comparison, Drawn, file_at, refuse_equal_ids
-from aegis_provider.workflow.results import Assessed, Masked, Stage, Summarised
 from aegis_sdk import AegisError
 from aegis_sdk.reading import Alone
 from aegis_sdk.wire import TRANSFER_MEASURES, EntryDocument, Verdict, publishable, read_json

@@ -3,7 +3,7 @@
 import orjson
 
 from aegis_advisor.verdict import Releases, Verdict
-from aegis_provider.entry_evidence import content_of
+from aegis_provider.entry import content_of
 from aegis_sdk.wire import EntryDocument
 from app.entries.api.uploads import read_publication
 from app.entries.service import publications

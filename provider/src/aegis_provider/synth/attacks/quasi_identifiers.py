@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.check import Interval
-from aegis_provider.extras import needs_extra
+from aegis_provider.errors import needs_extra
 from aegis_provider.records import Column, Records, drawn
 from aegis_provider.synth.attacks.attack import CONFIDENCE, Case, Outcome, exactly, share_of
 from aegis_provider.synth.released.released import Distances, Released, ReleasedColumn, positions_of

@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 
 from aegis_provider.check.estimates import Estimate, Numbers, accuracy, weighted_auc
 from aegis_provider.check.masked_records import MODELS, Feature, Fold, Labels, fitting_of
-from aegis_provider.check_result import CHANCE
-from aegis_provider.classifiers import Fitting, Matrix
-from aegis_provider.errors import TableError, shortened
-from aegis_provider.extras import refuse_without
+from aegis_provider.classifiers import CHANCE, Fitting, Matrix
+from aegis_provider.errors import TableError, refuse_without, shortened
 from aegis_provider.plan.model import Plan
-from aegis_provider.processes import results
-from aegis_provider.progress import Progress
+from aegis_provider.processes import Progress, results
 from aegis_provider.synth.fidelity.comparison import Comparison
 from aegis_provider.synth.fidelity.encoding import PlainColumn, PlainRecords, stacked
 from aegis_provider.synth.fidelity.parts import Parts, parts_of

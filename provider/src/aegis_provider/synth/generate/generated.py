@@ -7,8 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from aegis_provider.digests import digest_of
-from aegis_provider.output import written_whole
+from aegis_provider.files import digest_of, written_whole
 from aegis_provider.release.blocks import block_schema
 from aegis_provider.release.table_file import write_table
 from aegis_provider.synth.generate.methods.method import Knobs

@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from aegis_provider.errors import OutputError, PlanError, TableError, nearest, shortened
-from aegis_provider.extras import needs_extra
+from aegis_provider.errors import OutputError, PlanError, TableError, nearest, needs_extra, shortened
+from aegis_provider.files import none_if_refused, refuse_overwriting
 from aegis_provider.identifiers import Replayed, accepted_beside, identifying_in, refuse_identifiers
-from aegis_provider.output import none_if_refused, refuse_overwriting
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.records import (
     Records,

@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.check.masked_records import Feature, Fold, fitting_of
-from aegis_provider.check_result import CHANCE
-from aegis_provider.output import written_whole
+from aegis_provider.classifiers import CHANCE
+from aegis_provider.files import written_whole
 from aegis_provider.synth.fidelity.encoding import MOST_CATEGORIES, Gaussian, Vectors, one_hot, pair_total_variation
 from aegis_provider.synth.generate.levels import Codes, Levels
 from aegis_provider.synth.generate.methods.method import DivergedError, Method, Model, Resumable, Task

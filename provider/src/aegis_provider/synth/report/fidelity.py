@@ -5,9 +5,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from aegis_provider.check import Interval
-from aegis_provider.check_result import CHANCE
-from aegis_provider.report.model import Part, Report, Section, TextTable
-from aegis_provider.report.terms import FIDELITY
+from aegis_provider.classifiers import CHANCE
+from aegis_provider.report.model import FIDELITY, Part, Report, Section, TextTable
 from aegis_provider.synth.fidelity import Compared, Embedding, Fidelity, ModelValue, Relation
 from aegis_provider.synth.released.released import NotUnderstood
 from aegis_sdk.charts import BAD, GOOD, Axis, Measured, Plane, Series, Spot

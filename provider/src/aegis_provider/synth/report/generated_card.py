@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from aegis_provider.errors import TableError
 from aegis_provider.plan.model import Plan
-from aegis_provider.progress import Progress
-from aegis_provider.report.model import Part, Report, Section, TextTable
-from aegis_provider.report.terms import FIDELITY
+from aegis_provider.processes import Progress
+from aegis_provider.report.model import FIDELITY, Part, Report, Section, TextTable
 from aegis_provider.synth.attacks.attack import Opened, open_case
 from aegis_provider.synth.attacks.judging import Judgement, judge
 from aegis_provider.synth.attacks.membership import COPIES
@@ -27,7 +26,7 @@ from aegis_provider.synth.report.attacks import (
 )
 from aegis_provider.synth.report.fidelity import fidelity_document, fidelity_headline, likeness, model_parts
 from aegis_provider.table import Source, table_name
-from aegis_provider.workflow.card_files import write_card
+from aegis_provider.workflow.card_report import write_card
 from aegis_sdk.reading import Share, shown
 
 _PACKAGES: Final = ("aegis-provider", "aegis-sdk")

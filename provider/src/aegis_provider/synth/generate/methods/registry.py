@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from aegis_provider.errors import PlanError, nearest
-from aegis_provider.extras import needs_extra
+from aegis_provider.errors import PlanError, nearest, needs_extra
 from aegis_provider.synth.generate.methods.method import Knobs, Method
 
 

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and digests of files."""
 
 import os
 import stat
@@ -8,8 +8,9 @@ from itertools import chain
 from pathlib import Path
 from zlib import crc32
 
-from aegis_provider.errors import IdentifierError, OutputError, PromiseError
+from aegis_provider.errors import IdentifierError, OutputError, PromiseError, TableError
 from aegis_provider.table import Source, files_of
+from aegis_sdk._downloads import sha256_of
 
 # A long name is cut to this many characters, so that the temporary file's name stays short enough.
 _SHOWN = 50
@@ -95,3 +96,15 @@ def _refuse_what_is_no_file(path: Path) -> None:
         raise OutputError(f"{path}: is a directory; name a file in it")
     if not stat.S_ISREG(mode):
         raise OutputError(f"{path}: is a device, a pipe or a socket; name a file")
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises:
+        TableError: It cannot be read.
+    """
+    try:
+        return sha256_of(path)
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read: {error.strerror}") from error

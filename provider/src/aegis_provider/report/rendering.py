@@ -1,18 +1,86 @@
-"""A report as plain HTML: no scripts, no external resources, escaped texts, and charts as inline SVG.
+"""A report as text for a terminal, as Markdown, and as plain HTML: no scripts, no external resources, escaped texts."""
 
-page = render_page(Report("Privacy of health.csv", ["One sentence."], [Section("Classes", [chart])]))
-"""
-
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Final
 
-from aegis_provider.output import written_whole
+from aegis_provider.files import written_whole
 from aegis_provider.report.model import Part, Report, Section, Terms, TextTable, cell_text
 from aegis_sdk.charts import rendered, style
 from aegis_sdk.charts.drawing import Markup, joined, tag
+from aegis_sdk.cli.terminal import aligned
+from aegis_sdk.printable import one_line
+
+
+def text_lines(report: Report) -> Iterator[str]:
+    """Yield the summary, then each section that has more than figures and terms, after an empty line."""
+    yield from report.summary
+    for section in report.sections:
+        lines = [line for part in section.parts for line in _plain_part(part)]
+        if lines:
+            yield from ("", f"{section.heading}:", *lines)
+
+
+def _plain_part(part: Part) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, TextTable):
+        yield from _plain_table(part)
+
+
+def _plain_table(table: TextTable) -> Iterator[str]:
+    columns = len(table.header) - table.wide
+    yield from aligned(table.header[:columns], [row[:columns] for row in table.rows[: table.most]])
+    if table.most is not None and len(table.rows) > table.most:
+        yield f"  and {len(table.rows) - table.most} more"
+    if table.caption:
+        yield table.caption
+
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
+
+
+def markdown_lines(report: Report) -> Iterator[str]:
+    """Yield the lines of the report, without figures and with every text escaped."""
+    yield f"# {_escaped(report.title)}"
+    for sentence in report.summary:
+        yield from ("", _escaped(sentence))
+    for section in report.sections:
+        yield from ("", f"## {_escaped(section.heading)}")
+        for part in section.parts:
+            lines = list(_markdown_part(part))
+            if lines:
+                yield from ("", *lines)
+
+
+def _markdown_part(part: Part) -> Iterator[str]:
+    if isinstance(part, str):
+        yield _escaped(part)
+    elif isinstance(part, TextTable):
+        yield from _markdown_table(part)
+    elif isinstance(part, Terms):
+        yield from (f"* **{_escaped(term.word)}**: {_escaped(term.meaning)}" for term in part.pairs)
+
+
+def _markdown_table(table: TextTable) -> Iterator[str]:
+    right = [bool(table.rows) and not isinstance(cell, str) for cell in (table.rows or [table.header])[0]]
+    yield _markdown_row(table.header)
+    yield _markdown_row(["---:" if each else "---" for each in right], raw=True)
+    yield from (_markdown_row([cell_text(cell) for cell in row]) for row in table.rows)
+    if table.caption:
+        yield from ("", f"({_escaped(table.caption)})")
+
+
+def _markdown_row(cells: Sequence[str], *, raw: bool = False) -> str:
+    return f"| {' | '.join(cells if raw else map(_escaped, cells))} |"
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", one_line(text))
+
 
 _SHORT: Final = 12
 _BREAK: Final = Markup("\n")
