@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from aegis_provider.classifiers import RAW, Interval
 from aegis_provider.cli.options import DelimiterOption, PlanOption, TableArgument, memory_limit, names_of
 from aegis_provider.errors import EntryError
 from aegis_sdk.cli.options import JsonOption, document_of, read
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aegis_provider.check import CheckResult, Performance
+    from aegis_provider.classifiers import Interval
     from aegis_provider.plan.model import Plan
 
 _TWO_CLASSES: Final = 2
@@ -104,6 +104,8 @@ def _write(path: Path, published: EntryDocument, plan: Plan, result: CheckResult
 
 def report(result: CheckResult) -> Iterator[str]:
     """Yield the lines of the report: the verdict, a table for each model, and notes on the numbers."""
+    from aegis_provider.classifiers import RAW
+
     yield result.verdict
     yield from _kept(result)
     for model in result.models:
@@ -128,6 +130,8 @@ def as_document(result: CheckResult) -> dict[str, Any]:
 
 def _kept(result: CheckResult) -> Iterator[str]:
     """Yield the share that the winner keeps, by the model that predicts best from the unmasked table."""
+    from aegis_provider.classifiers import RAW
+
     share, model = result.share(result.winner), result.best_model
     if share is None or model is None:
         return

@@ -20,7 +20,6 @@ from aegis_provider.cli.options import (
     refuse_contradictions,
 )
 from aegis_provider.errors import needs_extra
-from aegis_provider.report.rendering import text_lines
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.group import LocalVerdict
 from aegis_sdk.cli.options import (
@@ -100,6 +99,7 @@ def disclose(
     from aegis_provider.disclosure import disclose as bound_cells
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.report.disclosure import disclosure_document, disclosure_report
+    from aegis_provider.report.rendering import text_lines
     from aegis_provider.table import delimiter_in
 
     document = document_of(entry, read(entry))
@@ -274,6 +274,7 @@ def risk(
     with chance. The first line is PASS, FAIL or NOT JUDGED. The exit code is 1 unless all attacks ran and failed.
     """
     from aegis_provider.privacy import assess
+    from aegis_provider.report.rendering import text_lines
     from aegis_provider.report.risk import risk_document, risk_report
     from aegis_provider.report.risk_verdict import risk_verdict
     from aegis_provider.table import delimiter_in, table_name
@@ -330,6 +331,7 @@ def _attack(
         AegisError: A table or the plan cannot be used, or a library is missing.
     """
     from aegis_provider.plan.reading import load_plan
+    from aegis_provider.report.rendering import text_lines
     from aegis_provider.synth.attacks.attack import open_case
     from aegis_provider.synth.attacks.judging import Result, judge
     from aegis_provider.synth.report.attacks import attacks_document, attacks_report

@@ -22,8 +22,6 @@ from aegis_provider.cli.options import (
     page_writer,
     refuse_contradictions,
 )
-from aegis_provider.files import digest_of
-from aegis_provider.report.rendering import text_lines
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import InputError, print_result, progress_bar, say, time_bar, warn
 from aegis_sdk.reading import Share
@@ -98,6 +96,7 @@ def generate(
 
     Ctrl-C ends training after the current step and uses the best model so far; without any model, nothing is written.
     """
+    from aegis_provider.files import digest_of
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.synth.attacks.judging import Result
     from aegis_provider.synth.generate.generating import Wish
@@ -243,6 +242,7 @@ def fidelity(
     between real records, and with chance. `aegis risk RELEASE --against TABLE` measures what attacks achieve.
     """
     from aegis_provider.plan.reading import load_plan
+    from aegis_provider.report.rendering import text_lines
     from aegis_provider.synth.fidelity import fidelity as measure
     from aegis_provider.synth.report.fidelity import fidelity_document, fidelity_report
     from aegis_provider.table import table_name
