@@ -62,7 +62,7 @@ def test_without_json_it_says_nothing(aegis):
     [
         (("--plot", "p.png"), "p.png: not an .svg or .html file"),
         (("--plot", "p.html", "--figure", "costs"), "--figure is for .svg files only"),
-        (("--plot", "p.svg", "--figure", "frontier"), "--limit 10000 --json > advice.json"),
+        (("--plot", "p.svg", "--figure", "frontier"), "`aegis advise ENTRY_ID --limit 10000 --json > advice.json`"),
         (("--plot", "p.svg", "--figure", "pie"), "'pie'"),
         (("--plot", "p.svg", "--attribute", "Age"), "entry.json: no attribute 'Age'; did you mean 'age'?"),
         (("--plot", "p.svg", "--advice", "advice.json", "--privacy", "K"), "--privacy must be one of k, l, "),

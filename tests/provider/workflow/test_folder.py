@@ -107,3 +107,19 @@ def test_a_table_is_its_files(tmp_path):
     one.write_text("a\n2\n")
     assert digests_of(one) != before
     assert digests_of("postgresql://localhost/db#people") is None
+
+
+def test_it_is_of_one_table_wherever_that_is(folder, tmp_path):
+    first, other = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("a\n1\n")
+    other.write_text("a\n2\n")
+    made(Folder.open(folder, []), {"a": 1})
+    Folder.open(folder, []).claim(first)
+    with pytest.raises(OutputError, match=f"{folder}: has the release of {first}; name another folder for {other}$"):
+        Folder.open(folder, []).refuse_other(str(other), ["file"])
+    Folder.open(folder, []).refuse_other(other, ["masked.csv"])  # nothing to replace
+    first.rename(other)
+    Folder.open(folder, []).refuse_other(other, ["file"])
+    other.write_text("a\n3\n")
+    first.write_text("a\n4\n")
+    Folder.open(folder, []).refuse_other(first, ["file"])

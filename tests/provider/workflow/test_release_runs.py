@@ -87,6 +87,20 @@ def test_a_changed_table_is_released_anew(people, tmp_path):
 
 
 @pytest.mark.long
+def test_another_table_is_refused_in_the_folder_of_a_release(people, tmp_path):
+    release(people, "ill", output=tmp_path / "r", seconds=1)
+    there = {each.name: each.read_bytes() for each in (tmp_path / "r").iterdir()}
+    other = tmp_path / "other.csv"
+    other.write_text(people.read_text().replace("yes", "no", 1))
+    with pytest.raises(OutputError, match=f"has the release of {people.resolve()}; name another folder for {other}"):
+        release(other, "ill", output=tmp_path / "r", seconds=1)
+    assert {each.name: each.read_bytes() for each in (tmp_path / "r").iterdir()} == there
+    moved = tmp_path / "moved.csv"
+    moved.write_bytes(people.read_bytes())
+    assert release(moved, "ill", output=tmp_path / "r", seconds=1).card.table == "moved.csv"
+
+
+@pytest.mark.long
 def test_the_masked_table_has_its_columns_whatever_separates_them(people, tmp_path):
     """It was one column, named by all of them, where the table had semicolons; or an error if a field had a comma."""
     table = tmp_path / "people.csv"

@@ -23,7 +23,8 @@ from aegis_sdk.charts.plot import drawable
 from aegis_sdk.reading import Share, ids_of, reference_known, shown, some, vouched_for, whole_of
 from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, EntryDocument
 
-_ASK: Final = "aegis advise ENTRY_ID --measure mutual_information --limit 10000 --json > advice.json"
+_ASK: Final = "aegis advise ENTRY_ID --limit 10000 --json > advice.json"
+"""By the measure that suits the entry, which the command knows."""
 _MOST_NAMES: Final = 8
 _SCHEMA: Final = ("records", "configurations", "configuration_table")
 

@@ -13,12 +13,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from aegis_provider.errors import OutputError
 from aegis_provider.files import digest_of, is_unfinished, written_whole
-from aegis_provider.table import Source, files_of
+from aegis_provider.table import Source, files_of, table_name
+from aegis_provider.table.address import is_url
 
 Result = TypeVar("Result")
 
 _STATE: Final = ".aegis-release.json"
 _FORMAT: Final = 1
+_TABLE: Final = "table"
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,29 @@ class Folder:
         """Return whether a step ran with these inputs."""
         return name in self.done and self.done[name].inputs == _digest(inputs)
 
+    def refuse_other(self, table: Source, names: Iterable[str]) -> None:
+        """Refuse a table if one of these files is there and of another table, which the release would replace.
+
+        The same place, or the same bytes elsewhere, are the same table.
+
+        Raises:
+            OutputError: The folder is of another table.
+        """
+        known, place = self.done.get(_TABLE), _place_of(table)
+        if known is None or known.result == place or not any(self.file(name).exists() for name in names):
+            return
+        if known.inputs != _digest(_bytes_of(table)):
+            raise OutputError(f"{self.path}: has the release of {known.result}; name another folder for {place}")
+
+    def claim(self, table: Source) -> None:
+        """Record the table of this folder.
+
+        Raises:
+            OutputError: The record cannot be written.
+        """
+        self.done[_TABLE] = Done(_digest(_bytes_of(table)), {}, _place_of(table))
+        self._save()
+
     def withdraw(self, names: Iterable[str]) -> None:
         """Remove these files, so that they are not mistaken for the result of a failed run.
 
@@ -163,6 +188,18 @@ def digests_of(table: Source) -> dict[str, str] | None:
     """Return the digest of each file of a table; `None` if it is not in files, so that changes go unnoticed."""
     files = files_of(table)
     return {str(file): digest_of(file) for file in files} if files else None
+
+
+def _place_of(table: Source) -> str:
+    """Return where a table is: its absolute path, its URL without secrets, or for example `the DataFrame`."""
+    is_path = isinstance(table, str | Path) and not is_url(str(table))
+    return str(Path(table).resolve()) if is_path else table_name(table)
+
+
+def _bytes_of(table: Source) -> dict[str, Any]:
+    """Return the digests of a table's files; a database may have several tables in one, so it has its name instead."""
+    is_path = isinstance(table, str | Path) and not is_url(str(table))
+    return {"files": sorted((digests_of(table) or {}).values())} if is_path else {"name": table_name(table)}
 
 
 def _digest(inputs: Mapping[str, Any]) -> str:

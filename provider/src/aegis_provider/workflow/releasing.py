@@ -121,7 +121,7 @@ def release(
     Raises:
         PlanError: The plan or the requirements are invalid.
         TableError: The table cannot be read or does not fit the plan.
-        OutputError: The folder cannot be used.
+        OutputError: The folder cannot be used, or has the release of another table.
         IdentifierError: A column shared unmasked, or a text in the output, identifies persons, and that is not
             accepted.
         NothingHoldsError: No configuration has the required privacy.
@@ -144,6 +144,7 @@ def release(
         _refuse_early(steps, publish)
         with stage("opening the table"):
             records = steps.records
+        folder.claim(table)
         earlier = any(folder.file(each).exists() for each in _CARDS)
         folder.withdraw(_CARDS)
         with processes_ready(records, find_configurations.__module__):
@@ -238,6 +239,7 @@ def _no_empty(folder: Path) -> Iterator[None]:
 def _refuse_early(steps: Steps, service: Client | None) -> None:
     """Refuse what would fail only after minutes of work, and the plan of another release, without changing it."""
     refuse_name(steps.name)
+    steps.folder.refuse_other(steps.table, _FINISHED)
     if steps.given is not None or steps.plan.exists():
         steps.planned()
     if steps.aim.generates:
