@@ -26,6 +26,7 @@ _GAP: Final = 24.0
 _WIDTH: Final = NARROWEST + 56
 """The width of a bar chart on a phone, without numbers at its left."""
 _LEAST: Final = 12
+_NEAR: Final = 0.06
 _MOST_ROWS: Final = 200
 _MOST_CATEGORIES: Final = 20
 
@@ -76,47 +77,14 @@ class Group:
 
 
 @dataclass(frozen=True)
-class DrawnText:
-    """A text and its distance from the top, in pixels."""
-
-    text: str
-    y: str
-    whole_text: str = ""
-
-
-@dataclass(frozen=True)
-class DrawnBar:
-    """A bar with its position: shares of the width across, pixels from the top."""
-
-    bar: Bar
-    name: str
-    text_y: str
-    y: str
-    middle: str
-    foot: str
-    start: str
-    length: str
-    whole: str | None
-    low: str | None
-    high: str | None
-    words: str
-
-
-@dataclass(frozen=True)
 class Bars:
     """Bars in groups.
 
     Attributes:
-        id: Of the element: letters, digits and hyphens.
-        title: The heading.
-        axis: The axis of the lengths.
-        groups: The bars that are drawn.
         ticks: The numbers below; round ones by default.
         legend: The meaning of each tone, as (tone, words); `whole` and `unsure` stand for outlines.
-        notes: Notes for readers, as sentences.
         rest: Groups that are only in the table.
         heads: Column headers of the table for headings and names of bars.
-        empty: The text if there is nothing to draw.
     """
 
     id: str
@@ -143,120 +111,73 @@ class Bars:
         return Scale(0.0, max([reached, *(self.ticks or ())]) or 1.0)
 
     @cached_property
-    def _layout(self) -> tuple[list[DrawnText], list[DrawnBar], int]:
-        """Headings, bars, and the position of the axis."""
+    def drawn(self) -> list[tuple[str, Bar]]:
+        """The drawn bars, each with the heading of its group."""
+        return [(group.name, bar) for group in self.drawable for bar in group.bars]
+
+    @cached_property
+    def drawing(self) -> Drawing | None:
+        """The bars on their axis."""
         headings, bars, top = [], [], 0
         for group in self.drawable:
             if group.name:
-                headings.append(DrawnText(cut(group.name, _room(group.note)), pixels(top + _TEXT + 4), group.note))
+                y = pixels(top + _TEXT + 4)
+                headings.append(tag("text", cut(group.name, _room(group.note)), class_="chart-heading", x="0", y=y))
+                if group.note:
+                    headings.append(tag("text", group.note, class_="chart-beside", x="100%", y=y, text_anchor="end"))
                 top += _HEADING
             for bar in group.bars:
                 bars.append(self._bar(bar, top, group.name))
                 top += _ROW
             top += _AFTER
-        return headings, bars, top
-
-    @property
-    def drawn(self) -> list[DrawnBar]:
-        """The bars with their positions."""
-        return self._layout[1]
-
-    @property
-    def bottom(self) -> int:
-        """The position of the axis, in pixels from the top."""
-        return self._layout[2]
-
-    @cached_property
-    def drawing(self) -> Drawing | None:
-        """The bars on their axis."""
-        if not self.drawn:
+        if not bars:
             return None
+        base = tag("line", class_="chart-base", x1="0", x2="100%", y1=top, y2=top)
+        legend = [(self._filled(tone, x=1, y=5, width=16), words) for tone, words in self.legend]
+        if any(bar.interval is not None for _, bar in self.drawn):
+            legend.append((tag("path", class_="chart-whisker", d="M2 9H16M2 5V13M16 5V13"), "95 % interval"))
         return Drawing(
-            self._content(),
-            self.bottom + _AXIS,
+            joined(*ticks_below(self.scale, self.axis, self.ticks, top), *headings, *bars, base),
+            top + _AXIS,
             self.description,
-            list(self._signs()),
+            legend,
             hatch(self.id),
             across=self.axis.title,
             frame="bars",
         )
 
-    def _signs(self) -> Iterator[tuple[Markup, str]]:
-        for tone, words in self.legend:
-            yield self._filled(tone, x=1, y=5, width=16), words
-        if self.has_whiskers:
-            yield tag("path", class_="chart-whisker", d="M2 9H16M2 5V13M16 5V13"), "95 % interval"
-
     def _filled(self, tone: str, **places: str | float) -> Markup:
         fill = f"url(#{self.id}-hatch)" if tone == "second" else None
         return tag("rect", class_=f"chart-bar-{tone}", **places, height=_THICK, fill=fill)
 
-    def _content(self) -> Markup:
-        headings = (
-            joined(
-                tag("text", heading.text, class_="chart-heading", x="0", y=heading.y),
-                tag("text", heading.whole_text, class_="chart-beside", x="100%", y=heading.y, text_anchor="end")
-                if heading.whole_text
-                else None,
-            )
-            for heading in self._layout[0]
-        )
-        return joined(
-            *ticks_below(self.scale, self.axis, self.ticks, self.bottom),
-            *headings,
-            *map(self._shown, self.drawn),
-            tag("line", class_="chart-base", x1="0", x2="100%", y1=self.bottom, y2=self.bottom),
-        )
-
-    def _shown(self, each: DrawnBar) -> Markup:
+    def _bar(self, bar: Bar, top: int, group: str) -> Markup:
         """A bar with its name, its number, the outline of its maximum, and its interval."""
-        bar, best = each.bar, " chart-name-best" if each.bar.tone == "best" else ""
-        mark = f"{bar.mark} " if bar.mark else None
+        text_y, y = pixels(top + _TEXT), pixels(top + _BAR)
+        name = cut(bar.name, _room(bar.text))
+        best = " chart-name-best" if bar.tone == "best" else ""
         parts = [
-            tag("title", each.words),
-            tag("text", mark, each.name, class_=f"chart-name{best}", x="0", y=each.text_y),
-            tag("text", bar.text, class_="chart-value", x="100%", y=each.text_y, text_anchor="end"),
+            tag("title", self._words(bar, group)),
+            tag("text", f"{bar.mark} " if bar.mark else None, name, class_=f"chart-name{best}", x="0", y=text_y),
+            tag("text", bar.text, class_="chart-value", x="100%", y=text_y, text_anchor="end"),
         ]
-        if each.whole is not None:
-            parts.append(self._filled("whole" if bar.is_whole_certain else "unsure", x="0", y=each.y, width=each.whole))
-        parts.append(self._filled(bar.tone, x=each.start, y=each.y, width=each.length))
-        if each.low is not None and each.high is not None:
-            across = {"x1": each.low, "x2": each.high, "y1": each.middle, "y2": each.middle}
-            ends = ({"x1": end, "x2": end, "y1": each.y, "y2": each.foot} for end in (each.low, each.high))
+        if bar.whole is not None:
+            outline = "whole" if bar.is_whole_certain else "unsure"
+            parts.append(self._filled(outline, x="0", y=y, width=place(self.scale.place(bar.whole))))
+        start, end = self.scale.place(bar.start), self.scale.place(bar.end)
+        parts.append(self._filled(bar.tone, x=place(start), y=y, width=place(end - start)))
+        if bar.interval is not None:
+            low, high = (place(self.scale.place(each)) for each in (bar.interval.low, bar.interval.high))
+            middle, foot = pixels(top + _BAR + _THICK / 2), pixels(top + _BAR + _THICK)
+            across = {"x1": low, "x2": high, "y1": middle, "y2": middle}
+            ends = ({"x1": end, "x2": end, "y1": y, "y2": foot} for end in (low, high))
             parts += [tag("line", class_="chart-whisker", **line) for line in (across, *ends)]
         return tag("g", *parts)
-
-    def _bar(self, bar: Bar, top: int, group: str) -> DrawnBar:
-        start, end = self.scale.place(bar.start), self.scale.place(bar.end)
-        limits = (
-            [place(self.scale.place(each)) for each in (bar.interval.low, bar.interval.high)] if bar.interval else []
-        )
-        low, high = limits or (None, None)
-        return DrawnBar(
-            bar,
-            cut(bar.name, _room(bar.text)),
-            pixels(top + _TEXT),
-            pixels(top + _BAR),
-            pixels(top + _BAR + _THICK / 2),
-            pixels(top + _BAR + _THICK),
-            place(start),
-            place(end - start),
-            None if bar.whole is None else place(self.scale.place(bar.whole)),
-            low,
-            high,
-            self._words(bar, group),
-        )
 
     def _words(self, bar: Bar, group: str) -> str:
         limits = f" ({self.axis.interval_written(bar.interval)})" if bar.interval else ""
         heading = f"{isolated(group)}, " if group else ""
         mark = f" {bar.mark}" if bar.mark else ""
         return f"{heading}{isolated(bar.name)}{mark}: {bar.text}{limits}"
-
-    @property
-    def has_whiskers(self) -> bool:
-        """Whether intervals are drawn."""
-        return any(bar.low is not None for bar in self.drawn)
 
     @property
     def all_notes(self) -> list[str]:
@@ -268,55 +189,32 @@ class Bars:
     @property
     def description(self) -> str:
         """The chart in words: its axis and its first bars."""
-        first = "; ".join(bar.words for bar in self.drawn[:3])
+        first = "; ".join(self._words(bar, group) for group, bar in self.drawn[:3])
         more = f"; and {len(self.drawn) - 3:,} more bars" if len(self.drawn) > 3 else ""  # noqa: PLR2004 - as above
         return f"{self.axis.title}. {first}{more}."
 
     @cached_property
     def table(self) -> Table:
         """The numbers, including those of groups that are not drawn."""
-        rows = list(self._rows())
+        bars = [(group, bar) for group in (*self.groups, *self.rest) for bar in group.bars]
+        has_headings = any(group.name for group, _ in bars)
+        has_intervals = any(bar.interval is not None for _, bar in bars)
+        has_wholes = any(bar.whole is not None for _, bar in bars)
+        rows: list[list[Cell]] = []
+        for group, bar in bars:
+            row = [Cell(group.name)] if has_headings else []
+            row += [Cell(f"{bar.name} {bar.mark}" if bar.mark else bar.name, href=bar.href), Cell(bar.text, bar.end)]
+            row += [Cell(self.axis.interval_written(bar.interval))] if has_intervals else []
+            if has_wholes:
+                row.append(Cell(DASH) if bar.whole is None else Cell(self.axis.written(bar.whole), bar.whole))
+            rows.append(row)
         heading, name = self.heads
-        columns = [
-            *([Column(heading)] if self._has_headings else []),
-            Column(name),
-            Column(self.axis.name, is_number=True),
-            *([Column("95 % interval", is_number=True)] if self._has_intervals else []),
-            *([Column("of", is_number=True)] if self._has_wholes else []),
-        ]
+        columns = [Column(heading)] if has_headings else []
+        columns += [Column(name), Column(self.axis.name, is_number=True)]
+        columns += [Column("95 % interval", is_number=True)] if has_intervals else []
+        columns += [Column("of", is_number=True)] if has_wholes else []
         note = f"The first {_MOST_ROWS} of {len(rows):,}." if len(rows) > _MOST_ROWS else ""
         return Table(f"{self.title}: the numbers", columns, rows[:_MOST_ROWS], note)
-
-    @cached_property
-    def _all_bars(self) -> list[tuple[Group, Bar]]:
-        return [(group, bar) for group in (*self.groups, *self.rest) for bar in group.bars]
-
-    @property
-    def _has_headings(self) -> bool:
-        return any(group.name for group, _ in self._all_bars)
-
-    @property
-    def _has_intervals(self) -> bool:
-        return any(bar.interval is not None for _, bar in self._all_bars)
-
-    @property
-    def _has_wholes(self) -> bool:
-        return any(bar.whole is not None for _, bar in self._all_bars)
-
-    def _rows(self) -> Iterator[tuple[Cell, ...]]:
-        for group, bar in self._all_bars:
-            mark = f" {bar.mark}" if bar.mark else ""
-            yield (
-                *([Cell(group.name)] if self._has_headings else []),
-                Cell(f"{bar.name}{mark}", href=bar.href),
-                Cell(bar.text, bar.end),
-                *([Cell(self.axis.interval_written(bar.interval))] if self._has_intervals else []),
-                *([_whole(bar, self.axis)] if self._has_wholes else []),
-            )
-
-
-def _whole(bar: Bar, axis: Axis) -> Cell:
-    return Cell(DASH) if bar.whole is None else Cell(axis.written(bar.whole), bar.whole)
 
 
 def _room(beside: str) -> int:
@@ -324,18 +222,13 @@ def _room(beside: str) -> int:
     return max(_LEAST, int((_WIDTH - _GAP) / _CHARACTER) - len(beside))
 
 
-def _anchor(at: float) -> str:
-    near = 0.06
-    return "start" if at < near else "end" if at > 1 - near else "middle"
-
-
 def ticks_below(scale: Scale, axis: Axis, ticks: Sequence[float] | None, bottom: int) -> Iterator[Markup]:
     """The numbers below bars, each with a line upwards, anchored so that none leaves the drawing."""
     for tick in scale.ticks() if ticks is None else ticks:
         along = scale.place(tick)
-        at = place(along)
+        at, anchor = place(along), "start" if along < _NEAR else "end" if along > 1 - _NEAR else "middle"
         yield tag("line", class_="chart-grid", x1=at, x2=at, y1="0", y2=bottom)
-        yield tag("text", axis.written(tick), class_="chart-tick", x=at, y=bottom + 18, text_anchor=_anchor(along))
+        yield tag("text", axis.written(tick), class_="chart-tick", x=at, y=bottom + 18, text_anchor=anchor)
 
 
 def hatch(id: str) -> Markup:  # noqa: A002 - the name that HTML has for it
@@ -353,15 +246,7 @@ def category_bars(
     what: str = "records",
     notes: Sequence[str] = (),
 ) -> Bars:
-    """A bar for each category, in their order; beyond 20, the others share one.
-
-    Args:
-        id: Of the element.
-        title: The heading.
-        counts: The categories and their frequencies.
-        what: What is counted.
-        notes: Sentences below, for example about rounding.
-    """
+    """A bar for each category and its frequency, in their order; beyond 20, the others share one."""
     total = sum(count for _, count in counts)
     bars = [_category(name, count, total) for name, count in counts]
     few = _MOST_CATEGORIES - 1

@@ -11,9 +11,7 @@ from aegis_sdk.reading import maskings_of, reference_known, shown, stated_deviat
 from aegis_sdk.wire import (
     Advice,
     AttributeAdvice,
-    AttributeTransferAdvice,
     CoarseAdvice,
-    CoarseAttribute,
     MaskingScore,
     TransferAdvice,
 )
@@ -52,39 +50,24 @@ def costs_chart(
     maskings each; the table has all.
 
     Args:
-        advice: A succeeded answer.
         attributes: The names of the attributes to draw with all their maskings; all attributes by default.
-        id: Of the element.
     """
     best = maskings_of(schema, advice.configuration)
     groups = _full_groups(advice, best) if isinstance(advice, Advice) else _coarse_groups(advice, best)
     groups = [group for group in groups if not attributes or group.name in attributes]
     drawn, rest = (groups, []) if attributes else _shortened(groups)
-    left_out = [_left_out(groups)] if rest else []
     if isinstance(advice, CoarseAdvice):
-        notes = [ABOUT_BANDS] if groups else []
-        return _bars(id, "What each masking keeps", advice, drawn, rest, [*notes, *left_out])
-    notes = [*_about_wholes(advice), *left_out]
-    return _bars(id, "What each masking costs", advice, drawn, rest, notes)
-
-
-def _bars(
-    id: str,  # noqa: A002 - the name that HTML has for it
-    title: str,
-    advice: Answer,
-    drawn: Sequence[Group],
-    rest: Sequence[Group],
-    notes: Sequence[str],
-) -> Bars:
-    bars = [bar for group in drawn for bar in group.bars]
+        title, ticks, notes = "What each masking keeps", LIMITS, [ABOUT_BANDS] if groups else []
+    else:
+        title, ticks, notes = "What each masking costs", None, list(_about_wholes(advice))
     return Bars(
         id,
         title,
         axis_of(advice),
         drawn,
-        LIMITS if isinstance(advice, CoarseAdvice) else None,
-        legend=tuple(_legend(advice, bars)),
-        notes=notes,
+        ticks,
+        legend=tuple(_legend(advice, [bar for group in drawn for bar in group.bars])),
+        notes=[*notes, _left_out(groups)] if rest else notes,
         rest=rest,
         empty=nothing_scored(advice),
     )
@@ -123,14 +106,14 @@ def _full_groups(advice: Advice, best: Mapping[str, str]) -> list[Group]:
         return _declared_groups(advice.transfer)
     scored = [each for each in advice.attributes or [] if each.maskings]
     scored.sort(key=lambda each: -max(score.deviation for score in each.maskings.values()))
-    return [_full_group(advice, each, best.get(each.name)) for each in scored]
-
-
-def _full_group(advice: Advice, attribute: AttributeAdvice, best: str | None) -> Group:
-    """The maskings of an attribute, the cheapest first."""
-    cheapest_first = sorted(attribute.maskings, key=lambda name: attribute.maskings[name].deviation)
-    bars = [cost_bar(advice, attribute, name, is_best=name == best) for name in cheapest_first]
-    return Group(attribute.name, bars, "" if reference_known(attribute) else _of_what_is_known(attribute))
+    groups = []
+    for attribute in scored:
+        cheapest_first = sorted(attribute.maskings, key=lambda name: attribute.maskings[name].deviation)
+        bars = [cost_bar(advice, attribute, name, is_best=name == best.get(attribute.name)) for name in cheapest_first]
+        bounds, known = utility_bounds(attribute), number(attribute.reference_utility)
+        note = f"known: {known}{f' ({bounds})' if bounds.far_apart else ''}"
+        groups.append(Group(attribute.name, bars, "" if reference_known(attribute) else note))
+    return groups
 
 
 def cost_bar(advice: Answer, attribute: AttributeAdvice, masking: str, *, is_best: bool = False) -> Bar:
@@ -159,12 +142,6 @@ def _interval(score: MaskingScore) -> Interval | None:
     return Interval(max(score.deviation - half, 0.0), score.deviation + half)
 
 
-def _of_what_is_known(attribute: AttributeAdvice) -> str:
-    bounds = utility_bounds(attribute)
-    between = f" ({bounds})" if bounds.far_apart else ""
-    return f"known: {number(attribute.reference_utility)}{between}"
-
-
 def _about_wholes(advice: Advice) -> Iterator[str]:
     """Uncertainty of the costs."""
     scored = [attribute for attribute in advice.attributes or [] if attribute.maskings]
@@ -176,13 +153,12 @@ def _about_wholes(advice: Advice) -> Iterator[str]:
 
 def _coarse_groups(advice: CoarseAdvice, best: Mapping[str, str]) -> list[Group]:
     """The ranges by attribute, those that keep most first."""
-    groups = (_coarse_group(attribute, best.get(attribute.name)) for attribute in advice.attributes or [])
+    groups = []
+    for attribute in advice.attributes or []:
+        chosen = best.get(attribute.name)
+        bars = (band_bar(name, score.kept, is_best=name == chosen) for name, score in attribute.maskings.items())
+        groups.append(Group(attribute.name, sorted(filter(None, bars), key=lambda bar: -bar.end)))
     return [group for group in groups if group.bars]
-
-
-def _coarse_group(attribute: CoarseAttribute, best: str | None) -> Group:
-    scored = (band_bar(name, score.kept, is_best=name == best) for name, score in attribute.maskings.items())
-    return Group(attribute.name, sorted((bar for bar in scored if bar is not None), key=lambda bar: -bar.end))
 
 
 def band_bar(masking: str, kept: str | None, *, is_best: bool = False) -> Bar | None:
@@ -197,23 +173,13 @@ def band_bar(masking: str, kept: str | None, *, is_best: bool = False) -> Bar | 
 
 def _declared_groups(transfer: TransferAdvice) -> list[Group]:
     """The loss of the best configuration by attribute, from declared utilities."""
-    bars = [
-        Bar(
-            each.name,
-            each.deviation,
-            number(each.deviation),
-            interval=_declared_interval(each),
-            whole=each.reference_utility,
-            tone="best",
-        )
-        for each in sorted(transfer.attributes, key=lambda each: -each.deviation)
-    ]
+    bars = []
+    for each in sorted(transfer.attributes, key=lambda each: -each.deviation):
+        low, high = each.deviation - (each.high - each.utility), each.deviation + (each.utility - each.low)
+        limits = Interval(max(low, 0.0), max(high, 0.0))
+        loss, whole = each.deviation, each.reference_utility
+        bars.append(Bar(each.name, loss, number(loss), interval=limits, whole=whole, tone="best"))
     return [Group("", bars)] if bars else []
-
-
-def _declared_interval(each: AttributeTransferAdvice) -> Interval:
-    low, high = each.deviation - (each.high - each.utility), each.deviation + (each.utility - each.low)
-    return Interval(max(low, 0.0), max(high, 0.0))
 
 
 def _shortened(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:

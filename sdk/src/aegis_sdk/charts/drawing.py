@@ -5,7 +5,7 @@ marks, dashes of lines and hatches of bars.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
@@ -90,6 +90,11 @@ class Tone:
     colour: Colour
     strength: float = 1.0
 
+    @property
+    def opacity(self) -> float | None:
+        """The attribute of a mark; none for a full colour."""
+        return None if self.strength == 1 else self.strength
+
 
 BAD: Final = Tone("red")
 GOOD: Final = Tone("blue")
@@ -123,32 +128,20 @@ def mark(id: str, place: int, tone: Tone, x: str | float, y: str | float) -> Mar
 
 def hatches(id: str, tones: tuple[Tone, ...]) -> Markup:  # noqa: A002 - as above
     """The hatches of all series but the first, which is plain."""
-    return joined(
-        *(
-            tag(
-                "pattern",
-                tag("rect", width=6, height=6, class_="chart-paper"),
-                tag("rect", width=4, height=6, class_=f"chart-fill-{tone.colour}", fill_opacity=_opacity(tone)),
-                id=f"{id}-hatch-{place}",
-                width=6,
-                height=6,
-                patternUnits="userSpaceOnUse",
-                patternTransform=_HATCHES[place % len(_HATCHES)],
-            )
-            for place, tone in enumerate(tones[1:])
-        )
-    )
+    patterns = []
+    for place, tone in enumerate(tones[1:]):
+        paper = tag("rect", width=6, height=6, class_="chart-paper")
+        stripe = tag("rect", width=4, height=6, class_=f"chart-fill-{tone.colour}", fill_opacity=tone.opacity)
+        turned = {"patternUnits": "userSpaceOnUse", "patternTransform": _HATCHES[place % len(_HATCHES)]}
+        patterns.append(tag("pattern", paper, stripe, id=f"{id}-hatch-{place}", width=6, height=6, **turned))
+    return joined(*patterns)
 
 
 def bar(id: str, place: int, tone: Tone, **places: str | float) -> Markup:  # noqa: A002 - as above
     """A bar of the series with this index."""
     if place == 0:
-        return tag("rect", class_=f"chart-fill-{tone.colour} chart-outline", fill_opacity=_opacity(tone), **places)
+        return tag("rect", class_=f"chart-fill-{tone.colour} chart-outline", fill_opacity=tone.opacity, **places)
     return tag("rect", fill=f"url(#{id}-hatch-{place - 1})", class_="chart-outline", **places)
-
-
-def _opacity(tone: Tone) -> float | None:
-    return None if tone.strength == 1 else tone.strength
 
 
 SHORT: Final = 8
@@ -165,11 +158,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell.
-
-    Attributes:
-        value: The number in the text, if any.
-    """
+    """A cell; `value` is the number in its text, if any."""
 
     text: str
     value: float | None = None
@@ -178,21 +167,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """The table of a chart: the same numbers in rows with a header cell each.
-
-    Attributes:
-        note: Omissions; may be empty.
-    """
+    """The table of a chart: the same numbers in rows with a header cell each; `note` says what is left out."""
 
     caption: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
-
-    @property
-    def is_folded(self) -> bool:
-        """Whether it is too long to be open beside its chart."""
-        return len(self.rows) > SHORT
 
 
 @dataclass(frozen=True)
@@ -205,7 +185,7 @@ class Drawing:
         description: The drawing in a sentence or two.
         legend: The meaning of each sign; a sign is SVG of 18 by 18 pixels.
         definitions: SVG definitions for content and signs.
-        up: The title of the upward axis; may be empty.
+        up: The title of the upward axis.
         across: The title of the axis to the right.
         frame: `plot`: with numbers at its left; `bars`: without; `wide`: with its own `width`.
         width: Pixels, if the frame is `wide`.
@@ -238,7 +218,7 @@ class Chart(Protocol):
     @property
     def drawing(self) -> Drawing | None: ...  # noqa: D102
     @property
-    def all_notes(self) -> Sequence[str]:
+    def all_notes(self) -> Iterable[str]:
         """Notes for readers, as sentences."""
 
     @property

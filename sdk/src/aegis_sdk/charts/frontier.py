@@ -86,10 +86,7 @@ class Frontier:
     """Configurations as points in a plane.
 
     Attributes:
-        id: Of the element: letters, digits and hyphens.
         points: The configurations, the best ranked first.
-        notes: Notes for readers, as sentences.
-        empty: The text if there is nothing to draw.
     """
 
     id: str
@@ -114,17 +111,13 @@ class Frontier:
     @cached_property
     def up(self) -> Scale:
         """The upward axis, which starts at 0 unless all shares are high."""
-        low, high = self._limits()
+        numbers = [number for mark in self.chosen.marks for number in _heights(mark.first)]
+        numbers += [max(self.y.levels.values())] if self.y.levels else []
+        low, high = min(numbers, default=0.0), max(numbers, default=1.0)
         low = min(low, 0.0) if self.y.unit != "share" or low <= _NARROW else _floor(low)
         if self.y.unit == "rank":
             low = 1.0
         return Scale(low, high, turned=not self.y.higher_is_better)
-
-    def _limits(self) -> tuple[float, float]:
-        """The range of the upward axis, with intervals and with the levels that are always shown."""
-        numbers = [number for mark in self.chosen.marks for number in _heights(mark.first)]
-        levels = [max(self.y.levels.values())] if self.y.levels else []
-        return min([*numbers, *levels], default=0.0), max([*numbers, *levels], default=1.0)
 
     def height(self, value: float) -> float:
         """The distance of a number from the top, in pixels."""
@@ -152,16 +145,14 @@ class Frontier:
     @cached_property
     def drawn(self) -> list[Drawn]:
         """The marks with their positions."""
-        whiskers = {id(mark) for mark in self._with_whiskers}
-        return [self._drawn(mark, whiskers=id(mark) in whiskers) for mark in self.chosen.marks]
-
-    @property
-    def _with_whiskers(self) -> Sequence[Mark]:
-        """The marks whose intervals are drawn, few enough not to cover everything."""
+        with_whiskers: Sequence[Mark] = self.chosen.marks  # few enough not to cover everything
         edge = [mark for mark in self.chosen.marks if mark.on_frontier or mark.first.is_best]
         if len(edge) > _MOST_EDGE_WHISKERS:
-            return [self._important[label.number] for label in self.labels]
-        return self.chosen.marks if len(self.chosen.marks) <= _MOST_WHISKERS else edge
+            with_whiskers = [self._important[label.number] for label in self.labels]
+        elif len(self.chosen.marks) > _MOST_WHISKERS:
+            with_whiskers = edge
+        whiskers = {id(mark) for mark in with_whiskers}
+        return [self._drawn(mark, whiskers=id(mark) in whiskers) for mark in self.chosen.marks]
 
     def _drawn(self, mark: Mark, *, whiskers: bool) -> Drawn:
         first, high, low = mark.first, None, None
@@ -201,11 +192,6 @@ class Frontier:
         parts += [f"V{pixels(y)}H{pixels(x)}" for x, y in others]
         return "".join(parts)
 
-    @property
-    def has_line(self) -> bool:
-        """Whether the frontier has more than one point."""
-        return len(self.chosen.steps) > 1
-
     @cached_property
     def _important(self) -> list[Mark]:
         """The marks that may have names, by importance: the best, the end of the frontier, and the rest of it."""
@@ -238,11 +224,9 @@ class Frontier:
         return any(mark.high is not None for mark in self.drawn)
 
     @property
-    def all_notes(self) -> list[str]:
+    def all_notes(self) -> Iterator[str]:
         """The notes, including those on what is not drawn."""
-        return [*self.notes, *self._own_notes()]
-
-    def _own_notes(self) -> Iterator[str]:
+        yield from self.notes
         if self.chosen.left_out:
             shown = len(self.points) - self.chosen.left_out - self.chosen.unplaced
             yield f"{shown:,} of {len(self.points):,} configurations are drawn, the best among them."
@@ -303,7 +287,7 @@ class Frontier:
                 grid(self.x_ticks, self.y_ticks),
                 level_lines(self.levels),
                 *(self._shown(mark) for mark in self.drawn if not mark.has_focus),
-                line if self.has_line else None,
+                line if len(self.chosen.steps) > 1 else None,
                 aria_hidden="true",
             ),
             *(self._shown(mark) for mark in self.drawn if mark.has_focus),
@@ -332,20 +316,21 @@ class Frontier:
         """The numbers: the frontier first, then the others by rank."""
         rank = {id(point): number for number, point in enumerate(self.points)}
         marks = sorted(self.chosen.marks, key=lambda each: (not each.on_frontier, rank[id(each.first)]))
-        rows = [self._row(mark, point) for mark in marks for point in mark.points]
+        rows = [
+            (
+                Cell(point.name, href=point.href),
+                Cell(self.y.written(point.y), point.y),
+                Cell(self.y.interval_written(point.interval)),
+                Cell(self.x.written(point.x), point.x),
+                Cell(", ".join(roles(Mark((point,), mark.on_frontier)))),
+            )
+            for mark in marks
+            for point in mark.points
+        ]
         y, x = Column(self.y.name, is_number=True), Column(self.x.name, is_number=True)
         columns = (Column("configuration"), y, Column("95 % interval", is_number=True), x, Column("what it is"))
         note = f"The first {_MOST_ROWS} of {len(rows):,} that are drawn." if len(rows) > _MOST_ROWS else ""
         return Table(f"{self.title}: the numbers", columns, rows[:_MOST_ROWS], note)
-
-    def _row(self, mark: Mark, point: Point) -> tuple[Cell, ...]:
-        return (
-            Cell(point.name, href=point.href),
-            Cell(self.y.written(point.y), point.y),
-            Cell(self.y.interval_written(point.interval)),
-            Cell(self.x.written(point.x), point.x),
-            Cell(", ".join(roles(Mark((point,), mark.on_frontier)))),
-        )
 
 
 def roles(mark: Mark) -> list[str]:

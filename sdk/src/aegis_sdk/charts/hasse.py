@@ -137,8 +137,6 @@ class Hasse:
     Attributes:
         best: The configuration with framed maskings; `None` without an advice.
         of_largest: Whether losses are relative to the largest one, since the whole is not known.
-        all_notes: Notes for readers, as sentences.
-        id: Of the element: letters, digits and hyphens.
     """
 
     title: str

@@ -48,10 +48,8 @@ class Upward:
     """The upward axis and the positions of rows of the ranking on it.
 
     Attributes:
-        axis: The axis.
         height: Returns the number of a row, or `None`.
         interval: Returns the limits of that number, or `None` if not known.
-        note: A note for readers; may be empty.
     """
 
     axis: Axis
@@ -84,16 +82,15 @@ def frontier_chart(
     the whole is not known. For a coarse answer, shares without intervals, or ranks if there are no shares.
 
     Args:
-        advice: A succeeded answer.
         across: The axis to the right, one of `protections_of`; by default the first.
-        id: Of the element.
     """
     columns = _columns(advice, schema)
     name = across if across in columns else next(iter(protections_of(advice, schema)), None)
-    upward, rows = upward_of(advice, schema), list(advice.ranking or [])
+    label = shown(schema["label"]["name"], _LONGEST)
+    upward = _full(advice, label) if isinstance(advice, Advice) else _coarse(advice, label)
     if name is None:
         return Frontier(id, "Utility kept", Axis("", ""), upward.axis, (), empty=_nothing(advice))
-    points = _points(advice, rows, columns[name], upward, link)
+    points = _points(advice, columns[name], upward, link)
     return Frontier(
         id,
         f"Utility kept against {name}",
@@ -123,9 +120,7 @@ def _across(name: str) -> Axis:
     return Axis(name, title, "share" if name in _SHARES else "number", higher_is_better=more)
 
 
-def _points(
-    advice: Answer, rows: Sequence[Any], numbers: Sequence[float | None], upward: Upward, link: Link | None
-) -> tuple[Point, ...]:
+def _points(advice: Answer, numbers: Sequence[float | None], upward: Upward, link: Link | None) -> tuple[Point, ...]:
     """The rows that have both numbers."""
     alike = {*(advice.indistinguishable or []), *(advice.tied or [])}
     return tuple(
@@ -138,19 +133,13 @@ def _points(
             is_alike=row.configuration in alike and row.configuration != advice.configuration,
             href=None if link is None else link(row.configuration),
         )
-        for row, x in zip(rows, numbers, strict=True)
+        for row, x in zip(advice.ranking or [], numbers, strict=True)
         if x is not None and (y := upward.height(row)) is not None
     )
 
 
-def upward_of(advice: Answer, schema: Mapping[str, Any]) -> Upward:
-    """The upward axis: the best quantity for utility that the answer supports."""
-    label = shown(schema["label"]["name"], _LONGEST)
-    return _full(advice, label) if isinstance(advice, Advice) else _coarse(advice, label)
-
-
 def _full(advice: Advice, label: str) -> Upward:
-    whole, measure = whole_of(advice), _measure(advice)
+    whole, measure = whole_of(advice), shown(str(advice.request.get("measure", "measure")).replace("_", " "))
     if whole is None:
         unit = f" ({advice.unit})" if advice.unit else ""
         title = f"deviation by {measure}{unit} (less is better)"
@@ -195,18 +184,13 @@ def _coarse(advice: CoarseAdvice, label: str) -> Upward:
         levels = {"all attributes unmasked": 1.0, "nothing shared": 0.0}
         title = f"about how much is kept of what the unmasked attributes tell about {label}"
         note = "Shares are coarse, since exact numbers would reveal the counts; they have no intervals."
-        if _out_of_order(rows):
+        shares = [row.utility_share for row in rows if row.utility_share is not None]
+        if any(after > before for before, after in pairwise(shares)):
             note += " The order is by deviations with another rounding, so a lower rank can have a larger share."
         return Upward(Axis("kept, about", title, "share", levels=levels), lambda row: row.utility_share, note=note)
     note = "Order only: the distance between two ranks says nothing about how much is kept."
     axis = Axis("rank", "rank by what is kept (1 is the best)", "rank", higher_is_better=False)
     return Upward(axis, lambda row: row.rank, note=note)
-
-
-def _out_of_order(rows: Sequence[Any]) -> bool:
-    """Whether shares are not descending along the ranking."""
-    shares = [row.utility_share for row in rows if row.utility_share is not None]
-    return any(after > before for before, after in pairwise(shares))
 
 
 def _notes(advice: Answer, schema: Mapping[str, Any], name: str, upward: Upward, points: int) -> Iterator[str]:
@@ -233,10 +217,6 @@ def real_differences(advice: Answer) -> str | None:
     if not others:
         return f"{shown(advice.configuration or '')} can be told apart from all others by the sample (95 %)."
     return f"{number(others)} other{'s' * (others > 1)} cannot be told apart from the best by the sample (95 %)."
-
-
-def _measure(advice: Answer) -> str:
-    return shown(str(advice.request.get("measure", "measure")).replace("_", " "))
 
 
 def _nothing(advice: Answer) -> str:

@@ -108,10 +108,8 @@ class Plane:
         series: The points; later ones are drawn over earlier ones.
         places: The names of the positions 0, 1, 2, ... to the right, if these have names; may contain line breaks.
         marked: The chosen position, and its caption.
-        notes: Notes for readers, as sentences.
         is_whole: Whether the upward axis shows all shares up to 100 %.
         is_map: Whether there are no axes: only distances between points have a meaning.
-        id: Of the element: letters, digits and hyphens.
     """
 
     x: Axis
@@ -254,7 +252,15 @@ class Plane:
                 "rect", class_="chart-chosen", x=place(left), width=place(right - left), y=TOP, height=HEIGHT - TOP
             )
         if not self.is_map:
-            yield grid(list(self._x_ticks()), list(self._y_ticks()))
+            ticks = () if self.places else self.across.ticks()
+            written = percent if self.is_whole else self.y.written
+            yield grid(
+                [Tick(place(self.across.place(tick)), self.x.written(tick)) for tick in ticks],
+                [
+                    Tick(pixels(self.height(tick)), written(tick))
+                    for tick in (_FIFTHS if self.is_whole else self.up.ticks())
+                ],
+            )
         yield level_lines(self.levels)
         yield from self._names()
         for name, level in self.x.levels.items():
@@ -267,14 +273,6 @@ class Plane:
         for number, series in enumerate(self.series):
             yield from self._marks(series, number)
         yield from self._labels()
-
-    def _x_ticks(self) -> Iterator[Tick]:
-        if not self.places:
-            yield from (Tick(place(self.across.place(tick)), self.x.written(tick)) for tick in self.across.ticks())
-
-    def _y_ticks(self) -> Iterator[Tick]:
-        for tick in _FIFTHS if self.is_whole else self.up.ticks():
-            yield Tick(pixels(self.height(tick)), percent(tick) if self.is_whole else self.y.written(tick))
 
     def _names(self) -> Iterator[Markup]:
         for at, lines in enumerate(self.names):
@@ -326,7 +324,13 @@ class Plane:
         for number, series in enumerate(self.series):
             for spot in series.spots:
                 text = self.y.written(spot.y) if self.places else cut(spot.name, _LONGEST)
-                box = next((box for box in self._boxes(spot, number, text) if self._is_free(box, taken)), None)
+                free = (
+                    box
+                    for box in self._boxes(spot, number, text)
+                    if box.left >= 0 and box.right <= self._room + 12 and box.top >= 0 and box.bottom <= HEIGHT
+                    if not any(box.overlaps(other) for other in taken)
+                )
+                box = next(free, None)
                 if text and box is not None:
                     taken.append(box)
                     # The middle stays beside the spot at any width of the plot.
@@ -352,10 +356,6 @@ class Plane:
             yield Box(x + 8, x + 8 + 2 * half, y + lift - 6, y + lift + 10)
             yield Box(x - 8 - 2 * half, x - 8, y + lift - 6, y + lift + 10)
         yield from (above, below)
-
-    def _is_free(self, box: Box, taken: Sequence[Box]) -> bool:
-        inside = box.left >= 0 and box.right <= self._room + 12 and box.top >= 0 and box.bottom <= HEIGHT
-        return inside and not any(box.overlaps(other) for other in taken)
 
 
 def _track(series: Series, number: int, path: str) -> Markup:

@@ -18,7 +18,6 @@ TOP: Final = 20
 STRETCHED: Final = 1_000
 """The width of drawings that are stretched to the width of the plot."""
 
-
 Unit = Literal["share", "number", "rank"]
 
 _WRITTEN: Final[Mapping[Unit, Callable[[float], str]]] = MappingProxyType(
@@ -56,13 +55,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis.
+    """An axis: a word or two for a column header, and the quantity with its unit. The better end is right or up.
 
     Attributes:
-        name: One or two words for a column header, such as `k`.
-        title: The quantity, with its unit.
         unit: `share` for shares of 1, written in percent; `rank` for ranks.
-        higher_is_better: Whether higher is better. The better end is at the right or at the top.
         levels: Numbers marked by a line across the plot, by name.
     """
 
@@ -220,14 +216,12 @@ class Box:
 
 @dataclass(frozen=True)
 class Named:
-    """A point that may have its name beside it.
+    """A point that may have its name beside it; `is_first`: its name is always shown.
 
     Attributes:
         more: The number of further points at the same position.
         along: Its horizontal position, as a share of the width.
-        height: Pixels from the top.
-        top: Pixels from the top to the upper end of its interval.
-        is_first: Whether its name is always shown.
+        height: Pixels from the top; `top` is the upper end of its interval.
     """
 
     name: str
@@ -245,18 +239,11 @@ class Named:
 
 @dataclass(frozen=True)
 class Level:
-    """A line across the plot: its name, its distance from the top in pixels, and whether the name is at the right
-    end.
-    """
+    """A line across the plot: its name, its distance from the top in pixels, and whether its name is at the right."""
 
     text: str
     height: float
     at_end: bool = True
-
-    @property
-    def at(self) -> str:
-        """Pixels from the top, as text."""
-        return pixels(self.height)
 
     def box_in(self, room: float = NARROWEST) -> Box:
         """The box of its name in a plot of this width in pixels."""
@@ -267,15 +254,9 @@ class Level:
 
 @dataclass(frozen=True)
 class Label:
-    """A name beside a point.
+    """The name beside the point of this index, `dx` pixels from the point's `x`, with `y` as its baseline.
 
-    Attributes:
-        number: The index of the point.
-        x: The horizontal position of the point.
-        dx: The horizontal distance from there to the text, in pixels.
-        y: Its baseline.
-        anchor: `start` or `end`.
-        is_first: Whether it belongs to the best configuration.
+    The `anchor` is `start` or `end`; `is_first` that of the best configuration.
     """
 
     number: int
@@ -318,35 +299,25 @@ class Tick:
 
 def grid(across: Sequence[Tick], up: Sequence[Tick]) -> Markup:
     """The axes with their numbers, and a horizontal line for each number upward."""
-    rows = (
-        joined(
-            tag("line", class_="chart-grid", x1="0", x2="100%", y1=tick.at, y2=tick.at),
-            tag("text", tick.text, class_="chart-tick", x=-8, y=tick.at, dy=4, text_anchor="end"),
-        )
-        for tick in up
-    )
-    columns = (
-        joined(
-            tag("line", class_="chart-stub", x1=tick.at, x2=tick.at, y1=HEIGHT, y2=HEIGHT + 5),
-            tag("text", tick.text, class_="chart-tick", x=tick.at, y=HEIGHT + 20, text_anchor="middle"),
-        )
-        for tick in across
-    )
-    base = tag("line", class_="chart-base", x1="0", x2="100%", y1=HEIGHT, y2=HEIGHT)
-    return joined(*rows, *columns, base)
+    parts = []
+    for tick in up:
+        parts.append(tag("line", class_="chart-grid", x1="0", x2="100%", y1=tick.at, y2=tick.at))
+        parts.append(tag("text", tick.text, class_="chart-tick", x=-8, y=tick.at, dy=4, text_anchor="end"))
+    for tick in across:
+        parts.append(tag("line", class_="chart-stub", x1=tick.at, x2=tick.at, y1=HEIGHT, y2=HEIGHT + 5))
+        parts.append(tag("text", tick.text, class_="chart-tick", x=tick.at, y=HEIGHT + 20, text_anchor="middle"))
+    return joined(*parts, tag("line", class_="chart-base", x1="0", x2="100%", y1=HEIGHT, y2=HEIGHT))
 
 
 def level_lines(levels: Sequence[Level]) -> Markup:
     """Horizontal lines with their names."""
-    return joined(*map(_level, levels))
-
-
-def _level(level: Level) -> Markup:
-    x, dx, anchor = ("100%", 0, "end") if level.at_end else ("0", 4, "start")
-    return joined(
-        tag("line", class_="chart-level", x1="0", x2="100%", y1=level.at, y2=level.at),
-        tag("text", level.text, class_="chart-level-name", x=x, y=level.at, dx=dx, dy=-5, text_anchor=anchor),
-    )
+    parts = []
+    for level in levels:
+        y = pixels(level.height)
+        x, dx, anchor = ("100%", 0, "end") if level.at_end else ("0", 4, "start")
+        parts.append(tag("line", class_="chart-level", x1="0", x2="100%", y1=y, y2=y))
+        parts.append(tag("text", level.text, class_="chart-level-name", x=x, y=y, dx=dx, dy=-5, text_anchor=anchor))
+    return joined(*parts)
 
 
 def stretched(path: Markup) -> Markup:

@@ -18,15 +18,7 @@ _ROWS: Final = 16
 
 @dataclass(frozen=True)
 class Point:
-    """A configuration.
-
-    Attributes:
-        x: Its value on the axis to the right.
-        y: Its value on the upward axis.
-        interval: The limits of `y`.
-        is_best: Whether it is the first of the ranking.
-        is_alike: Whether it is indistinguishable from the best.
-    """
+    """A configuration with its two values, and the limits of `y`; `is_alike`: indistinguishable from the best."""
 
     name: str
     x: float
@@ -44,12 +36,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Mark:
-    """All points at one position.
-
-    Attributes:
-        points: At least one point, by rank.
-        on_frontier: Whether no point is better in one coordinate and as good in the other.
-    """
+    """All points at one position, by rank; `on_frontier`: no other is better in one coordinate and as good in the other."""
 
     points: tuple[Point, ...]
     on_frontier: bool
@@ -95,8 +82,7 @@ def frontier_of(places: Iterable[Place], x: Axis, y: Axis) -> list[Place]:
 def chosen_of(points: Sequence[Point], x: Axis, y: Axis) -> Chosen:
     """The marks to draw: the frontier, the best, indistinguishable ones if there is room, and others spread evenly.
 
-    Args:
-        points: The points, the best ranked first.
+    The points come with the best ranked first.
     """
     by_place: dict[Place, list[Point]] = {}
     for point in points:

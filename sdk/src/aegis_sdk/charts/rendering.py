@@ -1,13 +1,13 @@
 """Charts as HTML with SVG, or as SVG alone: no scripts, no inline styles, all text escaped."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from aegis_sdk.charts.drawing import Cell, Chart, Column, Drawing, Markup, Table, fit, tag
+from aegis_sdk.charts.drawing import SHORT, Cell, Chart, Column, Drawing, Markup, Table, fit, tag
 from aegis_sdk.charts.plot import text_width
 
 WIDTH: Final = 760
@@ -33,8 +33,9 @@ def rendered(chart: Chart) -> Markup:
     heading = tag("figcaption", tag("bdi", chart.title), class_="chart-title", id=f"{chart.id}-heading")
     drawing = chart.drawing
     parts = [tag("p", chart.empty, class_="chart-empty")] if drawing is None else _parts(chart, drawing)
-    words = [heading, *parts, _notes(chart.all_notes), _twin(chart.table, chart.id)]
-    return tag("figure", *words, class_="chart", id=chart.id, aria_labelledby=f"{chart.id}-heading")
+    notes = [tag("li", text) for text in chart.all_notes]
+    more = [tag("ul", *notes, class_="chart-notes") if notes else None, _twin(chart.table, chart.id)]
+    return tag("figure", heading, *parts, *more, class_="chart", id=chart.id, aria_labelledby=f"{chart.id}-heading")
 
 
 def _parts(chart: Chart, drawing: Drawing) -> Iterator[Markup]:
@@ -67,15 +68,12 @@ def _parts(chart: Chart, drawing: Drawing) -> Iterator[Markup]:
         yield tag("p", tag("bdi", drawing.across), " →", class_="chart-axis chart-axis-across")
 
 
-def _notes(texts: Sequence[str]) -> Markup | None:
-    return tag("ul", *(tag("li", text) for text in texts), class_="chart-notes") if texts else None
-
-
 def _twin(table: Table | None, id: str) -> Markup | None:  # noqa: A002 - the name that HTML has for it
     if table is None or not table.rows:
         return None
-    if not table.is_folded:
+    if len(table.rows) <= SHORT:
         return _rows_of(table, id)
+    # A longer one is folded, since it is too long to be open beside its chart.
     return tag("details", tag("summary", "The numbers as a table"), _rows_of(table, id), class_="chart-twin")
 
 
@@ -217,9 +215,8 @@ def _resolved() -> str:
     light, dark, *_ = re.findall(r"\{([^{}]*)\}", variables)
     rules = rules[: rules.index("@media print")]
     shades = [dict(re.findall(r"(--chart-[a-z-]+): (#[0-9a-f]{6})", block)) for block in (light, dark)]
-    bright, dim = (_shaded(rules, colours) for colours in shades)
+    bright, dim = (
+        re.sub(r"var\((--chart-[a-z-]+)\)", lambda use: colours[use[1]], rules)  # noqa: B023 - called at once
+        for colours in shades
+    )
     return f"{bright}@media (prefers-color-scheme: dark) {{{dim}}}"
-
-
-def _shaded(rules: str, colours: Mapping[str, str]) -> str:
-    return re.sub(r"var\((--chart-[a-z-]+)\)", lambda use: colours[use[1]], rules)

@@ -33,11 +33,8 @@ class SeriesBars:
     """Groups of bars, from the top down.
 
     Attributes:
-        axis: The axis of the lengths.
         is_stacked: Whether the bars of a group are stacked into one of full length.
         is_logarithmic: Whether the axis is nearly logarithmic, for counts that differ by orders of magnitude.
-        notes: Notes for readers, as sentences.
-        id: Of the element: letters, digits and hyphens.
     """
 
     title: str
