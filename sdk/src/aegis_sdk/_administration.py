@@ -1,13 +1,11 @@
 """For administrators and operators: keys, policies and quotas of tenants, the audit log, and webhooks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-import httpx
-
-from aegis_sdk._answers import json_bytes, pages, read_answer, read_nothing, without_none
+from aegis_sdk._answers import ServiceFlows, read_nothing, without_none
 from aegis_sdk._flows import Awaiting, Blocking, Flow, Pages, listing, method
 from aegis_sdk.wire import (
     AuditPage,
@@ -29,41 +27,39 @@ from aegis_sdk.wire import (
 )
 
 
-class AdministrationFlows:
+class AdministrationFlows(ServiceFlows):
     """Keys, policies and quotas: administrators manage those of their own tenant, operators those of all tenants.
 
     `ForbiddenError` if the caller is neither.
     """
 
-    _send: Callable[..., Flow[httpx.Response]]
-
     @listing
     def list_keys(self, tenant: str | None = None) -> Pages[Key]:
         """The keys of the caller's tenant, newest first; for operators, those of the named tenant or of all tenants."""
-        return pages(self._send, KeyPage, "/v1/keys", {"tenant": tenant})
+        return self._pages(KeyPage, "/v1/keys", {"tenant": tenant})
 
     @method
     def create_key(self, role: str, tenant: str | None = None, expires_days: int | None = None) -> Flow[NewKey]:
         """Create a key; only this response has its secret, `key`. Without `expires_days`, the key never expires."""
         asked = {"role": role, "tenant": tenant, "expires_days": expires_days}
-        return read_answer(NewKey, (yield from self._send("POST", "/v1/keys", content=json_bytes(asked))))
+        return self._call(NewKey, "POST", "/v1/keys", asked)
 
     @method
     def replace_key(self, prefix: str, overlap_hours: int = 24, expires_days: int | None = None) -> Flow[NewKey]:
         """Create a new key in place of another, which stays valid for the overlap."""
         asked = {"overlap_hours": overlap_hours, "expires_days": expires_days}
         path = f"/v1/keys/{quote(prefix, safe='')}/successor"
-        return read_answer(NewKey, (yield from self._send("POST", path, content=json_bytes(asked))))
+        return self._call(NewKey, "POST", path, asked)
 
     @method
     def revoke_key(self, prefix: str) -> Flow[Key]:
         """Revoke a key."""
-        return read_answer(Key, (yield from self._send("DELETE", f"/v1/keys/{quote(prefix, safe='')}")))
+        return self._call(Key, "DELETE", f"/v1/keys/{quote(prefix, safe='')}")
 
     @method
     def policy(self, tenant: str | None = None) -> Flow[TenantPolicy]:
         """A tenant's requirements for its entries; by default the caller's own tenant."""
-        return read_answer(TenantPolicy, (yield from self._send("GET", "/v1/policy", params=_of(tenant))))
+        return self._call(TenantPolicy, "GET", "/v1/policy", params=_of(tenant))
 
     @method
     def set_policy(
@@ -71,13 +67,12 @@ class AdministrationFlows:
     ) -> Flow[TenantPolicy]:
         """Replace a tenant's requirements for its entries; omitted ones are dropped."""
         asked: dict[str, Any] = {"require": dict(require or {}), "sign_off": sign_off}
-        answer = yield from self._send("PUT", "/v1/policy", content=json_bytes(asked), params=_of(tenant))
-        return read_answer(TenantPolicy, answer)
+        return self._call(TenantPolicy, "PUT", "/v1/policy", asked, params=_of(tenant))
 
     @method
     def quota(self, tenant: str | None = None) -> Flow[Quota]:
         """A tenant's quota and current usage; by default the caller's own tenant."""
-        return read_answer(Quota, (yield from self._send("GET", "/v1/quota", params=_of(tenant))))
+        return self._call(Quota, "GET", "/v1/quota", params=_of(tenant))
 
     @method
     def set_quota(self, limits: QuotaDocument | Mapping[str, int | None], *, tenant: str | None = None) -> Flow[Quota]:
@@ -87,8 +82,7 @@ class AdministrationFlows:
             ValueError: A limit does not exist, or a value is invalid.
         """
         asked = limits if isinstance(limits, QuotaDocument) else QuotaDocument.model_validate(dict(limits))
-        answer = yield from self._send("PUT", "/v1/quota", content=json_bytes(asked), params=_of(tenant))
-        return read_answer(Quota, answer)
+        return self._call(Quota, "PUT", "/v1/quota", asked, params=_of(tenant))
 
 
 class Administration(AdministrationFlows, Blocking):
@@ -106,13 +100,11 @@ def _of(tenant: str | None) -> dict[str, str]:
 KEYS_PATH = "/.well-known/aegis-keys.json"
 
 
-class AuditFlows:
+class AuditFlows(ServiceFlows):
     """The audit log, for operators.
 
     All methods but `keys` raise `ForbiddenError` unless the caller is an operator.
     """
-
-    _send: Callable[..., Flow[httpx.Response]]
 
     @listing
     def records(
@@ -132,17 +124,17 @@ class AuditFlows:
         """
         times = {name: None if at is None else at.isoformat() for name, at in (("since", since), ("until", until))}
         wanted = times | {"entry": entry_id, "request": request_id}
-        return pages(self._send, AuditPage, "/v1/audit", wanted)
+        return self._pages(AuditPage, "/v1/audit", wanted)
 
     @listing
     def heads(self) -> Pages[SignedHead]:
         """Signed heads of the log, one for each day, newest first."""
-        return pages(self._send, SignedHeadPage, "/v1/audit/heads", {})
+        return self._pages(SignedHeadPage, "/v1/audit/heads", {})
 
     @method
     def keys(self) -> Flow[PublicKeySet]:
         """The public keys that verify heads and receipts, for everybody."""
-        return read_answer(PublicKeySet, (yield from self._send("GET", KEYS_PATH)))
+        return self._call(PublicKeySet, "GET", KEYS_PATH)
 
 
 class Audit(AuditFlows, Blocking):
@@ -156,13 +148,11 @@ class AsyncAudit(AuditFlows, Awaiting):
 _WEBHOOKS = "/v1/webhooks"
 
 
-class WebhooksFlows:
+class WebhooksFlows(ServiceFlows):
     """Webhooks: administrators manage those of their own tenant, operators those of all tenants.
 
     `ForbiddenError` if the caller is neither, `NotFoundError` for a webhook of another tenant.
     """
-
-    _send: Callable[..., Flow[httpx.Response]]
 
     @method
     def create(self, url: str, events: Sequence[str], tenant: str | None = None) -> Flow[NewWebhook]:
@@ -171,32 +161,27 @@ class WebhooksFlows:
         Only operators can name another tenant than their own. `InvalidError` unless the URL is HTTPS on the internet.
         """
         asked = {"url": url, "events": list(events), "tenant": tenant}
-        return read_answer(NewWebhook, (yield from self._send("POST", _WEBHOOKS, content=json_bytes(asked))))
+        return self._call(NewWebhook, "POST", _WEBHOOKS, asked)
 
     @method
     def list(self, tenant: str | None = None) -> Flow[Sequence[Webhook]]:
         """The webhooks of a tenant, by default the caller's own, oldest first."""
-        answer = yield from self._send("GET", _WEBHOOKS, params=without_none({"tenant": tenant}))
-        return read_answer(WebhookList, answer).items
+        return (yield from self._call(WebhookList, "GET", _WEBHOOKS, params=without_none({"tenant": tenant}))).items
 
     @method
     def get(self, webhook_id: str) -> Flow[Webhook]:
         """A webhook, without its secret."""
-        return read_answer(Webhook, (yield from self._send("GET", _path(webhook_id))))
+        return self._call(Webhook, "GET", _path(webhook_id))
 
     @method
     def enable(self, webhook_id: str) -> Flow[Webhook]:
         """Enable a webhook, and clear earlier failures."""
-        return (yield from self._set(webhook_id, enabled=True))
+        return self._call(Webhook, "PATCH", _path(webhook_id), {"enabled": True})
 
     @method
     def disable(self, webhook_id: str) -> Flow[Webhook]:
         """Disable a webhook, and drop its pending events."""
-        return (yield from self._set(webhook_id, enabled=False))
-
-    def _set(self, webhook_id: str, *, enabled: bool) -> Flow[Webhook]:
-        asked = json_bytes({"enabled": enabled})
-        return read_answer(Webhook, (yield from self._send("PATCH", _path(webhook_id), content=asked)))
+        return self._call(Webhook, "PATCH", _path(webhook_id), {"enabled": False})
 
     @method
     def delete(self, webhook_id: str) -> Flow[None]:
@@ -206,21 +191,21 @@ class WebhooksFlows:
     @method
     def replace_secret(self, webhook_id: str, overlap_hours: int = 24) -> Flow[NewWebhook]:
         """Replace the secret. During the overlap, events are signed with both."""
-        asked = json_bytes({"overlap_hours": overlap_hours})
-        return read_answer(NewWebhook, (yield from self._send("POST", _path(webhook_id, "secret"), content=asked)))
+        asked = {"overlap_hours": overlap_hours}
+        return self._call(NewWebhook, "POST", _path(webhook_id, "secret"), asked)
 
     @method
     def test(self, webhook_id: str) -> Flow[WebhookDelivery]:
         """Send the event `ping`, even if the webhook is not for it. A worker sends it; `deliveries` shows the
         result.
         """
-        return read_answer(WebhookDelivery, (yield from self._send("POST", _path(webhook_id, "test"))))
+        return self._call(WebhookDelivery, "POST", _path(webhook_id, "test"))
 
     @method
     def deliveries(self, webhook_id: str, limit: int = 50) -> Flow[Sequence[WebhookDelivery]]:
         """Recent and pending events of a webhook, newest first; `limit` is at most 200."""
-        answer = yield from self._send("GET", _path(webhook_id, "deliveries"), params={"limit": str(limit)})
-        return read_answer(WebhookDeliveryList, answer).items
+        path, params = _path(webhook_id, "deliveries"), {"limit": str(limit)}
+        return (yield from self._call(WebhookDeliveryList, "GET", path, params=params)).items
 
 
 class Webhooks(WebhooksFlows, Blocking):

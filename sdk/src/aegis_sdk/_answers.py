@@ -51,39 +51,11 @@ _BY_STATUS: dict[int, type[ProblemError]] = {
 
 _BY_CODE: dict[str, type[ProblemError]] = {"budget_spent": BudgetSpentError, "in_flight": UnavailableError}
 
-#: Statuses that pass by themselves: the service, or a proxy before it, is busy or restarting.
-_PASSING = (
-    httpx.codes.TOO_MANY_REQUESTS,
-    httpx.codes.BAD_GATEWAY,
-    httpx.codes.SERVICE_UNAVAILABLE,
-    httpx.codes.GATEWAY_TIMEOUT,
-)
-
-#: The only 429 that is soon over: others last for hours, or until the cause is fixed.
-_TOO_FAST = "rate_exceeded"
-
 _PROBLEM_TYPE = "application/problem+json"
 _LONGEST_SHOWN = 200
 
 
-def is_passing(response: httpx.Response) -> bool:
-    """Whether the same call may succeed a little later."""
-    if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
-        return _code(response) in ("", _TOO_FAST)
-    return response.status_code in _PASSING
-
-
-def is_too_fast(response: httpx.Response) -> bool:
-    """Whether the service did nothing, because the tenant exceeds its rate limit."""
-    return response.status_code == httpx.codes.TOO_MANY_REQUESTS and _code(response) == _TOO_FAST
-
-
-def is_in_flight(response: httpx.Response) -> bool:
-    """Whether the service is still processing an earlier copy of the same call."""
-    return response.status_code == httpx.codes.CONFLICT and _code(response) == "in_flight"
-
-
-def _code(response: httpx.Response) -> str:
+def code_of(response: httpx.Response) -> str:
     """The code of a refusal; empty without a problem document."""
     problem = _problem(response)
     return "" if problem is None else problem.code
@@ -92,17 +64,14 @@ def _code(response: httpx.Response) -> str:
 def warn_of_expiry(response: httpx.Response) -> None:
     """Issue a warning if the service says that the caller's key expires soon."""
     expires = response.headers.get("Aegis-Key-Expires")
-    if expires is not None:
-        notice = f"your API key expires at {expires[:16]}Z; ask an administrator of your tenant to replace it"
-        warnings.warn(notice, KeyExpiresWarning, stacklevel=_levels_to_caller())
-
-
-def _levels_to_caller() -> int:
-    """The distance to the first stack frame outside of the SDK, which differs between methods."""
-    frame, levels = inspect.currentframe(), 0
+    if expires is None:
+        return
+    # The warning is at the first stack frame outside of the SDK, whose distance differs between methods.
+    frame, levels = inspect.currentframe(), 1
     while frame is not None and frame.f_globals.get("__name__", "").startswith("aegis_sdk._"):
         frame, levels = frame.f_back, levels + 1
-    return levels
+    notice = f"your API key expires at {expires[:16]}Z; ask an administrator of your tenant to replace it"
+    warnings.warn(notice, KeyExpiresWarning, stacklevel=levels)
 
 
 def refusal(response: httpx.Response) -> ProblemError | UnexpectedAnswerError:
@@ -235,18 +204,29 @@ ItemT = TypeVar("ItemT")
 _LARGEST = "200"
 
 
-def pages(
-    send: Callable[..., Flow[httpx.Response]],
-    model: type[Page[ItemT]],
-    path: str,
-    wanted: Mapping[str, str | None],
-) -> Pages[ItemT]:
-    """A listing in pages of the service's default size; `wanted` has the filters, None for no filter."""
-    document: Any = model  # of pydantic, which a protocol cannot say
+class ServiceFlows:
+    """What the methods of all parts of both clients share (see `aegis_sdk._flows`)."""
 
-    def page_of(token: str | None) -> Flow[Page[ItemT]]:
-        params = without_none({**wanted, "limit": _LARGEST, "page_token": token})
-        answer: Page[ItemT] = read_answer(document, (yield from send("GET", path, params=params)))
-        return answer
+    _send: Callable[..., Flow[httpx.Response]]
 
-    return page_of
+    def _call(
+        self,
+        model: type[AnswerT],
+        method: str,
+        path: str,
+        body: BaseModel | Mapping[str, Any] | bytes | None = None,
+        **more: Any,  # noqa: ANN401 -- as `Sender.send` takes them
+    ) -> Flow[AnswerT]:
+        """Call the service, and read its answer as a model."""
+        content = None if body is None else json_bytes(body)
+        return read_answer(model, (yield from self._send(method, path, content=content, **more)))
+
+    def _pages(self, model: type[Page[ItemT]], path: str, wanted: Mapping[str, str | None]) -> Pages[ItemT]:
+        """A listing in pages of the largest size; `wanted` has the filters, None for no filter."""
+        document: Any = model  # of pydantic, which a protocol cannot say
+
+        def page_of(token: str | None) -> Flow[Page[ItemT]]:
+            params = without_none({**wanted, "limit": _LARGEST, "page_token": token})
+            return self._call(document, "GET", path, params=params)
+
+        return page_of

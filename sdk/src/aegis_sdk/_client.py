@@ -10,11 +10,11 @@ from pydantic import RootModel
 
 from aegis_sdk._administration import Administration, AsyncAdministration, AsyncAudit, AsyncWebhooks, Audit, Webhooks
 from aegis_sdk._answers import (
+    ServiceFlows,
     acceptance_params,
     entry_path,
     json_bytes,
     located_id,
-    pages,
     read_answer,
     read_nothing,
     refuse_unique,
@@ -50,15 +50,13 @@ class _Published(RootModel[dict[str, Any]]):
     """An entry as published."""
 
 
-class ClientFlows:
-    """Methods of both clients (see `aegis_sdk._flows`)."""
-
-    _send: Callable[..., Flow[httpx.Response]]
+class ClientFlows(ServiceFlows):
+    """Methods of both clients."""
 
     @method
     def measures(self) -> Flow[list[Measure]]:
         """The measures available for advice."""
-        return read_answer(MeasureList, (yield from self._send("GET", "/v1/measures"))).items
+        return (yield from self._call(MeasureList, "GET", "/v1/measures")).items
 
     @method
     def publishing(self, name: str | None = None) -> Flow[PublishingTerms]:
@@ -66,8 +64,7 @@ class ClientFlows:
 
         `ForbiddenError` if the caller may not publish.
         """
-        params = without_none({"name": name})
-        return read_answer(PublishingTerms, (yield from self._send("GET", "/v1/publishing", params=params)))
+        return self._call(PublishingTerms, "GET", "/v1/publishing", params=without_none({"name": name}))
 
     @method
     def publish(
@@ -87,7 +84,7 @@ class ClientFlows:
         """
         params, body = acceptance_params(accept_small_counts), json_bytes(entry)
         refuse_unique(body, accept_unique)
-        return read_answer(PublishedHead, (yield from self._send("POST", "/v1/entries", content=body, params=params)))
+        return self._call(PublishedHead, "POST", "/v1/entries", body, params=params)
 
     @method
     def update(
@@ -109,8 +106,7 @@ class ClientFlows:
         headers = {"If-Match": if_match or (yield from self._tag(entry_id, None))}
         params = acceptance_params(accept_small_counts)
         path = entry_path(entry_id)
-        response = yield from self._send("PUT", path, content=body, headers=headers, params=params)
-        return read_answer(PublishedHead, response)
+        return (yield from self._call(PublishedHead, "PUT", path, body, headers=headers, params=params))
 
     @listing
     def entries(
@@ -130,13 +126,12 @@ class ClientFlows:
         """
         wanted = {"query": query, "keyword": keyword, "label": label, "attribute": attribute, "license": license}
         wanted["require"] = required_text(require) if require else None
-        return pages(self._send, HeadPage, "/v1/entries", wanted)
+        return self._pages(HeadPage, "/v1/entries", wanted)
 
     @method
     def entry(self, entry_id: str, version: int | None = None) -> Flow[EntryHead]:
         """The head and schema of an entry, at its latest version or at the given one."""
-        answer = yield from self._send("GET", entry_path(entry_id), params=version_params(version))
-        return read_answer(EntryHead, answer)
+        return self._call(EntryHead, "GET", entry_path(entry_id), params=version_params(version))
 
     @method
     def etag(self, entry_id: str, version: int | None = None) -> Flow[str]:
@@ -144,7 +139,7 @@ class ClientFlows:
 
         By default, the current latest version.
         """
-        return (yield from self._tag(entry_id, version))
+        return self._tag(entry_id, version)
 
     def _tag(self, entry_id: str, version: int | None) -> Flow[str]:
         response = yield from self._send("GET", entry_path(entry_id), params=version_params(version))
@@ -158,13 +153,13 @@ class ClientFlows:
     def summaries(self, entry_id: str, version: int | None = None) -> Flow[dict[str, Any]]:
         """The entry as published, with its counts. For providers and reviewers of its tenant, and for operators."""
         path = entry_path(entry_id, "summaries")
-        return read_answer(_Published, (yield from self._send("GET", path, params=version_params(version)))).root
+        return (yield from self._call(_Published, "GET", path, params=version_params(version))).root
 
     @method
     def set_visibility(self, entry_id: str, visibility: Visibility) -> Flow[Head]:
         """Change who sees an entry, without a new version. `ValueError` if `visibility` is invalid."""
         patch = VisibilityPatch(visibility=visibility)
-        return read_answer(Head, (yield from self._send("PATCH", entry_path(entry_id), content=json_bytes(patch))))
+        return self._call(Head, "PATCH", entry_path(entry_id), patch)
 
     @method
     def sign_off(self, entry_id: str, if_match: str, version: int | None = None) -> Flow[Head]:
@@ -174,7 +169,7 @@ class ClientFlows:
         has changed since it was read.
         """
         path, params = entry_path(entry_id, "sign-off"), version_params(version)
-        return read_answer(Head, (yield from self._send("PUT", path, headers={"If-Match": if_match}, params=params)))
+        return self._call(Head, "PUT", path, headers={"If-Match": if_match}, params=params)
 
     @method
     def delete(self, entry_id: str) -> Flow[None]:
@@ -225,7 +220,15 @@ class ClientFlows:
             **({} if kinds is None else {"kinds": list(kinds)}),
         }
         deadline = Deadline(wait)
-        response = yield from self._ask(entry_id, question, version, max(0.0, min(wait, _LONGEST_HOLD)))
+        hold = int(max(0.0, min(wait, _LONGEST_HOLD)))  # the service waits for the result before it responds
+        response = yield from self._send(
+            "POST",
+            entry_path(entry_id, "advice"),
+            content=json_bytes(question),
+            params=version_params(version),
+            headers={"Prefer": f"wait={hold}" if hold else "respond-async"},
+            longer=hold,
+        )
         finished = response.status_code != httpx.codes.ACCEPTED
         advice = read_answer(AdviceAnswer, response).root if finished else (yield from self._look(located_id(response)))
         return (
@@ -238,25 +241,13 @@ class ClientFlows:
             )
         )
 
-    def _ask(self, entry_id: str, question: dict[str, Any], version: int | None, hold: float) -> Flow[httpx.Response]:
-        """Ask. The service waits for the result for up to `hold` seconds (rounded down) before it responds."""
-        seconds = int(hold)
-        return self._send(
-            "POST",
-            entry_path(entry_id, "advice"),
-            content=json_bytes(question),
-            params=version_params(version),
-            headers={"Prefer": f"wait={seconds}" if seconds else "respond-async"},
-            longer=seconds,
-        )
-
     @method
     def advice(self, advice_id: str) -> Flow[Advice | CoarseAdvice]:
         """The current state of an advice, finished or not."""
-        return (yield from self._look(advice_id))
+        return self._look(advice_id)
 
     def _look(self, advice_id: str) -> Flow[Advice | CoarseAdvice]:
-        return read_answer(AdviceAnswer, (yield from self._send("GET", f"/v1/advice/{quote(advice_id, safe='')}"))).root
+        return (yield from self._call(AdviceAnswer, "GET", f"/v1/advice/{quote(advice_id, safe='')}")).root
 
 
 def _settings(url: str | None, api_key: str | None, timeout: float, retries: int) -> tuple[str, dict[str, Any]]:
@@ -291,6 +282,9 @@ class Client(ClientFlows, Blocking):
             head = client.publish(Path("entry.json").read_bytes())
             advice = client.advise(head.id, "mutual_information", require={"k": 5})
 
+    `administration` has the keys, policies and quotas of tenants, `webhooks` their webhooks (for administrators and
+    operators both), `requests` the data requests, and `audit` the audit log (for operators) and the keys of receipts.
+
     Every method raises `ProblemError` if the service refuses the call, `ServiceUnreachableError` if no response comes,
     and `UnexpectedAnswerError` if the response is not from the service. `KeyExpiresWarning` is issued if the key
     expires soon.
@@ -307,6 +301,10 @@ class Client(ClientFlows, Blocking):
     ) -> None:
         self.url, own = _settings(url, api_key, timeout, retries)
         super().__init__(Sender(self.url, timeout, retries).send, httpx.Client(transport=transport, **own))
+        self.administration = Administration(self._send, self._http)
+        self.webhooks = Webhooks(self._send, self._http)
+        self.requests = DataRequests(self._send, self._http)
+        self.audit = Audit(self._send, self._http)
 
     def __repr__(self) -> str:
         return f"Client({self.url!r})"
@@ -320,26 +318,6 @@ class Client(ClientFlows, Blocking):
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
-
-    @property
-    def administration(self) -> Administration:
-        """Keys, policies and quotas of tenants, for administrators and operators."""
-        return Administration(self._send, self._http)
-
-    @property
-    def webhooks(self) -> Webhooks:
-        """Webhooks, for administrators and operators."""
-        return Webhooks(self._send, self._http)
-
-    @property
-    def requests(self) -> DataRequests:
-        """Data requests, for consumers and providers."""
-        return DataRequests(self._send, self._http)
-
-    @property
-    def audit(self) -> Audit:
-        """The audit log, for operators, and the public keys that verify receipts."""
-        return Audit(self._send, self._http)
 
 
 class AsyncClient(ClientFlows, Awaiting):
@@ -364,6 +342,10 @@ class AsyncClient(ClientFlows, Awaiting):
     ) -> None:
         self.url, own = _settings(url, api_key, timeout, retries)
         super().__init__(Sender(self.url, timeout, retries).send, httpx.AsyncClient(transport=transport, **own))
+        self.administration = AsyncAdministration(self._send, self._http)
+        self.webhooks = AsyncWebhooks(self._send, self._http)
+        self.requests = AsyncDataRequests(self._send, self._http)
+        self.audit = AsyncAudit(self._send, self._http)
 
     def __repr__(self) -> str:
         return f"AsyncClient({self.url!r})"
@@ -377,23 +359,3 @@ class AsyncClient(ClientFlows, Awaiting):
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
-
-    @property
-    def administration(self) -> AsyncAdministration:
-        """Keys, policies and quotas of tenants, for administrators and operators."""
-        return AsyncAdministration(self._send, self._http)
-
-    @property
-    def webhooks(self) -> AsyncWebhooks:
-        """Webhooks, for administrators and operators."""
-        return AsyncWebhooks(self._send, self._http)
-
-    @property
-    def requests(self) -> AsyncDataRequests:
-        """Data requests, for consumers and providers."""
-        return AsyncDataRequests(self._send, self._http)
-
-    @property
-    def audit(self) -> AsyncAudit:
-        """The audit log, for operators, and the public keys that verify receipts."""
-        return AsyncAudit(self._send, self._http)

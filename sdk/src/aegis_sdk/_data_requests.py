@@ -1,13 +1,11 @@
 """Data requests: a consumer asks for a masked table, and its provider decides."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-import httpx
-
-from aegis_sdk._answers import entry_path, json_bytes, pages, read_answer, read_nothing, version_params
+from aegis_sdk._answers import ServiceFlows, entry_path, read_nothing, version_params
 from aegis_sdk._errors import AegisError
 from aegis_sdk._flows import Awaiting, Blocking, Flow, Pages, Pause, listing, method
 from aegis_sdk._sending import Deadline
@@ -28,13 +26,11 @@ _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _WAITS = "requested"
 
 
-class DataRequestsFlows:
+class DataRequestsFlows(ServiceFlows):
     """Data requests of the caller's tenant and for its entries; for operators, all requests.
 
     An action that the current state does not allow raises `ConflictError`, which lists the possible ones.
     """
-
-    _send: Callable[..., Flow[httpx.Response]]
 
     @method
     def create(
@@ -55,10 +51,8 @@ class DataRequestsFlows:
         """Request the masked table of the configuration that loses the least utility.
 
         Args:
-            entry_id: The entry.
             measure: The measure of utility; `attributes`, `weights`, `require` and `kinds` are as in `Client.advise`.
-            purpose: Purpose of the data.
-            contact: Contact for the provider.
+            contact: For the provider.
             terms: Acceptance of the entry's terms: their digest, `terms` of the entry's head.
             wait: Seconds to wait for the advice. Without it, or if it takes longer, the state is `requested`.
         """
@@ -73,8 +67,8 @@ class DataRequestsFlows:
             **({} if kinds is None else {"kinds": list(kinds)}),
         }
         path = entry_path(entry_id, "requests")
-        answer = yield from self._send("POST", path, content=json_bytes(asked), params=version_params(version))
-        return (yield from self._advised(read_answer(DataRequest, answer), Deadline(wait)))
+        request = yield from self._call(DataRequest, "POST", path, asked, params=version_params(version))
+        return (yield from self._advised(request, Deadline(wait)))
 
     def _advised(self, request: DataRequest, deadline: Deadline) -> Flow[DataRequest]:
         """The request once it is advised, or as last seen: the request exists even if polling fails."""
@@ -92,28 +86,24 @@ class DataRequestsFlows:
     def list(
         self, state: str | None = None, entry_id: str | None = None, side: str | None = None
     ) -> Pages[DataRequestHead]:
-        """The requests that the caller may see, newest first.
-
-        Args:
-            state: Only those in this state.
-            entry_id: Only those for this entry.
-            side: Only requests that the caller's tenant has made (`consumer`) or received (`provider`).
+        """The requests that the caller may see, newest first; `side`: only those that its tenant has made (`consumer`)
+        or received (`provider`).
         """
         wanted = {"state": state, "entry": entry_id, "side": side}
-        return pages(self._send, DataRequestPage, "/v1/requests", wanted)
+        return self._pages(DataRequestPage, "/v1/requests", wanted)
 
     @method
     def get(self, request_id: str) -> Flow[DataRequest]:
         """A request with its history."""
-        return (yield from self._get(request_id))
+        return self._get(request_id)
 
     def _get(self, request_id: str) -> Flow[DataRequest]:
-        return read_answer(DataRequest, (yield from self._send("GET", _path(request_id))))
+        return self._call(DataRequest, "GET", _path(request_id))
 
     @method
     def receipt(self, request_id: str) -> Flow[Receipt]:
         """The signed history of a request, which `aegis_sdk.receipts` verifies. For both sides, in any state."""
-        return read_answer(Receipt, (yield from self._send("GET", _path(request_id, "receipt"))))
+        return self._call(Receipt, "GET", _path(request_id, "receipt"))
 
     @method
     def approve(self, request_id: str, reason: str | None = None, limit: GrantLimit | None = None) -> Flow[DataRequest]:
@@ -123,33 +113,33 @@ class DataRequestsFlows:
             ConflictError: The consumer's limit is reached (`enough_granted`), or the request is in another state.
         """
         granted = None if limit is None else limit.model_dump(exclude_unset=True)
-        return (yield from self._act(request_id, "approve", {"reason": reason, "limit": granted}))
+        return self._act(request_id, "approve", {"reason": reason, "limit": granted})
 
     @method
     def decline(self, request_id: str, reason: str) -> Flow[DataRequest]:
         """Decline the request. For the provider."""
-        return (yield from self._act(request_id, "decline", {"reason": reason}))
+        return self._act(request_id, "decline", {"reason": reason})
 
     @method
     def counter(self, request_id: str, configuration: str, reason: str | None = None) -> Flow[DataRequest]:
         """Offer another configuration that meets what the consumer requires. For the provider."""
-        return (yield from self._act(request_id, "counter", {"configuration": configuration, "reason": reason}))
+        return self._act(request_id, "counter", {"configuration": configuration, "reason": reason})
 
     @method
     def accept(self, request_id: str, reason: str | None = None) -> Flow[DataRequest]:
         """Accept the provider's counter-offer. For the consumer."""
-        return (yield from self._act(request_id, "accept", {"reason": reason}))
+        return self._act(request_id, "accept", {"reason": reason})
 
     @method
     def deliver(self, request_id: str, descriptor: DeliveryDescriptor) -> Flow[DataRequest]:
         """Give the link and the description of the approved table. For the provider."""
-        return (yield from self._act(request_id, "deliver", descriptor.model_dump(mode="json", exclude_unset=True)))
+        return self._act(request_id, "deliver", descriptor.model_dump(mode="json", exclude_unset=True))
 
     @method
     def relink(self, request_id: str, url: str, expires_at: datetime | None = None) -> Flow[DataRequest]:
         """Replace the link to the delivered file. For the provider."""
         ends = None if expires_at is None else expires_at.isoformat()
-        return (yield from self._act(request_id, "relink", {"url": url, "expires_at": ends}))
+        return self._act(request_id, "relink", {"url": url, "expires_at": ends})
 
     @method
     def lease(self, request_id: str, seconds: int, lease: str | None = None) -> Flow[Lease]:
@@ -159,9 +149,7 @@ class DataRequestsFlows:
             ConflictError: Another program has the lease (`leased`), or the request is not approved.
         """
         asked = LeaseRequest(lease=lease, seconds=seconds)
-        return read_answer(
-            Lease, (yield from self._send("POST", _path(request_id, "lease"), content=json_bytes(asked)))
-        )
+        return self._call(Lease, "POST", _path(request_id, "lease"), asked)
 
     @method
     def release(self, request_id: str, lease: str) -> Flow[None]:
@@ -171,39 +159,36 @@ class DataRequestsFlows:
     @method
     def evidence(self, request_id: str) -> Flow[Evidence]:
         """The published counts to compare a delivered file with. For the consumer, after delivery."""
-        return read_answer(Evidence, (yield from self._send("GET", _path(request_id, "evidence"))))
+        return self._call(Evidence, "GET", _path(request_id, "evidence"))
 
     @method
     def receive(self, request_id: str, verdict: DeliveryVerdict) -> Flow[DataRequest]:
         """Confirm that the delivered file is the agreed one. For the consumer."""
-        return (yield from self._act(request_id, "receive", verdict.model_dump(mode="json", exclude_unset=True)))
+        return self._act(request_id, "receive", verdict.model_dump(mode="json", exclude_unset=True))
 
     @method
     def dispute(self, request_id: str, verdict: DeliveryVerdict) -> Flow[DataRequest]:
         """Dispute the delivered file, with proof. For the consumer."""
-        return (yield from self._act(request_id, "dispute", verdict.model_dump(mode="json", exclude_unset=True)))
+        return self._act(request_id, "dispute", verdict.model_dump(mode="json", exclude_unset=True))
 
     @method
     def withdraw(self, request_id: str, reason: str | None = None) -> Flow[DataRequest]:
         """Withdraw the request before anything is delivered. For the consumer."""
-        return (yield from self._act(request_id, "withdraw", {"reason": reason}))
+        return self._act(request_id, "withdraw", {"reason": reason})
 
     @method
     def end(self, request_id: str, reason: str) -> Flow[DataRequest]:
         """End an open request. For operators."""
-        return (yield from self._act(request_id, "end", {"reason": reason}))
+        return self._act(request_id, "end", {"reason": reason})
 
     @method
     def erase_contact(self, request_id: str) -> Flow[DataRequest]:
         """Erase the contact of a request. For the consumer and operators."""
-        return read_answer(DataRequest, (yield from self._send("DELETE", _path(request_id, "contact"))))
+        return self._call(DataRequest, "DELETE", _path(request_id, "contact"))
 
     def _act(self, request_id: str, action: str, asked: Mapping[str, Any]) -> Flow[DataRequest]:
-        said = {name: value for name, value in asked.items() if value is not None}
-        path = _path(request_id, "actions")
-        return read_answer(
-            DataRequest, (yield from self._send("POST", path, content=json_bytes({"action": action} | said)))
-        )
+        body = {"action": action} | {name: value for name, value in asked.items() if value is not None}
+        return self._call(DataRequest, "POST", _path(request_id, "actions"), body)
 
 
 class DataRequests(DataRequestsFlows, Blocking):

@@ -248,12 +248,9 @@ def _opened(part: Path, mode: str) -> IO[bytes]:
     """
     if part.is_symlink():
         raise DownloadError(f"{part}: is a symbolic link; remove it, or choose another --output")
-    return open(part, mode, opener=_open_no_link)
-
-
-def _open_no_link(path: str, flags: int) -> int:
     # A link that appears meanwhile makes the system call fail.
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    no_link = getattr(os, "O_NOFOLLOW", 0)
+    return open(part, mode, opener=lambda path, flags: os.open(path, flags | no_link, 0o666))
 
 
 def _seconds(text: str | None) -> float:

@@ -25,7 +25,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the errors must be importable without httpx and the contract
-    from aegis_sdk.wire import AdviceHead, Problem, ProblemFault
+    from aegis_sdk.wire import AdviceHead, Problem
 
 
 class AegisError(Exception):
@@ -60,27 +60,13 @@ class UniqueRecordsError(AegisError):
 
 
 class ProblemError(AegisError):
-    """The service refused the call. `problem` is its response; the properties give its parts."""
+    """The service refused the call. `problem` is its response: `code` is a stable slug, `errors` are its faults."""
 
     def __init__(self, status: int, problem: "Problem") -> None:
         super().__init__(f"{status} {problem.code or problem.title}: {problem.detail}".strip(": "))
         self.status = status
         self.problem = problem
-
-    @property
-    def code(self) -> str:
-        """The kind of problem, as a stable slug."""
-        return self.problem.code
-
-    @property
-    def detail(self) -> str:
-        """Details of this problem."""
-        return self.problem.detail
-
-    @property
-    def errors(self) -> list["ProblemFault"]:
-        """The faults of the body, each with its JSON Pointer."""
-        return self.problem.errors
+        self.code, self.detail, self.errors = problem.code, problem.detail, problem.errors
 
 
 class BadRequestError(ProblemError):
@@ -100,17 +86,14 @@ class NotFoundError(ProblemError):
 
 
 class ConflictError(ProblemError):
-    """409: the name is taken, or a data request is in a state in which this is not possible."""
+    """409: the name is taken, or a data request is in a state in which this is not possible.
 
-    @property
-    def entry(self) -> str | None:
-        """Id of the entry that has the name."""
-        return self.problem.entry
+    `entry` is the id of the entry that has the name, `possible` what the caller may do with the data request instead.
+    """
 
-    @property
-    def possible(self) -> list[str]:
-        """What the caller may do with the data request instead."""
-        return self.problem.possible or []
+    def __init__(self, status: int, problem: "Problem") -> None:
+        super().__init__(status, problem)
+        self.entry, self.possible = problem.entry, problem.possible or []
 
 
 class PreconditionFailedError(ProblemError):

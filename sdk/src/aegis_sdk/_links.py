@@ -114,7 +114,7 @@ def _embedded(address: IPv6Address) -> IPv4Address | None:
     return address.ipv4_mapped or address.sixtofour
 
 
-class Deadline:
+class ConnectionDeadline:
     """Closes connections from another thread when the time is up.
 
     The time-out of a socket restarts with each byte, so a server that drips headers, early hints or chunk framing could
@@ -185,7 +185,7 @@ class CheckedNetwork(httpcore.NetworkBackend):
     It connects to the checked address itself, so changing the name's address in between has no effect.
     """
 
-    def __init__(self, resolve: Resolve, *, allow_private: bool, deadline: Deadline | None = None) -> None:
+    def __init__(self, resolve: Resolve, *, allow_private: bool, deadline: ConnectionDeadline | None = None) -> None:
         self._resolve, self._allow_private, self._deadline = resolve, allow_private, deadline
         self._network = httpcore.SyncBackend()
 
@@ -259,7 +259,7 @@ class Answered:
     status: int
     headers: Mapping[str, str]
     parts: Iterator[bytes]
-    deadline: Deadline
+    deadline: ConnectionDeadline
 
 
 class Links:
@@ -297,7 +297,7 @@ class Links:
             LinkError: The link, or one that it redirects to, may not be read. httpcore.NetworkError: Nothing could be
                 read; likewise the other errors of httpcore.
         """
-        with Deadline(self._begin) as deadline:
+        with ConnectionDeadline(self._begin) as deadline:
             try:
                 yield from self._read(url, headers, deadline)
             except (httpcore.NetworkError, httpcore.ProtocolError) as error:
@@ -305,7 +305,7 @@ class Links:
                     raise httpcore.ReadTimeout("it does not answer in time") from error
                 raise
 
-    def _read(self, url: str, headers: Mapping[str, str], deadline: Deadline) -> Iterator[Answered]:
+    def _read(self, url: str, headers: Mapping[str, str], deadline: ConnectionDeadline) -> Iterator[Answered]:
         network = CheckedNetwork(self._resolve, allow_private=self._allow_private, deadline=deadline)
         with httpcore.ConnectionPool(ssl_context=self._tls, network_backend=network) as pool:
             for _ in range(_MOST_REDIRECTS + 1):

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import httpx
 
-from aegis_sdk._answers import is_in_flight, is_passing, is_too_fast, refusal, warn_of_expiry
+from aegis_sdk._answers import code_of, refusal, warn_of_expiry
 from aegis_sdk._errors import (
     AdviceFailedError,
     AdviceTimeoutError,
@@ -139,6 +139,16 @@ _LONGEST_PAUSE = 10.0
 #: The longest pause in seconds, whatever `Retry-After` says.
 _LONGEST_ASKED = 30.0
 
+#: Statuses that pass by themselves: the service, or a proxy before it, is busy or restarting.
+_PASSING = (
+    httpx.codes.TOO_MANY_REQUESTS,
+    httpx.codes.BAD_GATEWAY,
+    httpx.codes.SERVICE_UNAVAILABLE,
+    httpx.codes.GATEWAY_TIMEOUT,
+)
+#: The only 429 with a code that is soon over: the service did nothing. Others last for hours, or until they are mended.
+_TOO_FAST = "rate_exceeded"
+
 #: Seconds of retries, at least, while the service is processing the same request. An upload can take 120 s to check. If
 #: the process that did so died, the service starts again after 15 s.
 IN_FLIGHT_SECONDS = 120.0
@@ -174,20 +184,15 @@ class Sender:
         own |= {_IDEMPOTENCY_KEY: str(uuid4())} if method == "POST" else {}
         seconds = self._timeout + longer
         call = Call(method, self._url + path, params, content, own | (headers or {}), seconds)
-        response = yield from self._exchange(call, _Retries(call, self._retries))
+        retries = _Retries(call, self._retries)
+        response = yield from self._answer(call, retries)
+        while (pause := retries.pause_after(response)) is not None:
+            yield Pause(pause)
+            response = yield from self._answer(call, retries)
         warn_of_expiry(response)
         if not response.is_success:
             raise refusal(response)
         return response
-
-    def _exchange(self, call: Call, retries: "_Retries") -> Flow[httpx.Response]:
-        """The response to a request, which is repeated only if that cannot make a change twice."""
-        while True:
-            response = yield from self._answer(call, retries)
-            pause = retries.pause_after(response)
-            if pause is None:
-                return response
-            yield Pause(pause)
 
     def _answer(self, call: Call, retries: "_Retries") -> Flow[httpx.Response]:
         while True:
@@ -196,7 +201,7 @@ class Sender:
             except httpx.DecodingError as error:
                 raise UnexpectedAnswerError(f"The response of {call.url} cannot be read: {error}") from None
             except httpx.HTTPError as error:
-                pause = retries.pause_after_silence()
+                pause = retries.next_pause(None) if retries.is_repeatable else None
                 if pause is None:
                     message = f"No response from {self._url} (AEGIS_URL): {error}. Is it running?"
                     raise ServiceUnreachableError(message) from None
@@ -213,25 +218,30 @@ class _Retries:
     """
 
     def __init__(self, call: Call, number: int) -> None:
-        self._is_repeatable = call.method == "GET" or _IDEMPOTENCY_KEY in call.headers
+        # Such a request can be repeated without making a change twice.
+        self.is_repeatable = call.method == "GET" or _IDEMPOTENCY_KEY in call.headers
         self._left, self._seconds_left = number, call.timeout
         self._upper = _FIRST_PAUSE
         self._in_flight_seconds = max(call.timeout, IN_FLIGHT_SECONDS)
         self._in_flight: tuple[Deadline, Iterator[float]] | None = None
 
-    def pause_after_silence(self) -> float | None:
-        """Seconds before the next retry after no response; None to give up."""
-        return self._next_pause(None) if self._is_repeatable else None
-
     def pause_after(self, response: httpx.Response) -> float | None:
         """Seconds before the next retry after this response; None if it is final."""
-        if is_in_flight(response):
-            return self._pause_in_flight(pause_before_retry(response))
-        if is_too_fast(response) or (self._is_repeatable and is_passing(response)):
-            return self._next_pause(retry_after(response))
-        return None
+        status, code = response.status_code, code_of(response)
+        if status == httpx.codes.CONFLICT and code == "in_flight":
+            asked = pause_before_retry(response) or 0.0
+            # Counted from the first such response: the first attempt may have used up its own time.
+            if self._in_flight is None:
+                self._in_flight = Deadline(self._in_flight_seconds), growing(asked)
+            deadline, pauses = self._in_flight
+            left = deadline.left()
+            return min(max(next(pauses), asked), left) if left else None
+        is_too_fast = status == httpx.codes.TOO_MANY_REQUESTS and code == _TOO_FAST
+        is_passing = status in _PASSING and (status != httpx.codes.TOO_MANY_REQUESTS or not code)
+        return self.next_pause(retry_after(response)) if is_too_fast or (self.is_repeatable and is_passing) else None
 
-    def _next_pause(self, asked: float | None) -> float | None:
+    def next_pause(self, asked: float | None) -> float | None:
+        """Seconds before the next retry, if possible those that the service asks for; None to give up."""
         if self._left < 1 or self._seconds_left <= 0:
             return None
         self._left -= 1
@@ -241,11 +251,3 @@ class _Retries:
         pause = min(own if asked is None else asked, _LONGEST_ASKED, self._seconds_left)
         self._seconds_left -= pause
         return pause
-
-    def _pause_in_flight(self, asked: float | None) -> float | None:
-        # Counted from the first such response: the first attempt may have used up its own time.
-        if self._in_flight is None:
-            self._in_flight = Deadline(self._in_flight_seconds), growing(asked or 0.0)
-        deadline, pauses = self._in_flight
-        left = deadline.left()
-        return min(max(next(pauses), asked or 0.0), left) if left else None

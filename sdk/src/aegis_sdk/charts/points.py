@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Mark:
-    """All points at one position, by rank; `on_frontier`: no other is better in one coordinate and as good in the other."""
+    """All points at one position, by rank; `on_frontier`: none is better in one coordinate and as good in the other."""
 
     points: tuple[Point, ...]
     on_frontier: bool
