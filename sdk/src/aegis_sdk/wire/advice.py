@@ -1,13 +1,13 @@
 """Questions which configuration is best, and the answers."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, RootModel, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, RootModel
 
 from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.configuration import Privacy
-from aegis_sdk.wire.documents import LONG_OBJECT, Answer, Fault, Problem, Request, Uuid, refuse
+from aegis_sdk.wire.documents import LONG_OBJECT, Answer, CheckedRequest, Fault, Problem, Uuid, refuse
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE, EXAMPLE_ADVICE_REQUEST, EXAMPLE_COARSE_ADVICE, EXAMPLE_HEAD
 from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Number, UtcTime, repeats
 
@@ -318,7 +318,7 @@ ROWS = 10_000
 """The largest number of rows in a ranking."""
 
 
-class Question(Request):
+class Question(CheckedRequest):
     """A question about an entry. Every field but `measure` has a default.
 
     Equal questions become equal instances with equal JSON: defaults are filled in, attributes and weights are sorted
@@ -349,11 +349,6 @@ class Question(Request):
         description="Subtract the measure's bias in small samples, if it is known (`GET /v1/measures`); null: the "
         "measure's default (`corrected_by_default`)",
     )
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        refuse("question", self._faults())
-        return self
 
     def _faults(self) -> Iterator[Fault]:
         if self.attributes is None or self.weights is None:

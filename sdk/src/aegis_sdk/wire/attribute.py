@@ -1,11 +1,11 @@
 """The label, the attributes, and the published counts of their maskings, one by one and in pairs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from aegis_sdk.wire.documents import LONG_LIST, Fault, Request, fault, refuse
+from aegis_sdk.wire.documents import LONG_LIST, CheckedRequest, Fault, Request, fault, refuse, within
 from aegis_sdk.wire.examples import EXAMPLE_PAIR
 from aegis_sdk.wire.values import (
     COUNT_MAX,
@@ -67,7 +67,7 @@ class Noise(Request):
         return self
 
 
-class Label(Request):
+class Label(CheckedRequest):
     """The class label: its values and their numbers of records."""
 
     name: Identifier = Field(description="Name of the label")
@@ -77,11 +77,6 @@ class Label(Request):
         default=None, description="Each count of `histogram` was rounded up or down to a multiple of this base"
     )
     histogram: CountList = Field(description="Number of records with each value of `domain`; they sum to `records`")
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        refuse("label", self._faults())
-        return self
 
     def _faults(self) -> Iterator[Fault]:
         yield from length_fault("histogram", len(self.histogram), len(self.domain), "counts")
@@ -108,7 +103,7 @@ class Discretization(Request):
     )
 
 
-class Masking(Request):
+class Masking(CheckedRequest):
     """One masking of an attribute: its mapping, its joint counts, or both.
 
     `noise`, `rounded_to` and `records` declare how the joint counts differ from those of the table.
@@ -150,11 +145,6 @@ class Masking(Request):
         """Whether the masked value is a function of the value, with the default applied."""
         return self.mapping is not None or bool(self.deterministic)
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        refuse("masking", self._faults())
-        return self
-
     def _faults(self) -> Iterator[Fault]:
         if self.id in (IDENTITY, DROP):
             yield ("id",), f'"{self.id}" is reserved'
@@ -162,16 +152,12 @@ class Masking(Request):
             yield (), "This masking has neither a mapping nor joint counts; give at least one of them"
         if self.mapping is not None and self.deterministic is False:
             yield ("deterministic",), "A masking with a mapping is deterministic"
-        if self.joint is None:
-            yield from self._faults_without_counts()
-        else:
+        if self.joint is not None:
             yield from length_fault("joint", len(self.joint), len(self.domain), "rows")
-        yield from self._transition_faults()
-
-    def _faults_without_counts(self) -> Iterator[Fault]:
-        for field in ("transition", "noise", "rounded_to", "records"):
+        for field in ("transition", "noise", "rounded_to", "records") if self.joint is None else ():
             if getattr(self, field) is not None:
                 yield (field,), "Describes the joint counts, but the masking has none"
+        yield from self._transition_faults()
 
     def _transition_faults(self) -> Iterator[Fault]:
         if self.transition is None:
@@ -185,7 +171,7 @@ class Masking(Request):
             yield ("transition",), f"Has {given} columns, but the masking has {expected} masked values"
 
 
-class Attribute(Request):
+class Attribute(CheckedRequest):
     """An attribute: its domain, its unmasked counts as far as they are published, and its maskings."""
 
     name: Identifier = Field(description="Name of the attribute")
@@ -203,11 +189,6 @@ class Attribute(Request):
     )
     maskings: Annotated[list[Masking], LONG_LIST] = Field(default_factory=list, description="Its masking functions")
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        refuse("attribute", self._faults())
-        return self
-
     def _faults(self) -> Iterator[Fault]:
         size = len(self.domain)
         if self.histogram is not None:
@@ -215,50 +196,36 @@ class Attribute(Request):
         if self.joint is not None:
             yield from length_fault("joint", len(self.joint), size, "rows")
         for index, masking in enumerate(self.maskings):
-            for location, detail in _size_faults(masking, size):
-                yield ("maskings", index, *location), detail
+            for field, unit in (("mapping", "indices"), ("transition", "rows")):
+                if (given := getattr(masking, field)) is not None:
+                    yield from within(("maskings", index), length_fault(field, len(given), size, unit))
         for location, detail in repeats([masking.id for masking in self.maskings]):
             yield ("maskings", *location, "id"), detail
 
 
-def _size_faults(masking: Masking, size: int) -> Iterator[Fault]:
-    """The faults of a mapping or transition matrix that does not fit a domain of this size."""
-    if masking.mapping is not None:
-        yield from length_fault("mapping", len(masking.mapping), size, "indices")
-    if masking.transition is not None:
-        yield from length_fault("transition", len(masking.transition), size, "rows")
-
-
+ItemT = TypeVar("ItemT")
 Sizes = Mapping[str, Mapping[str, int]]
 """The numbers of masked values by attribute and masking id."""
 
 
-def _two(names: list[str]) -> list[str]:
-    match names:
-        case [_, _]:
-            return names
-        case _:
-            raise fault(f"Has {len(names)} names; give exactly two")
+def _exactly_two(noun: str) -> AfterValidator:
+    def checked(items: list[ItemT]) -> list[ItemT]:
+        if len(items) != 2:  # noqa: PLR2004 -- both sides of a pair
+            raise fault(f"Has {len(items)} {noun}; give exactly two")
+        return items
 
+    return AfterValidator(checked)
+
+
+_TWO_ITEMS = Field(json_schema_extra={"minItems": 2, "maxItems": 2})
+_Two = Annotated[Identifiers, _exactly_two("names"), _TWO_ITEMS]
+_BothPlaces = Annotated[list[CountList], _exactly_two("lists"), _TWO_ITEMS]
 
 ASSOCIATED = 2
 """The joint sensitivity of the sums behind chi-square and of the number of combinations: 1 each."""
 
 MOST_BASES = 1_000
 """The largest error of counts with preserved sums, in multiples of the base."""
-
-_Two = Annotated[Identifiers, AfterValidator(_two), Field(json_schema_extra={"minItems": 2, "maxItems": 2})]
-
-
-def _both(places: list[list[int]]) -> list[list[int]]:
-    match places:
-        case [_, _]:
-            return places
-        case _:
-            raise fault(f"Has {len(places)} lists; give exactly two")
-
-
-_BothPlaces = Annotated[list[CountList], AfterValidator(_both), Field(json_schema_extra={"minItems": 2, "maxItems": 2})]
 
 
 class AssociationNoise(Request):
@@ -310,7 +277,7 @@ class LabelAssociation(Request):
     noise: AssociationNoise | None = Field(default=None, description="Noise that was added to both numbers; null: none")
 
 
-class Pair(Request):
+class Pair(CheckedRequest):
     """A pair of masked attributes: their joint counts, their association with the label, or both."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PAIR]})
@@ -347,11 +314,6 @@ class Pair(Request):
         "derived from other pairs, so each pair of maskings that a configuration combines needs its own",
     )
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        refuse("pair", self._faults())
-        return self
-
     def _faults(self) -> Iterator[Fault]:
         for location, detail in repeats(self.attributes):
             yield ("attributes", *location), detail
@@ -374,22 +336,17 @@ class Pair(Request):
 
 def pair_faults(pairs: Sequence[Pair], attributes: Sequence[Attribute]) -> Iterator[Fault]:
     """The faults of pairs that do not fit the attributes of their entry, and of repeated pairs."""
-    sizes = _sizes(attributes)
+    sizes = {
+        attribute.name: {IDENTITY: len(attribute.domain)}
+        | {masking.id: len(masking.domain) for masking in attribute.maskings}
+        for attribute in attributes
+    }
     first: dict[frozenset[tuple[str, str]], int] = {}
     for index, pair in enumerate(pairs):
         masked = frozenset(zip(pair.attributes, pair.maskings, strict=True))
         if first.setdefault(masked, index) != index:
             yield (index,), f"Repeats item {first[masked]}"
-        for location, detail in _unknown_names(pair, sizes) or _wrong_sizes(pair, sizes):
-            yield (index, *location), detail
-
-
-def _sizes(attributes: Sequence[Attribute]) -> Sizes:
-    return {
-        attribute.name: {IDENTITY: len(attribute.domain)}
-        | {masking.id: len(masking.domain) for masking in attribute.maskings}
-        for attribute in attributes
-    }
+        yield from within((index,), _unknown_names(pair, sizes) or _wrong_sizes(pair, sizes))
 
 
 def _unknown_names(pair: Pair, sizes: Sizes) -> list[Fault]:
@@ -418,15 +375,20 @@ def _wrong_sizes(pair: Pair, sizes: Sizes) -> Iterator[Fault]:
 
 def _counted_elsewhere(joint: list[list[int]], counted_with: list[list[int]]) -> Iterator[Fault]:
     """The faults of `counted_with`, and of rows and columns that must be 0 because of it."""
-    wrong = [
-        (("counted_with", side), detail)
-        for side, (places, size) in enumerate(zip(counted_with, (len(joint), len(joint[0])), strict=True))
-        for detail in _wrong_places(places, size)
-    ]
-    yield from wrong
+    wrong = False
+    for side, (places, size) in enumerate(zip(counted_with, (len(joint), len(joint[0])), strict=True)):
+        if len(places) != size:
+            wrong = True
+            yield ("counted_with", side), f"Has {len(places)} indices, but there are {size} masked values"
+        elif any(place >= size or places[place] != place for place in places):
+            wrong = True
+            yield ("counted_with", side), "A masked value is counted with one that is itself counted elsewhere"
     if wrong:
         return
-    rows, columns = _with_counts(joint)
+    if hasattr(joint, "any"):  # an array from the service's parser
+        rows, columns = joint.any(axis=1).tolist(), joint.any(axis=0).tolist()
+    else:
+        rows, columns = list(map(any, joint)), list(map(any, zip(*joint, strict=True)))
     for row in _elsewhere(counted_with[0], rows):
         yield ("joint", row), f"Must be 0, since its masked value is counted at index {counted_with[0][row]}"
     for column in _elsewhere(counted_with[1], columns):
@@ -437,18 +399,3 @@ def _counted_elsewhere(joint: list[list[int]], counted_with: list[list[int]]) ->
 def _elsewhere(places: Sequence[int], has_counts: Sequence[bool]) -> list[int]:
     """The masked values with counts whose index is not their own."""
     return [place for place, (at, has) in enumerate(zip(places, has_counts, strict=True)) if has and at != place]
-
-
-def _with_counts(joint: list[list[int]]) -> tuple[list[bool], list[bool]]:
-    """Which rows and which columns have a count other than 0."""
-    if hasattr(joint, "any"):  # an array from the service's parser
-        return joint.any(axis=1).tolist(), joint.any(axis=0).tolist()
-    return list(map(any, joint)), list(map(any, zip(*joint, strict=True)))
-
-
-def _wrong_places(places: Sequence[int], size: int) -> Iterator[str]:
-    """The fault of the indices in `counted_with` for `size` masked values; None if there is none."""
-    if len(places) != size:
-        yield f"Has {len(places)} indices, but there are {size} masked values"
-    elif any(place >= size or places[place] != place for place in places):
-        yield "A masked value is counted with one that is itself counted elsewhere"

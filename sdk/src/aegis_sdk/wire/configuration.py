@@ -5,7 +5,18 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from aegis_sdk.wire.documents import LONG_LIST, LONG_OBJECT, Fault, Request, fault, raised, refuse
+from aegis_sdk.wire.documents import (
+    LONG_LIST,
+    LONG_OBJECT,
+    CheckedRequest,
+    Fault,
+    Request,
+    fault,
+    raised,
+    refuse,
+    refuse_unknown,
+    within,
+)
 from aegis_sdk.wire.examples import EXAMPLE_GENERATED
 from aegis_sdk.wire.transfer import Estimate, Holdout, Score, Transfer, transfer_faults
 from aegis_sdk.wire.values import (
@@ -53,8 +64,7 @@ _Vouched = TypeVar("_Vouched")
 
 def _privacy_only(value: dict[str, _Vouched]) -> dict[str, _Vouched]:
     """Sort the criteria; refuse each unknown name."""
-    unknown = (name for name in value if name not in PRIVACY_CRITERIA)
-    refuse("privacy", (((name,), f"Unknown criterion; use one of {', '.join(PRIVACY_CRITERIA)}") for name in unknown))
+    refuse_unknown("privacy", value, PRIVACY_CRITERIA, "Unknown criterion")
     return {name: value[name] for name in PRIVACY_CRITERIA if name in value}
 
 
@@ -205,8 +215,7 @@ class GenerationWeights(Request):
 
 
 def _known_attacks(value: dict[str, Attack]) -> dict[str, Attack]:
-    unknown = (name for name in value if name not in ATTACKS)
-    refuse("attacks", (((name,), f"Unknown attack; use one of {', '.join(ATTACKS)}") for name in unknown))
+    refuse_unknown("attacks", value, ATTACKS, "Unknown attack")
     return value
 
 
@@ -219,7 +228,7 @@ def _known_guarantees(value: dict[str, float]) -> dict[str, float]:
     return value
 
 
-class GeneratedConfiguration(Request):
+class GeneratedConfiguration(CheckedRequest):
     """A table drawn from a model. Its records describe no real person, and its counts are of this table only.
 
     Each promised limit is at least the upper limit measured, so each attack with a promise is in `attacks`.
@@ -249,11 +258,6 @@ class GeneratedConfiguration(Request):
     transfer: Transfer | None = Field(
         default=None, description="Utility of rules learned from it on held-out real records"
     )
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        refuse("configuration", self._faults())
-        return self
 
     def _faults(self) -> Iterator[Fault]:
         if sum(self.histogram) != self.records:
@@ -295,7 +299,7 @@ def _listed(value: object) -> list[Any]:
         try:
             valid.append(_one(item))
         except ValidationError as error:
-            faults += (((index, *location), detail) for location, detail in raised(error))
+            faults += within((index,), raised(error))
     refuse("configurations", faults)
     return valid
 
@@ -328,15 +332,7 @@ def configurations_faults(
     records: int,
     holdout: Holdout | None,
 ) -> Iterator[Fault]:
-    """The faults of a list of configurations.
-
-    Args:
-        listed: the configurations.
-        known: the known masking ids of each attribute.
-        labels: the number of label values.
-        records: the entry's records.
-        holdout: the records that transfer utilities were evaluated on.
-    """
+    """The faults of a list of configurations, given the known masking ids of each attribute."""
     for location, detail in repeats([item.id for item in listed]):
         yield (*location, "id"), detail
     for index, item in enumerate(listed):
@@ -344,11 +340,9 @@ def configurations_faults(
             faults, most = generated_faults(item, known, labels), item.records
         else:
             faults, most = masking_faults(item.maskings, known), records
-        for location, detail in faults:
-            yield (index, *location), detail
+        yield from within((index,), faults)
         if item.transfer is not None:
-            for location, detail in transfer_faults(item.transfer, holdout, known, labels, most):
-                yield (index, "transfer", *location), detail
+            yield from within((index, "transfer"), transfer_faults(item.transfer, holdout, known, labels, most))
 
 
 def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Holdout | None) -> Iterator[Fault]:
@@ -357,12 +351,10 @@ def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Hol
     Equal content must have one format and so one digest, and readers of format 1 can read every entry that needs no
     more.
     """
-    newer = [
-        (index, member)
-        for index, configuration in enumerate(listed)
-        if configuration.transfer is not None or "kind" in configuration.model_fields_set
-        for member in _newer(configuration)
-    ]
+    newer = []
+    for index, each in enumerate(listed):
+        newer += [(index, "kind")] if "kind" in each.model_fields_set else []
+        newer += [(index, "transfer")] if each.transfer is not None else []
     if form == FORMAT_OF_MASKS:
         needed = f"Needs format {FORMAT_WITH_GENERATED}, but `format` says that the entry has format {form}"
         yield from ((("configurations", index, member), needed) for index, member in newer)
@@ -370,11 +362,3 @@ def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Hol
             yield ("holdout",), needed
     elif not newer and holdout is None:
         yield ("format",), f"Nothing in this entry needs format {form}: say {FORMAT_OF_MASKS}"
-
-
-def _newer(each: ListedConfiguration) -> Iterator[str]:
-    """The members of a configuration that format 1 does not have; for a generated one, its `kind`."""
-    if "kind" in each.model_fields_set:
-        yield "kind"
-    if each.transfer is not None:
-        yield "transfer"

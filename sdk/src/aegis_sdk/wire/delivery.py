@@ -6,12 +6,12 @@ The table itself never passes the service.
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from aegis_sdk.wire.configuration import Privacy
-from aegis_sdk.wire.documents import LONG_LIST, Answer, Fault, Request, Uuid, fault, refuse
+from aegis_sdk.wire.documents import LONG_LIST, Answer, CheckedRequest, Fault, Request, Uuid, fault
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
 from aegis_sdk.wire.values import (
     COUNT_MAX,
@@ -219,7 +219,7 @@ class Difference(Request):
     )
 
 
-class DeliveryVerdict(Request):
+class DeliveryVerdict(CheckedRequest):
     """The outcome of a consumer's verification of the delivered file."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_VERDICT]})
@@ -244,32 +244,20 @@ class DeliveryVerdict(Request):
         default=None, description="Reason, for the other side and for the record"
     )
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        refuse("verdict", self._faults())
-        return self
-
     def _faults(self) -> Iterator[Fault]:
-        yield from _length_faults(self.differences)
-        yield from self._file_faults()
-        if self.cells_differing > self.cells_compared:
-            yield ("cells_differing",), "More cells differ than were compared"
-        if len(self.differences) > self.cells_differing or bool(self.differences) != bool(self.cells_differing):
-            yield ("differences",), "Does not fit `cells_differing`: list the first differing cells"
-
-    def _file_faults(self) -> Iterator[Fault]:
+        if len(self.differences) > MOST_DIFFERENCES:
+            yield ("differences",), f"Has {len(self.differences)} cells; give the first {MOST_DIFFERENCES}"
+        given = json_size([difference.model_dump() for difference in self.differences])
+        if given > LARGEST_DIFFERENCES:
+            yield ("differences",), f"Has {given} bytes as JSON; at most {LARGEST_DIFFERENCES} are accepted"
         if (self.sha256 is None) != (self.size is None):
             yield ("size",), "Required with `sha256`, and only then"
         if self.sha256 is None and (self.records is not None or self.privacy or self.cells_compared):
             yield ("sha256",), "Required with any result: give the digest of the checked file"
-
-
-def _length_faults(differences: list[Difference]) -> Iterator[Fault]:
-    if len(differences) > MOST_DIFFERENCES:
-        yield ("differences",), f"Has {len(differences)} cells; give the first {MOST_DIFFERENCES}"
-    given = json_size([difference.model_dump() for difference in differences])
-    if given > LARGEST_DIFFERENCES:
-        yield ("differences",), f"Has {given} bytes as JSON; at most {LARGEST_DIFFERENCES} are accepted"
+        if self.cells_differing > self.cells_compared:
+            yield ("cells_differing",), "More cells differ than were compared"
+        if len(self.differences) > self.cells_differing or bool(self.differences) != bool(self.cells_differing):
+            yield ("differences",), "Does not fit `cells_differing`: list the first differing cells"
 
 
 class Verification(Answer):

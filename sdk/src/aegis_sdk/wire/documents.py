@@ -8,10 +8,10 @@ hundred faults.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -43,6 +43,19 @@ class Request(BaseModel):
         if isinstance(value, dict) and len(value) > FAULTS_SHOWN:
             raise fault(f"Has {len(value)} fields, but only {len(cls.model_fields)} are known")
         return value
+
+
+class CheckedRequest(Request):
+    """A part of a request body whose fields must fit together."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        refuse(type(self).__name__, self._faults())
+        return self
+
+    def _faults(self) -> "Iterator[Fault]":
+        """The faults of fields that do not fit together."""
+        raise NotImplementedError
 
 
 class Answer(BaseModel):
@@ -99,6 +112,16 @@ def fault(detail: str) -> PydanticCustomError:
     return PydanticCustomError("contract", "{detail}", {"detail": detail})
 
 
+def within(place: Location, faults: Iterable[Fault]) -> Iterator[Fault]:
+    """The faults of a part, with their locations in the whole."""
+    return (((*place, *location), detail) for location, detail in faults)
+
+
+def refuse_unknown(part: str, names: Iterable[str], known: Collection[str], detail: str) -> None:
+    """Refuse the names of members that are not known, with those that are."""
+    refuse(part, (((name,), f"{detail}; use one of {', '.join(known)}") for name in names if name not in known))
+
+
 def refuse(part: str, faults: Iterable[Fault]) -> None:
     """Report the faults, if any, as one `ValidationError` of the named part.
 
@@ -117,7 +140,6 @@ _CHUNK = 1000
 
 
 def _list_in_chunks(value: object, handler: ValidatorFunctionWrapHandler) -> list[Any]:
-    """The validated list."""
     if not isinstance(value, list) or len(value) <= _CHUNK:
         return cast("list[Any]", handler(value))
     valid: list[Any] = []
@@ -126,21 +148,14 @@ def _list_in_chunks(value: object, handler: ValidatorFunctionWrapHandler) -> lis
         try:
             valid += handler(value[start : start + _CHUNK])
         except ValidationError as error:
-            faults += _moved(raised(error), start)
+            faults += (((int(index) + start, *rest), detail) for (index, *rest), detail in raised(error))
         if len(faults) >= FAULTS_SHOWN:
             break
     refuse("list", faults)
     return valid
 
 
-def _moved(faults: list[Fault], start: int) -> Iterator[Fault]:
-    """The faults of a chunk, with their indices in the whole list."""
-    for (index, *rest), detail in faults:
-        yield (int(index) + start, *rest), detail
-
-
 def _dict_in_chunks(value: object, handler: ValidatorFunctionWrapHandler) -> dict[str, Any]:
-    """The validated object."""
     if not isinstance(value, dict) or len(value) <= _CHUNK:
         return cast("dict[str, Any]", handler(value))
     members = list(value.items())

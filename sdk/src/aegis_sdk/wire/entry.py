@@ -3,9 +3,9 @@
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 from pydantic_core import from_json
 
 from aegis_sdk.wire.attribute import (
@@ -28,7 +28,17 @@ from aegis_sdk.wire.configuration import (
     table_faults,
 )
 from aegis_sdk.wire.disclosure_control import DisclosureControl, JointTrace, control_faults, trace_faults
-from aegis_sdk.wire.documents import LONG_LIST, Fault, Location, Request, fault, refuse, refuse_repeated_members
+from aegis_sdk.wire.documents import (
+    LONG_LIST,
+    CheckedRequest,
+    Fault,
+    Location,
+    Request,
+    fault,
+    refuse,
+    refuse_repeated_members,
+    within,
+)
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
 from aegis_sdk.wire.transfer import Holdout, holdout_faults, transfer_faults
 from aegis_sdk.wire.values import (
@@ -69,20 +79,18 @@ Visibility = Annotated[Literal["private", "all"] | VisibleTo, instead_of_pydanti
 """`private`: only its own tenant; `all`: every caller; or its own tenant and the named ones."""
 
 
-class VisibilityPatch(Request):
+class VisibilityPatch(CheckedRequest):
     """A change of an entry's visibility, without a new version."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"visibility": {"tenants": ["partner"]}}]})
 
     visibility: Visibility = Field(description="`private`, `all` or the named tenants")
 
-    @model_validator(mode="after")
-    def _names_few_tenants(self) -> Self:
-        refuse("visibility", tenant_faults(self.visibility))
-        return self
+    def _faults(self) -> Iterator[Fault]:
+        return tenant_faults(self.visibility)
 
 
-class EntryDocument(Request):
+class EntryDocument(CheckedRequest):
     """A catalogue entry: the summaries of a table and the masking configurations that may be shared.
 
     Validation covers the structure: types, names, lengths, and that every name refers to an existing part. A faulty
@@ -148,11 +156,6 @@ class EntryDocument(Request):
         """The generated configurations of the list, in order."""
         return [item for item in self.configurations or () if isinstance(item, GeneratedConfiguration)]
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> Self:
-        refuse("entry", self._faults())
-        return self
-
     def _faults(self) -> Iterator[Fault]:
         total = sum(self.label.histogram)
         if total != self.records:
@@ -160,76 +163,55 @@ class EntryDocument(Request):
         for location, detail in repeats([attribute.name for attribute in self.attributes]):
             yield ("attributes", *location, "name"), detail
         for index, attribute in enumerate(self.attributes):
-            for location, detail in _joint_widths(attribute, len(self.label.domain)):
-                yield ("attributes", index, *location), detail
-            # If the label's counts are inexact, so is their sum: the service decides what is plausible then.
-            if self._counts_the_label:
-                for location, detail in _too_many_records(attribute, self.records):
-                    yield ("attributes", index, *location), detail
-        yield from self._unknown_quasi_identifiers()
-        for location, detail in pair_faults(self.pairs, self.attributes):
-            yield ("pairs", *location), detail
+            yield from within(("attributes", index), self._attribute_faults(attribute))
+        names = {self.label.name, *(attribute.name for attribute in self.attributes)}
+        for index, name in enumerate(self.quasi_identifiers or ()):
+            if name not in names:
+                yield ("quasi_identifiers", index), "The entry has no such attribute"
+        yield from within(("pairs",), pair_faults(self.pairs, self.attributes))
         yield from control_faults(self.disclosure_control, self.label, self.attributes, self.pairs)
-        for location, detail in trace_faults(self.joint_trace, self.disclosure_control):
-            yield ("joint_trace", *location), detail
-        for location, detail in self._holdout_faults():
-            yield ("holdout", *location), detail
+        yield from within(("joint_trace",), trace_faults(self.joint_trace, self.disclosure_control))
+        yield from within(("holdout",), holdout_faults(self.holdout, self.disclosure_control))
         yield from self._configuration_faults()
 
-    def _unknown_quasi_identifiers(self) -> Iterator[Fault]:
-        known = {self.label.name, *(attribute.name for attribute in self.attributes)}
-        for index, name in enumerate(self.quasi_identifiers or ()):
-            if name not in known:
-                yield ("quasi_identifiers", index), "The entry has no such attribute"
-
-    @property
-    def _counts_the_label(self) -> bool:
-        """Whether the label's counts are exact."""
-        rounded = self.label.rounded_to or (self.disclosure_control and self.disclosure_control.rounded_to)
-        return self.label.noise is None and not rounded
+    def _attribute_faults(self, attribute: Attribute) -> Iterator[Fault]:
+        """The faults of joint counts without exactly one column for each label value, and of too many records."""
+        labels = len(self.label.domain)
+        joints: list[tuple[Location, list[list[int]] | None]] = [(("joint",), attribute.joint)]
+        joints += [(("maskings", place, "joint"), masking.joint) for place, masking in enumerate(attribute.maskings)]
+        for location, joint in joints:  # all rows of one are of equal length here
+            if joint is not None and len(joint) and len(joint[0]) != labels:
+                yield location, f"Has {len(joint[0])} columns, but the label has {labels} values"
+        # If the label's counts are inexact, so is their sum: the service decides what is plausible then.
+        if (
+            self.label.noise
+            or self.label.rounded_to
+            or (self.disclosure_control and self.disclosure_control.rounded_to)
+        ):
+            return
+        for place, masking in enumerate(attribute.maskings):
+            if masking.records is not None and masking.records > self.records:
+                yield (
+                    ("maskings", place, "records"),
+                    f"Is {masking.records}, but the entry has only {self.records} records",
+                )
 
     def _configuration_faults(self) -> Iterator[Fault]:
-        known = _known_maskings(self.attributes)
+        known = {
+            attribute.name: frozenset({IDENTITY, DROP, *(masking.id for masking in attribute.maskings)})
+            for attribute in self.attributes
+        }
+        listed, labels = self.configurations or [], len(self.label.domain)
+        if self.holdout is not None and self.holdout.unmasked is not None:
+            faults = transfer_faults(self.holdout.unmasked, self.holdout, known, labels, self.records)
+            yield from within(("holdout", "unmasked"), faults)
         if (self.configurations is None) == (self.configuration_table is None):
             yield (), "Give exactly one of `configurations` and `configuration_table`"
-        listed, labels = self.configurations or [], len(self.label.domain)
         yield from format_faults(self.format, listed, self.holdout)
-        for location, detail in configurations_faults(listed, known, labels, self.records, self.holdout):
-            yield ("configurations", *location), detail
+        faults = configurations_faults(listed, known, labels, self.records, self.holdout)
+        yield from within(("configurations",), faults)
         if self.configuration_table is not None:
-            for location, detail in table_faults(self.configuration_table, known):
-                yield ("configuration_table", *location), detail
-
-    def _holdout_faults(self) -> Iterator[Fault]:
-        yield from holdout_faults(self.holdout, self.disclosure_control)
-        if self.holdout is not None and self.holdout.unmasked is not None:
-            known, labels = _known_maskings(self.attributes), len(self.label.domain)
-            for location, detail in transfer_faults(self.holdout.unmasked, self.holdout, known, labels, self.records):
-                yield ("unmasked", *location), detail
-
-
-def _known_maskings(attributes: list[Attribute]) -> Mapping[str, frozenset[str]]:
-    """The masking ids that a configuration may name, for each attribute."""
-    return {
-        attribute.name: frozenset({IDENTITY, DROP, *(masking.id for masking in attribute.maskings)})
-        for attribute in attributes
-    }
-
-
-def _joint_widths(attribute: Attribute, labels: int) -> Iterator[Fault]:
-    """The faults of joint counts without exactly one column for each label value; all rows are of equal length here."""
-    joints: list[tuple[Location, list[list[int]] | None]] = [(("joint",), attribute.joint)]
-    joints += [(("maskings", i, "joint"), masking.joint) for i, masking in enumerate(attribute.maskings)]
-    for location, joint in joints:
-        if joint is not None and len(joint) and len(joint[0]) != labels:
-            yield location, f"Has {len(joint[0])} columns, but the label has {labels} values"
-
-
-def _too_many_records(attribute: Attribute, records: int) -> Iterator[Fault]:
-    """The faults of maskings that claim more records than the entry has."""
-    for index, masking in enumerate(attribute.maskings):
-        if masking.records is not None and masking.records > records:
-            yield ("maskings", index, "records"), f"Is {masking.records}, but the entry has only {records} records"
+            yield from within(("configuration_table",), table_faults(self.configuration_table, known))
 
 
 def read_json(body: bytes | str) -> object:
@@ -318,20 +300,21 @@ def size_faults(entry: EntryDocument) -> Iterator[Fault]:
     if entry.configuration_table is not None and len(entry.configuration_table.ids) > CONFIGURATIONS:
         given = len(entry.configuration_table.ids)
         yield ("configuration_table", "ids"), f"Has {given} items; at most {CONFIGURATIONS} are accepted"
-    yield from _terms_faults(entry.terms)
+    if entry.terms is not None and is_deeper(entry.terms, DEPTH):
+        yield ("terms",), f"Is nested more than {DEPTH} levels deep"
+    elif entry.terms is not None and (given := json_size(entry.terms)) > TERMS_LENGTH:
+        yield ("terms",), f"Has {given} bytes as JSON; at most {TERMS_LENGTH} are accepted"
     yield from tenant_faults(entry.visibility)
     yield from _too_long(entry.keywords, KEYWORD_LENGTH, "keywords")
     yield from _too_long(entry.label.domain, VALUE_LENGTH, "label", "domain")
     for index, attribute in enumerate(entry.attributes):
-        yield from _attribute_faults(attribute, ("attributes", index))
+        yield from within(("attributes", index), _size_faults(attribute))
 
 
 def refuse_too_many(attributes: object, pairs: object) -> None:
     """Refuse an entry with too many attributes or pairs before any of them is parsed.
 
-    Args:
-        attributes: the document's value, which need not be a list.
-        pairs: likewise.
+    Both are the document's values, which need not be lists.
 
     Raises:
         ValidationError: there are too many.
@@ -345,13 +328,6 @@ def _too_many(members: Mapping[str, object]) -> Iterator[Fault]:
             yield (name,), f"Has {len(items)} items; at most {_MOST[name]} are accepted"
 
 
-def _terms_faults(terms: dict[str, Any] | None) -> Iterator[Fault]:
-    if terms is not None and is_deeper(terms, DEPTH):
-        yield ("terms",), f"Is nested more than {DEPTH} levels deep"
-    elif terms is not None and (given := json_size(terms)) > TERMS_LENGTH:
-        yield ("terms",), f"Has {given} bytes as JSON; at most {TERMS_LENGTH} are accepted"
-
-
 def tenant_faults(visibility: str | VisibleTo) -> Iterator[Fault]:
     """The fault of naming too many tenants."""
     if not isinstance(visibility, str) and len(visibility.tenants) > TENANTS:
@@ -359,12 +335,12 @@ def tenant_faults(visibility: str | VisibleTo) -> Iterator[Fault]:
         yield ("visibility", "tenants"), f"Has {given} items; at most {TENANTS} are accepted. Use all instead"
 
 
-def _attribute_faults(attribute: Attribute, location: Location) -> Iterator[Fault]:
-    yield from _too_long(attribute.domain, VALUE_LENGTH, *location, "domain")
-    yield from _too_deep(attribute.discretization, *location, "discretization", "parameters")
+def _size_faults(attribute: Attribute) -> Iterator[Fault]:
+    yield from _too_long(attribute.domain, VALUE_LENGTH, "domain")
+    yield from _too_deep(attribute.discretization, "discretization", "parameters")
     for index, masking in enumerate(attribute.maskings):
-        yield from _too_long(masking.domain, VALUE_LENGTH, *location, "maskings", index, "domain")
-        yield from _too_deep(masking.function, *location, "maskings", index, "function", "parameters")
+        yield from _too_long(masking.domain, VALUE_LENGTH, "maskings", index, "domain")
+        yield from _too_deep(masking.function, "maskings", index, "function", "parameters")
 
 
 def _too_long(values: Iterable[str] | None, most: int, *location: str | int) -> Iterator[Fault]:

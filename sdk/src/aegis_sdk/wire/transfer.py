@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Self
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from aegis_sdk.wire.disclosure_control import DisclosureControl, is_multiple
-from aegis_sdk.wire.documents import LONG_OBJECT, Fault, Location, Request, fault, refuse
+from aegis_sdk.wire.documents import LONG_OBJECT, Fault, Location, Request, fault, refuse_unknown
 from aegis_sdk.wire.examples import EXAMPLE_HOLDOUT
 from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber, exact_integer
 
@@ -48,9 +48,7 @@ _SLACK = 1e-9
 
 def _measures_only(value: dict[str, Estimate]) -> dict[str, Estimate]:
     """Refuse each name that is not a measure for transfer utilities."""
-    unknown = (name for name in value if name not in ATTRIBUTE_MEASURES)
-    detail = f"An attribute has no transfer utility by this measure; use one of {', '.join(ATTRIBUTE_MEASURES)}"
-    refuse("transfer", (((name,), detail) for name in unknown))
+    refuse_unknown("transfer", value, ATTRIBUTE_MEASURES, "An attribute has no transfer utility by this measure")
     return value
 
 
@@ -125,15 +123,7 @@ def holdout_faults(holdout: Holdout | None, control: DisclosureControl | None) -
 def transfer_faults(
     transfer: Transfer, holdout: Holdout | None, attributes: Mapping[str, Any], labels: int, records: int
 ) -> Iterator[Fault]:
-    """The faults of a release's transfer utilities.
-
-    Args:
-        transfer: the transfer utilities.
-        holdout: the held-out records.
-        attributes: the entry's attributes by name.
-        labels: the number of label values.
-        records: an upper bound on the release's records.
-    """
+    """The faults of a release's transfer utilities; `records` is an upper bound on the release's records."""
     if holdout is None:
         yield (), "Transfer utilities need the entry's `holdout`"
         return
@@ -155,11 +145,7 @@ def figure_limits(measure: str, labels: int, records: int, held_out: int) -> tup
     """The lower and upper limits of a transfer utility; `docs/model.md` derives them.
 
     An additive rule may predict any number, so `joint` has no lower limit.
-
-    Args:
-        labels: the number of label values.
-        records: an upper bound on the release's records.
-        held_out: the number of held-out records.
+    `records` is an upper bound on the release's records.
     """
     if measure == "g3":
         return 0.0, 1.0

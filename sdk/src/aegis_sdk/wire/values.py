@@ -15,7 +15,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema, WrapValidator
 
-from aegis_sdk.wire.documents import Fault, fault, refuse
+from aegis_sdk.wire.documents import Fault, fault, refuse, within
 
 COUNT_MAX = 2**53 - 1
 """The largest integer up to which all JSON readers agree on every integer (RFC 8259, section 6)."""
@@ -119,15 +119,13 @@ def _text_list(value: object) -> list[str]:
 def _identifier_list(value: object) -> list[str]:
     """Return the list if all items are names; else refuse each other item."""
     values = as_list(value)
-    if not set(map(type, values)) <= {str} or not _all_identifiers(cast("list[str]", values)):
-        refuse("names", item_faults(values, identifier_fault))
+    if set(map(type, values)) <= {str}:
+        names = cast("list[str]", values)
+        lengths = {1, *map(len, names)}
+        if min(lengths) > 0 and max(lengths) <= IDENTIFIER_LENGTH and not _CONTROL.search("".join(names)):
+            return names
+    refuse("names", item_faults(values, identifier_fault))
     return cast("list[str]", values)
-
-
-def _all_identifiers(values: list[str]) -> bool:
-    """Whether every text is neither empty nor too long, and has no control characters."""
-    lengths = {1, *map(len, values)}
-    return min(lengths) > 0 and max(lengths) <= IDENTIFIER_LENGTH and not _CONTROL.search("".join(values))
 
 
 def _distinct(values: list[str]) -> list[str]:
@@ -306,7 +304,7 @@ def _checked(value: object, fault_of: FaultOf, *, least: int = 0) -> list[list[i
 
 
 def _masked_counts(value: object, _: object, info: ValidationInfo) -> list[list[int]]:
-    """Return a table of counts; negative counts need a `noise` field before the table, whether it is valid or not."""
+    """A table of counts; negative ones need a `noise` field before the table, whether it is valid or not."""
     if info.data.get("noise", ...) is None:
         return _checked(value, _masked_count_fault)
     return _checked(value, _noisy_count_fault, least=-COUNT_MAX)
@@ -315,52 +313,36 @@ def _masked_counts(value: object, _: object, info: ValidationInfo) -> list[list[
 def _probability_table(value: object) -> list[list[float]]:
     """Return the table if its cells are probabilities and its rows are of equal length; else refuse it."""
     table = _as_table(value)
-    if not _all_probabilities(table):
+    numbers = cast("list[list[float]]", table)
+    are_numbers = set(map(type, chain.from_iterable(table))) <= {int, float}
+    # The sum finds NaN, which the comparisons of min and max may miss.
+    if not are_numbers or not all(min(row) >= 0 and max(row) <= 1 and sum(row) >= 0 for row in numbers if row):
         refuse("table", _cell_faults(table, _probability_fault))
     return cast("list[list[float]]", _rectangular(table))
-
-
-def _all_probabilities(table: list[list[object]]) -> bool:
-    """Whether every cell of a table is a probability."""
-    if not set(map(type, chain.from_iterable(table))) <= {int, float}:
-        return False
-    numbers = cast("list[list[float]]", table)
-    # The sum finds NaN, which the comparisons of min and max may miss.
-    return all(min(row) >= 0 and max(row) <= 1 and sum(row) >= 0 for row in numbers if row)
 
 
 def _as_table(value: object) -> list[list[object]]:
     """Return the value if it is a list of lists; else refuse it, or each row that is not a list."""
     rows = as_list(value)
     if not set(map(type, rows)) <= {list}:
-        refuse("table", item_faults(rows, _row_fault))
+        wrong = ((index, row) for index, row in enumerate(rows) if type(row) is not list)
+        refuse("table", (((index,), f"A row is a list of numbers, not {json_name(row)}") for index, row in wrong))
     return cast("list[list[object]]", rows)
 
 
-def _row_fault(value: object) -> str | None:
-    return None if type(value) is list else f"A row is a list of numbers, not {json_name(value)}"
-
-
 def _cell_faults(table: list[list[object]], fault_of: FaultOf) -> Iterator[Fault]:
-    """The faults of the cells of a table."""
     for index, row in enumerate(table):
-        for location, detail in item_faults(row, fault_of):
-            yield (index, *location), detail
+        yield from within((index,), item_faults(row, fault_of))
 
 
 def _rectangular(table: list[list[object]]) -> list[list[object]]:
     """Return the table if its rows are of equal length; else refuse each row that is not as long as the first."""
-    if len(set(map(len, table))) > 1:
-        refuse("table", _ragged_rows(table))
+    lengths = list(map(len, table))
+    if len(set(lengths)) > 1:
+        ragged = ((index, length) for index, length in enumerate(lengths) if length != lengths[0])
+        detail = f"but the first row has {lengths[0]}"
+        refuse("table", (((index,), f"The row has {length} items, {detail}") for index, length in ragged))
     return table
-
-
-def _ragged_rows(table: list[list[object]]) -> Iterator[Fault]:
-    """A fault at each row that is not as long as the first."""
-    width = len(table[0])
-    for index, row in enumerate(table):
-        if len(row) != width:
-            yield (index,), f"The row has {len(row)} items, but the first row has {width}"
 
 
 CountTable = Annotated[list[list[Count]], instead_of_pydantic(lambda value: _checked(value, count_fault))]
