@@ -37,22 +37,33 @@ def test_what_is_offered_is_shown(aegis, named):
     assert ([each["id"] for each in listed["items"]], listed["more"]) == ([entry_id], False)
 
 
+NO_WORD = "; words are searched in name, title and keywords; for other things use --label and --attribute"
+NO_OTHER = ": the words occur, but in no entry that meets the other options"
 NOT_OFFERED = [
-    ["no such word"],
-    ["study of", "of study"],
-    ["--attribute", "height"],
-    ["--attribute", "age", "--attribute", "height"],
-    ["--license", "CC0"],
-    ["--require", "k=51"],
-    ["--require", "t=0.2"],
-    ["--require", "k=50", "--require", "t=0.3"],  # each of another configuration
+    (["no such word"], NO_WORD),
+    (["no such word", "--require", "k=51"], NO_WORD),
+    (["study of", "of study"], NO_WORD),
+    (["--attribute", "height"], NO_OTHER),
+    (["--attribute", "age", "--attribute", "height"], NO_OTHER),
+    (["--license", "CC0"], NO_OTHER),
+    (["--license", "CC0", "--require", "k=51"], NO_OTHER),
+    (["--require", "k=51"], ": of those that meet the rest, none has a configuration with k=51"),
+    (["--require", "t=0.2"], ": of those that meet the rest, none has a configuration with t=0.2"),
+    # Each of another configuration.
+    (
+        ["--require", "k=50", "--require", "t=0.3"],
+        ": of those that meet the rest, none has a configuration with k=50 and t=0.3",
+    ),
 ]
 
 
-def test_what_is_not_offered_is_not_shown(aegis, named):
-    said = "no entries; words are searched in name, title and keywords; for other things use --label and --attribute\n"
-    shown = [wanted for wanted in NOT_OFFERED if aegis("search", named[0], *wanted) != (0, said, "")]
-    assert shown == []
+def test_what_is_not_offered_is_not_shown_and_what_excludes_it_is_said(aegis, named):
+    said = [(wanted, aegis("search", named[0], *wanted)) for wanted, _ in NOT_OFFERED]
+    assert said == [(wanted, (0, f"no entries{why}\n", "")) for wanted, why in NOT_OFFERED]
+
+
+def test_without_words_none_are_blamed(aegis, named):
+    assert aegis("search", "--label", named[0]) == (0, "no entries\n", "")
 
 
 def test_an_unknown_criterion_is_said(aegis):

@@ -62,7 +62,7 @@ _ALL: Final = 1 - 1e-9
 
 
 class Share(float):
-    """A share with a text in percent: `0 %` and `100 %` only for exactly nothing and all."""
+    """A share with a text in percent: `0 %` and `100 %` only for exactly nothing and all, `> 100 %` for little more."""
 
     def __str__(self) -> str:
         if 0 < self < _TENTH_OF_A_PERCENT:
@@ -70,14 +70,19 @@ class Share(float):
         if 1 - _TENTH_OF_A_PERCENT / 2 <= self < _ALL:
             return "> 99.9 %"
         digits = 3 if abs(self) >= 0.1 else 2  # noqa: PLR2004 - two digits suffice
-        return f"{float(f'{100 * self:.{digits}g}'):,g} %"
+        return self._beyond(f"{float(f'{100 * self:.{digits}g}') + 0.0:,g} %")
 
     @property
     def whole(self) -> str:
         """The share in whole percent, or `< 1 %` and `> 99 %`."""
         if 0 < self < _PERCENT:
             return "< 1 %"
-        return "> 99 %" if 1 - _PERCENT / 2 <= self < _ALL else f"{100 * self:,.0f} %"
+        if -_PERCENT / 2 <= self < 0:
+            return "> -1 %"
+        return "> 99 %" if 1 - _PERCENT / 2 <= self < _ALL else self._beyond(f"{100 * self + 0.0:,.0f} %")
+
+    def _beyond(self, text: str) -> str:
+        return "> 100 %" if text == "100 %" and self > 2 - _ALL else text
 
 
 def share_with_limits(value: float, low: float, high: float) -> str | None:

@@ -26,6 +26,9 @@ SHARES = [
     (0.99999, "> 99.9 %"),
     (0.5, "50 %"),
     (12.5, "1,250 %"),
+    (1 + 1e-12, "100 %"),
+    (1.0004, "> 100 %"),
+    (1.006, "101 %"),
 ]
 parts = st.floats(0, 1)
 
@@ -47,6 +50,19 @@ def test_rounding_turns_no_part_into_all_or_nothing(part):
         digits = float(said.strip("<> %")) / 100
         half = 0.005 + 1e-12  # of a percent; an exact tie, as 12.5 %, lies there but for a bit of its float
         assert digits <= part if said[0] == ">" else part <= digits if said[0] == "<" else abs(digits - part) <= half
+
+
+@given(st.floats(1, 1.02))
+def test_more_than_all_is_not_said_to_be_all(share):
+    assume(share == 1 or share > 1 + 1e-8)
+    for said in (str(Share(share)), Share(share).whole):
+        assert (said == "100 %") == (share == 1)
+        assert float(said.strip("> %")) / 100 <= share + (0 if said[0] == ">" else 0.005 + 1e-12)
+
+
+def test_less_than_nothing_is_not_said_to_be_nothing():
+    assert [Share(share).whole for share in (-0.004, -0.006, -0.0)] == ["> -1 %", "-1 %", "0 %"]
+    assert str(Share(-0.0)) == "0 %"
 
 
 @given(st.lists(parts, min_size=3, max_size=3))

@@ -1,10 +1,10 @@
 """Entries in the catalogue: listing, search, visibility, sign-off and deletion."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice, starmap
-from typing import Annotated, Literal, TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Annotated, Literal
 
 import typer
 from pydantic import ValidationError
@@ -14,7 +14,7 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.options import EntryIdArgument, JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
 from aegis_sdk.reading import Alone, configurations_of, promises_of, seen_by, share_alone, shown, some, verdict_in_words
-from aegis_sdk.wire import PRIVACY_CRITERIA, EntryHead, Head, Visibility, VisibleTo, faults_of
+from aegis_sdk.wire import PRIVACY_CRITERIA, EntryHead, Head, Visibility, VisibleTo, faults_of, stricter
 
 _COLUMNS = ("id", "name", "label", "version", "tenant", "visible to")
 _TITLE = 60
@@ -138,24 +138,15 @@ def delete(
     with Client() as client:
         head = client.entry(entry_id)
         if not yes:
-            _ask_to_delete(head)
+            entry = f"{shown(head.name)} ({head.id}), version {head.version} and all earlier ones, with their advice"
+            typer.echo(f"Delete {entry}? [y/N] ", nl=False, err=True)
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                raise AegisError("nothing was deleted")
         client.delete(entry_id)
     if as_json:
         print_json({"id": head.id, "name": head.name})
     else:
         typer.echo(f"deleted {shown(head.name)} ({head.id})")
-
-
-def _ask_to_delete(head: Head) -> None:
-    """Ask for confirmation.
-
-    Raises:
-        AegisError: The answer is not yes.
-    """
-    entry = f"{shown(head.name)} ({head.id}), version {head.version} and all earlier ones, with their advice"
-    typer.echo(f"Delete {entry}? [y/N] ", nl=False, err=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise AegisError("nothing was deleted")
 
 
 _NAMES = 6
@@ -181,18 +172,19 @@ def search(
 
     Shows the label and the attributes of each entry, and how many of its configurations have the required privacy.
     """
-    wanted = _Wanted(tuple(words or ()), tuple(attribute or ()), _required(require))
+    wanted = _Wanted(tuple(words or ()), tuple(attribute or ()), requirements_of(require))
+    for name in wanted.require.keys() - PRIVACY_CRITERIA.keys():
+        raise InputError(f"--require: {name!r} is not a privacy criterion; use one of {', '.join(PRIVACY_CRITERIA)}")
     with Client() as client:
-        heads = client.entries(wanted.query, keyword, label, license=license, **wanted.further)
-        first = [*islice(_matching(client, heads, wanted), limit + 1)]
-    matches, more = first[:limit], len(first) > limit
+        first = [*islice(wanted.matching(client, keyword, label, license), limit + 1)]
+        matches, more = first[:limit], len(first) > limit
+        lines = [line for entry in matches for line in _lines(entry, wanted)]
+        if more:
+            lines.append("and more: raise --limit, or narrow the search")
+        elif not matches:
+            lines.append(f"no entries{_why_none(client, wanted, (keyword, label, license))}")
     items = [match.model_dump(mode="json") for match in matches]
-    print_result({"items": items, "more": more}, _matches_report(matches, wanted, more=more), as_json=as_json)
-
-
-class _Further(TypedDict):
-    attribute: str | None
-    require: Mapping[str, float]
+    print_result({"items": items, "more": more}, lines, as_json=as_json)
 
 
 @dataclass(frozen=True)
@@ -201,21 +193,18 @@ class _Wanted:
     attributes: tuple[str, ...]
     require: Mapping[str, float]
 
-    @property
-    def query(self) -> str | None:
-        """The words, as the service searches for them."""
-        return " ".join(self.words) or None
-
-    @property
-    def further(self) -> "_Further":
-        """Further criteria for the service: one attribute and one promise, so that few entries are read."""
-        first = dict(islice(self.require.items(), 1))
-        return {"attribute": next(iter(self.attributes), None), "require": first}
-
-    def is_in(self, head: Head) -> bool:
-        """Whether a head contains all words."""
-        text = "\n".join([head.name, head.title, *head.keywords]).casefold()
-        return all(word.casefold() in text for word in self.words)
+    def matching(
+        self, client: Client, keyword: str | None, label: str | None, licence: str | None
+    ) -> Iterator[EntryHead]:
+        """The entries that meet all criteria. The service checks one attribute and promise, so that few are read."""
+        attribute, require = next(iter(self.attributes), None), dict(islice(self.require.items(), 1))
+        query = " ".join(self.words) or None
+        for head in client.entries(query, keyword, label, license=licence, attribute=attribute, require=require):
+            text = "\n".join([head.name, head.title, *head.keywords]).casefold()
+            if all(word.casefold() in text for word in self.words):
+                entry = client.entry(head.id)
+                if self.offered_by(entry):
+                    yield entry
 
     def offered_by(self, entry: EntryHead) -> int:
         """The number of configurations with the required privacy, of an entry with these attributes."""
@@ -224,46 +213,24 @@ class _Wanted:
             return 0
         ids = configurations_of(entry.entry_schema)
         columns = promises_of(entry.entry_schema, ids)
-        without = [None] * len(ids)
-        vouched = zip(*(columns.get(name, without) for name in self.require), strict=True)
-        return sum(map(self._is_kept, vouched)) if self.require else len(ids)
-
-    def _is_kept(self, vouched: Sequence[float | None]) -> bool:
-        """Whether a configuration that promises these numbers has the required privacy."""
-        return all(starmap(_holds, zip(self.require.items(), vouched, strict=True)))
-
-
-def _holds(required: tuple[str, float], number: float | None) -> bool:
-    name, limit = required
-    if number is None:
-        return False
-    return number >= limit if PRIVACY_CRITERIA[name] == "higher" else number <= limit
+        kept = [True] * len(ids)
+        for name, limit in self.require.items():
+            promised = columns.get(name, [None] * len(ids))
+            kept = [
+                one and number is not None and stricter(name, number, limit) == number
+                for one, number in zip(kept, promised, strict=True)
+            ]
+        return sum(kept)
 
 
-def _required(texts: list[str] | None) -> dict[str, float]:
-    required = requirements_of(texts)
-    for name in required.keys() - PRIVACY_CRITERIA.keys():
-        raise InputError(f"--require: {name!r} is not a privacy criterion; use one of {', '.join(PRIVACY_CRITERIA)}")
-    return required
-
-
-def _matching(client: Client, heads: Iterable[Head], wanted: _Wanted) -> Iterator[EntryHead]:
-    """The entries that meet all criteria, of which the service checks only some."""
-    for head in heads:
-        if wanted.is_in(head):
-            entry = client.entry(head.id)
-            if wanted.offered_by(entry):
-                yield entry
-
-
-def _matches_report(matches: Sequence[EntryHead], wanted: _Wanted, *, more: bool) -> Iterator[str]:
-    if not matches:
-        hint = "; words are searched in name, title and keywords; for other things use --label and --attribute"
-        yield f"no entries{hint if wanted.words else ''}"
-    for entry in matches:
-        yield from _lines(entry, wanted)
-    if more:
-        yield "and more: raise --limit, or narrow the search"
+def _why_none(client: Client, wanted: _Wanted, others: tuple[str | None, str | None, str | None]) -> str:
+    """What excludes every entry, as far as one criterion alone does."""
+    if wanted.require and any(replace(wanted, require={}).matching(client, *others)):
+        required = " and ".join(f"{name}={limit:g}" for name, limit in wanted.require.items())
+        return f": of those that meet the rest, none has a configuration with {required}"
+    if wanted.words and not any(replace(wanted, attributes=(), require={}).matching(client, None, None, None)):
+        return "; words are searched in name, title and keywords; for other things use --label and --attribute"
+    return ": the words occur, but in no entry that meets the other options" if wanted.words else ""
 
 
 def _lines(entry: EntryHead, wanted: _Wanted) -> Iterator[str]:

@@ -183,18 +183,11 @@ class EntryDocument(CheckedRequest):
             if joint is not None and len(joint) and len(joint[0]) != labels:
                 yield location, f"Has {len(joint[0])} columns, but the label has {labels} values"
         # If the label's counts are inexact, so is their sum: the service decides what is plausible then.
-        if (
-            self.label.noise
-            or self.label.rounded_to
-            or (self.disclosure_control and self.disclosure_control.rounded_to)
-        ):
-            return
-        for place, masking in enumerate(attribute.maskings):
+        rounded = self.label.rounded_to or (self.disclosure_control and self.disclosure_control.rounded_to)
+        for place, masking in enumerate(attribute.maskings if self.label.noise is None and not rounded else ()):
             if masking.records is not None and masking.records > self.records:
-                yield (
-                    ("maskings", place, "records"),
-                    f"Is {masking.records}, but the entry has only {self.records} records",
-                )
+                detail = f"Is {masking.records}, but the entry has only {self.records} records"
+                yield ("maskings", place, "records"), detail
 
     def _configuration_faults(self) -> Iterator[Fault]:
         known = {
