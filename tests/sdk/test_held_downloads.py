@@ -95,6 +95,14 @@ def test_what_is_read_again_is_no_progress(tmp_path, then):
     assert asked == 4  # the first was progress
 
 
+def test_a_refused_link_leaves_no_empty_file(tmp_path):
+    refused = b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"
+    assert given_up(repeat((refused, b"")), tmp_path / "t.part")[0] == 1
+    assert not (tmp_path / "t.part").exists()
+    given_up(repeat((refused, b"")), tmp_path / "t.part", begun=CONTENT[:7])
+    assert (tmp_path / "t.part").read_bytes() == CONTENT[:7]
+
+
 @pytest.mark.parametrize("digits", [19, 5_000])
 def test_numbers_that_no_file_can_have_are_refused(tmp_path, digits):
     told = partial(f"bytes {'1' * digits}-15/200000")

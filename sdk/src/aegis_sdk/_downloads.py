@@ -237,7 +237,12 @@ def _alone(part: Path) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise DownloadError(f"{part}: another process is writing to it") from None
-        yield
+        try:
+            yield
+        except BaseException:
+            if not part.stat().st_size:  # nothing arrived, so there is nothing to resume
+                part.unlink()
+            raise
 
 
 def _opened(part: Path, mode: str) -> IO[bytes]:

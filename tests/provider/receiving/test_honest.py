@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from aegis_provider import load_plan
+from aegis_provider.cli.receive import verify_delivery
 from aegis_provider.control import LaplaceNoise, MinimumCell, RandomRounding
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.masking.registry import FUNCTIONS
@@ -13,7 +14,7 @@ from aegis_provider.privacy import PrivacyTable
 from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.table import open_table
 from tests.for_each import for_each
-from tests.provider.receiving.delivering import Provider
+from tests.provider.receiving.delivering import Provider, delivery_of
 
 CONTROLS = {
     "exact": {"exact": True},
@@ -206,3 +207,14 @@ def test_the_records_that_are_left_out_are_as_many_as_declared(folder):
     provider = Provider(folder, folder / "t.csv", plan, exact=True)
     missing = provider.verified("c").comparison.missing
     assert missing.least == missing.most == plan.configurations[0].suppressed
+
+
+def test_the_report_tells_rounded_numbers_and_promises_that_cannot_be_measured(folder):
+    provider = Provider(folder, folder / "t.csv", suppressing(folder, cells=False))
+    path, request = provider.delivered("c")
+    promised = {"k": 4.0, "beta": 9.0, "epsilon": 1.0}
+    told = delivery_of(path, "c", request.delivery.records, promised)
+    evidence = provider.evidence("c")
+    lines = verify_delivery(path, told, evidence, None).lines
+    assert any(line.endswith(f", {evidence.suppressed} are declared, rounded to a multiple of 3") for line in lines)
+    assert "promised, but not measured here: beta-likeness (beta = 9), differential privacy (epsilon = 1)" in lines

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from aegis_provider.check import NOTHING, RAW, Interval
+from aegis_provider.cli.release import frontier_rows
 from aegis_provider.report.model import Terms, TextTable
 from aegis_provider.report.rendering import markdown_lines, render_page
 from aegis_provider.workflow import Card
@@ -93,6 +94,9 @@ def test_the_frontier_stands_between_the_table_as_it_is_and_nothing_shared():
     ]
     assert "gradient boosting predicts" in table.caption
     assert "or more: that is the best found" in table.caption
+    assert [kept for _, kept in frontier_rows(CARD)] == [
+        "90 %", "80 %, at most 84 % possible", "0.3 % or more", "nothing was found",
+    ]  # fmt: skip
     proven = replace(CARD, frontier=CARD.frontier[:1])
     assert "or more" not in table_of(proven, "required").caption
 

@@ -12,7 +12,15 @@ from aegis_provider.receiving.verification import Measured, Verified, verify
 from aegis_sdk.cli.group import LocalVerification
 from aegis_sdk.cli.terminal import aligned, progress_bar, say, warn
 from aegis_sdk.reading import number, shown
-from aegis_sdk.wire import LARGEST_DIFFERENCES, LONGEST_REASON, DataRequest, DeliveryVerdict, Difference, Evidence
+from aegis_sdk.wire import (
+    LARGEST_DIFFERENCES,
+    LONGEST_REASON,
+    DataRequest,
+    DeliveryVerdict,
+    Difference,
+    DisclosureControl,
+    Evidence,
+)
 
 _SHOWN: Final = 10
 _LONG: Final = 40
@@ -106,8 +114,11 @@ def _left_out(verified: Verified, evidence: Evidence) -> str:
     missing, declared = verified.comparison.missing, evidence.suppressed
     missed = f"{missing.least:,}" if missing.least == missing.most else f"{missing.least:,} to {missing.most:,}"
     said = "the entry does not say how many may be" if declared is None else f"{declared:,} are declared"
-    if declared is None and verified.comparison.left_out.is_nothing:
+    if declared is None and not verified.comparison.left_out.most:
         said = "none is declared"
+    if declared and evidence.disclosure_control is not None:
+        base = DisclosureControl(**evidence.disclosure_control).rounded_to
+        said += "" if base is None else f", rounded to a multiple of {base}"
     return f"records: {verified.records:,}; {missed} left out by the published counts, {said}"
 
 
@@ -120,6 +131,11 @@ def _measured(verified: Verified) -> Iterator[str]:
         named = ", ".join(shown(name) for name in privacy.quasi_identifiers)
         k = number(privacy.k_by_all, 6)
         yield f"the provider says that only {named} identify people; by all but the label, k = {k}"
+    if unmeasured := [name for name in privacy.promised if name not in privacy.reached]:
+        named = ", ".join(
+            f"{CRITERIA[name].word} ({name} = {number(privacy.promised[name], 6)})" for name in unmeasured
+        )
+        yield f"promised, but not measured here: {named}"
     if privacy.undecided:
         names = [f"{name} (promised: {number(privacy.promised[name], 6)})" for name in privacy.undecided]
         yield f"not decided: {', '.join(names)}; {privacy.reason}"

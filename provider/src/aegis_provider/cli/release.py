@@ -163,7 +163,7 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
         yield from aligned(("trained on", "AUC", "95 % interval"), models)
         yield from () if isinstance(released.findings.check, str) else released.findings.check.notes
         yield ""
-    yield from aligned(("required", "keeps"), list(_choices(card)))
+    yield from aligned(("required", "keeps"), list(frontier_rows(card)))
     yield ""
     if card.comparison is not None:
         from aegis_provider.workflow.generating import HEADER, compared_in_words, rows_of
@@ -187,9 +187,12 @@ def _models(card: Card) -> Iterator[tuple[str, str, str]]:
             yield name, f"{measured.auc:.3f}", f"{measured.low:.3f} to {measured.high:.3f}"
 
 
-def _choices(card: Card) -> Iterator[tuple[str, str]]:
+def frontier_rows(card: Card) -> Iterator[tuple[str, str]]:
+    """Yield each requirement of the frontier, and what its best configuration keeps."""
+    from aegis_provider.workflow.card_report import possible
+
     for choice in card.frontier:
-        yield choice.in_words, "nothing was found" if choice.kept is None else str(Share(choice.kept))
+        yield choice.in_words, "nothing was found" if choice.kept is None else f"{Share(choice.kept)}{possible(choice)}"
 
 
 def apply(

@@ -192,11 +192,6 @@ class Range:
     least: int
     most: int
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether only 0 is possible."""
-        return self.most == 0
-
 
 def suppressed_in(evidence: Evidence, name: str) -> Range:
     """Return how many records, or cells, a configuration may suppress according to its entry.
@@ -317,7 +312,7 @@ class Comparison:
         stars = {
             name: int(self.delivered.stars(name, placing, self.labels).sum()) for name, placing in self.placings.items()
         }
-        if may_be.is_nothing and not any(stars.values()):
+        if not may_be.most and not any(stars.values()):
             return
         if may_be.least <= sum(stars.values()) <= may_be.most:
             yield Part(1)
@@ -381,7 +376,7 @@ class Comparison:
             return "noise"
         if slack.off_by:
             return "rounded"
-        return "equal" if self.left_out.is_nothing and not stars else "left_out"
+        return "equal" if not self.left_out.most and not stars else "left_out"
 
     def _label_name(self, place: int) -> str:
         return names_of(self.evidence.label.domain, self.labels.groups, place)

@@ -38,7 +38,7 @@ def choices(card: Card) -> Iterator[Part]:
             if cells
             else {}
         ),
-        "keeps": ["100 %", *(f"{kept_in_words(each.kept)}{_possible(each)}" for each in card.frontier), "0 %"],
+        "keeps": ["100 %", *(f"{kept_in_words(each.kept)}{possible(each)}" for each in card.frontier), "0 %"],
         **({"keeps, by models": ["100 %", *map(_by_models, card.frontier), "0 %"]} if models else {}),
     }
     rows = list(zip(*columns.values(), strict=True))
@@ -56,7 +56,7 @@ def _counted(number: int | None) -> str:
     return _NONE if number is None else f"{number:,}"
 
 
-def _possible(choice: CardChoice) -> str:
+def possible(choice: CardChoice) -> str:
     """Return how much another configuration may keep, unless this one is proven optimal."""
     if choice.kept is None or choice.proven:
         return ""
@@ -77,7 +77,7 @@ def _caption(card: Card, *, models: bool) -> str:
     return "; ".join(
         [
             kept,
-            *([unproven] if any(_possible(choice) == " or more" for choice in card.frontier) else []),
+            *([unproven] if any(possible(choice) == " or more" for choice in card.frontier) else []),
             *([predicted] if models else []),
             *([f"records left out: rounded to a multiple of {card.rounded_to}"] if card.rounded_to else []),
             f"{_NONE}: none, not in the plan, or not measured",
