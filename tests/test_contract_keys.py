@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from aegis_sdk import wire
 
 ROOT = Path(__file__).parents[1]
-PLACES = ("app/entries", "app/advice", "app/requests", "advisor/src")
+PLACES = ("app/entries", "app/advice", "app/requests", "advisor/src", "provider/src/aegis_provider/handover")
 ROOTS = (wire.EntryDocument, wire.AdviceRequest, wire.Advice, wire.CoarseAdvice, wire.DataRequest)
 
 _ROWS = "an answer is stored and sent as JSON, since a ranking can be long"
@@ -31,6 +31,9 @@ LEFT = {
     "app/requests/pages/new_request.py": (7, "members that a form gives, not yet checked"),
     "app/requests/service/data_requests.py": (5, _ROWS),
     "app/requests/store.py": (1, "columns of a row"),
+    "provider/src/aegis_provider/handover/agent.py": (7, "keys of a file of rules"),
+    "provider/src/aegis_provider/handover/fulfilling.py": (1, "a release card is any JSON object"),
+    "provider/src/aegis_provider/handover/storage.py": (1, "the size of an object, as obstore says it"),
 }
 
 

@@ -7,6 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final, Literal
@@ -14,7 +17,7 @@ from typing import Any, Final, Literal
 from aegis_provider.errors import OutputError
 from aegis_provider.handover.fulfilling import Task, fulfil
 from aegis_provider.handover.leasing import LEASED, SECONDS, InUseError, abandon, work_folder
-from aegis_provider.handover.storage import Storage, ends_soon, pause, relink, storage_at
+from aegis_provider.handover.storage import Storage, pause, relink, storage_at
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import holds
@@ -27,6 +30,7 @@ from aegis_sdk.reading import promises_of
 from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequestHead, GrantLimit
 
 ANY: Final = "any"
+_CHOICES: Final = ("escape_formulas", "accept_unique", "accept_identifiers")
 
 
 @dataclass(frozen=True)
@@ -86,10 +90,6 @@ class Policy:
     tables: Mapping[str, PlannedTable]
     rules: tuple[Rule, ...]
 
-    def rule_for(self, request: DataRequestHead, vouched: Mapping[str, float]) -> Rule | None:
-        """Return the first rule that permits a request; `None` if a person has to decide."""
-        return next((rule for rule in self.rules if rule.fits(request, vouched)), None)
-
 
 def load_policy(path: Path) -> Policy:
     """Read a policy file, and the plans that it names. Paths are relative to its folder.
@@ -117,9 +117,7 @@ def _storage(fields: Mapping[str, Element]) -> Storage:
 
 
 def _planned_table(element: Element) -> PlannedTable:
-    fields = element.fields(
-        "table", "plan", optional=("delimiter", "format", "escape_formulas", "accept_unique", "accept_identifiers")
-    )
+    fields = element.fields("table", "plan", optional=("delimiter", "format", *_CHOICES))
     table = fields["table"].text()
     ending = fields["format"].one_of("csv", "parquet") if "format" in fields else "csv"
     return PlannedTable(
@@ -127,9 +125,7 @@ def _planned_table(element: Element) -> PlannedTable:
         load_plan(fields["plan"].file()),
         fields["delimiter"].character() if "delimiter" in fields else None,
         ".parquet" if ending == "parquet" else ".csv",
-        "escape_formulas" in fields and fields["escape_formulas"].one_of("true", "false") == "true",
-        "accept_unique" in fields and fields["accept_unique"].one_of("true", "false") == "true",
-        "accept_identifiers" in fields and fields["accept_identifiers"].one_of("true", "false") == "true",
+        **{name: name in fields and fields[name].one_of("true", "false") == "true" for name in _CHOICES},
     )
 
 
@@ -167,9 +163,15 @@ def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
     # A plan may exist for the current version of an entry only, so stale requests are left.
     advised = service.requests.list("advised", side="provider")
     waiting = [request for request in advised if request.entry.name in policy.tables and not request.stale]
-    vouched = _Vouched(service)
+
+    @cache
+    def schema_of(entry_id: str, version: int) -> Mapping[str, Any]:
+        return service.entry(entry_id, version).entry_schema
+
     for request in reversed(waiting):
-        rule = policy.rule_for(request, vouched.of(request))
+        columns = promises_of(schema_of(request.entry.id, request.entry.version), [request.configuration or ""])
+        vouched = {name: number for name, (number,) in columns.items() if number is not None}
+        rule = next((rule for rule in policy.rules if rule.fits(request, vouched)), None)
         if rule is None:
             continue
         try:
@@ -179,28 +181,13 @@ def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
             continue  # its tenant has reached the limit, or somebody else was faster
 
 
-class _Vouched:
-    """The promises of entries for their configurations; each version is read once."""
-
-    def __init__(self, service: Client) -> None:
-        self._service = service
-        self._schemas: dict[tuple[str, int], Mapping[str, Any]] = {}
-
-    def of(self, request: DataRequestHead) -> Mapping[str, float]:
-        """Return the promises for the configuration of a request, by criterion."""
-        version = request.entry.id, request.entry.version
-        if version not in self._schemas:
-            self._schemas[version] = self._service.entry(*version).entry_schema
-        columns = promises_of(self._schemas[version], [request.configuration or ""])
-        return {name: number for name, (number,) in columns.items() if number is not None}
-
-
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 SHORTEST_PAUSE: Final = 5.0
 
 RELINKING: Final = 3600.0
 """Seconds between searches for expiring links."""
+_SOON: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -224,7 +211,7 @@ class _Failures:
     """The number of consecutive failures of a request, and the time of the next try."""
 
     number: int = 0
-    not_before: float = 0.0
+    not_before: float = -inf
 
 
 @dataclass
@@ -253,7 +240,8 @@ class Agent:
             for request in approve(self.service, self.policy):
                 yield Event("approved", request, request.configuration or "")
             for request in reversed([*self.service.requests.list("approved", side="provider")]):
-                if request.entry.name in self.policy.tables and self._is_due(request):
+                is_due = self._failures.get(request.id, _Failures()).not_before <= self.clock()
+                if request.entry.name in self.policy.tables and is_due:
                     yield from self._fulfilled(request)
             self._tidy()
             yield from self._relinked()
@@ -273,7 +261,9 @@ class Agent:
 
     def _relink(self, request: DataRequestHead) -> Iterator[Event]:
         try:
-            if not ends_soon(self.service.requests.get(request.id)):
+            delivery = self.service.requests.get(request.id).delivery
+            ends = None if delivery is None else delivery.expires_at
+            if ends is None or ends >= datetime.now(UTC) + _SOON:
                 return
             relink(self.service, request.id, self.policy.storage)
         except AegisError as error:
@@ -298,10 +288,6 @@ class Agent:
     def rest(self) -> float:
         """The seconds until the next round, growing while the service does not respond."""
         return pause(self._silent, SHORTEST_PAUSE)
-
-    def _is_due(self, request: DataRequestHead) -> bool:
-        failures = self._failures.get(request.id)
-        return failures is None or failures.not_before <= self.clock()
 
     def _fulfilled(self, request: DataRequestHead) -> Iterator[Event]:
         planned = self.policy.tables[request.entry.name]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +22,16 @@ from aegis_provider.errors import (
     shortened,
 )
 from aegis_provider.files import digest_of
-from aegis_provider.handover.leasing import LEASED, SECONDS, Held, InUseError, abandon, leased, masked_file, work_folder
+from aegis_provider.handover.leasing import (
+    LEASED,
+    MASKED,
+    SECONDS,
+    Held,
+    InUseError,
+    abandon,
+    leased,
+    work_folder,
+)
 from aegis_provider.handover.storage import CSV_ENDING, MEDIA_TYPES, Storage, file_name
 from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_provider.privacy import CRITERIA, columns_of
@@ -39,7 +48,15 @@ from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
 from aegis_sdk._links import link_faults
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, generated_of, maskings_of, promises_of, read_together_line
-from aegis_sdk.wire import LARGEST_CARD, SUPPRESSED, DataRequest, DeliveryDescriptor, EntryDocument, faults_of
+from aegis_sdk.wire import (
+    LARGEST_CARD,
+    SUPPRESSED,
+    DataRequest,
+    DeliveryDescriptor,
+    EntryDocument,
+    EntryHead,
+    faults_of,
+)
 
 _NAMED: Final = 3
 """Maximum number of undecided places to name."""
@@ -130,27 +147,34 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         OutputError: The table cannot be written or uploaded.
         AegisError: The service does not respond, or refuses.
     """
-    _refuse_exact_card(task)
-    _refuse_link(task, storage)
-    request = task.service.requests.get(task.request_id)
-    _refuse_unapproved(request, storage, work)
-    vouched = refuse_other(task.service, request, task.plan)
-    _refuse_other_card(task, request)
-    with leased(task.service, request.id, task.lease_seconds) as lease, work_folder(work, request.id) as folder:
-        with _nothing_if_refused(folder):
-            masked = _masked(task, request, folder, vouched)
-            alone = _refuse_unique(task, request, masked)
-            _refuse_read_together(task, request, folder.file(masked.file))
-        lease.refuse_if_lost()
-        delivered = _delivered(task, request, storage, folder, masked, lease)
-        return Fulfilled(delivered, masked, alone, _removed(folder))
-
-
-def _refuse_exact_card(task: Task) -> None:
     if task.card is not None and not is_public(task.card):
         raise PlanError(
             "the release card has exact numbers, for you only; deliver the card.json of a release by this version"
         )
+    _refuse_link(task, storage)
+    request = task.service.requests.get(task.request_id)
+    _refuse_unapproved(request, storage, work)
+    _refuse_other_card(task, request)
+    head = task.service.entry(request.entry.id, request.entry.version)
+    entry = EntryDocument.model_validate(task.service.summaries(request.entry.id, request.entry.version))
+    vouched = refuse_other(head, entry, request, task.plan)
+    with leased(task.service, request.id, task.lease_seconds) as lease, work_folder(work, request.id) as folder:
+        try:
+            masked = _masked(task, request, folder, vouched)
+            alone = _refuse_unique(task, head, request, masked)
+            if masked.checked is not None and not head.accepted_small_counts:  # a generated table shows no records
+                _refuse_read_together(task, entry, request.configuration or "", folder.file(masked.file))
+        except (EntryError, IdentifierError, PromiseError, SmallCountsError, UniqueRecordsError):
+            folder.remove()  # after other failures, the next run reuses the masked table
+            raise
+        if lease.lost.is_set():
+            raise ServiceError("the lease was lost: another program fulfils the request, or it has changed")
+        delivered = _delivered(task, request, storage, folder, masked, lease)
+        try:
+            folder.remove()
+        except OutputError as error:
+            return Fulfilled(delivered, masked, alone, f"{error}; the masked table is still there")
+        return Fulfilled(delivered, masked, alone)
 
 
 def _refuse_link(task: Task, storage: Storage) -> None:
@@ -181,7 +205,15 @@ def _refuse_unapproved(request: DataRequest, storage: Storage, work: Path) -> No
     raise ServiceError(f"request {request.id} is {request.state}; only an approved one can be fulfilled")
 
 
-def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | None:
+def _refuse_other_card(task: Task, request: DataRequest) -> None:
+    about = None if task.card is None else task.card.get("configuration")
+    if task.card is not None and about != request.configuration:
+        raise PlanError(
+            f"the release card is about {about!r}, but {request.configuration!r} was approved; leave it out"
+        )
+
+
+def _refuse_unique(task: Task, head: EntryHead, request: DataRequest, masked: Masked) -> Alone | None:
     """Return how many records are alone on all columns that the table shares.
 
     Raises:
@@ -189,8 +221,7 @@ def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | 
     """
     if (checked := masked.checked) is None:
         return None
-    entry = task.service.entry(request.entry.id, request.entry.version).entry_schema
-    shares = {**Alone.of(entry).shares, request.configuration or "": checked.alone.share}
+    shares = {**Alone.of(head.entry_schema).shares, request.configuration or "": checked.alone.share}
     alone = told_alone(task.plan, shares, request.configuration)
     if alone.is_much(offered=False) and not task.accept_unique:
         raise UniqueRecordsError(f"{alone.line()}. It is not delivered; mask more, or accept that: {ACCEPT_UNIQUE}")
@@ -199,21 +230,15 @@ def _refuse_unique(task: Task, request: DataRequest, masked: Masked) -> Alone | 
     return alone
 
 
-def _refuse_read_together(task: Task, request: DataRequest, masked: Path) -> None:
+def _refuse_read_together(task: Task, entry: EntryDocument, configuration: str, masked: Path) -> None:
     """Refuse a table if it and the entry together give away counts of 1 to 4 that the table does not show.
-    Exact published counts mean that small ones may be known. Generated tables show no records.
+    Exact published counts mean that small ones may be known.
 
     Raises:
         SmallCountsError: They do.
         MachineError: That could not be decided in time. The entry may be fine, so the table stays.
         EntryError: The entry does not count the records of the table.
     """
-    entry_id, version, configuration = request.entry.id, request.entry.version, request.configuration or ""
-    if task.plan.generated_table(configuration) is not None:
-        return
-    if task.service.entry(entry_id, version).accepted_small_counts:
-        return
-    entry = EntryDocument.model_validate(task.service.summaries(entry_id, version))
     with open_table(task.table, delimiter=task.delimiter, memory_limit=task.memory_limit) as source:
         separator = source.delimiter or ","  # as written
     with (
@@ -232,33 +257,6 @@ def _refuse_read_together(task: Task, request: DataRequest, masked: Path) -> Non
         raise SmallCountsError(f"{read_together_line(verdict, mend)}. It is not delivered")
 
 
-@contextmanager
-def _nothing_if_refused(folder: Folder) -> Iterator[None]:
-    """Remove the masked table if it is refused; after other failures, the next run reuses it."""
-    try:
-        yield
-    except (EntryError, IdentifierError, PromiseError, SmallCountsError, UniqueRecordsError):
-        folder.remove()
-        raise
-
-
-def _removed(folder: Folder) -> str:
-    """Remove the folder of a delivered request; return the reason of any failure."""
-    try:
-        folder.remove()
-    except OutputError as error:
-        return f"{error}; the masked table is still there"
-    return ""
-
-
-def _refuse_other_card(task: Task, request: DataRequest) -> None:
-    about = None if task.card is None else task.card.get("configuration")
-    if task.card is not None and about != request.configuration:
-        raise PlanError(
-            f"the release card is about {about!r}, but {request.configuration!r} was approved; leave it out"
-        )
-
-
 def _masked(task: Task, request: DataRequest, folder: Folder, vouched: Mapping[str, float]) -> Masked:
     """Mask the table, unless it is masked already."""
     generated = task.plan.generated_table(request.configuration or "")
@@ -272,7 +270,7 @@ def _masked(task: Task, request: DataRequest, folder: Folder, vouched: Mapping[s
         "escape_formulas": task.escape_formulas,
         "accept_identifiers": task.accept_identifiers,
     }
-    file = masked_file(ending)
+    file = f"{MASKED}{ending}"
 
     def work() -> Masked:
         output = folder.file(file)
@@ -387,10 +385,7 @@ def _delivered(
         raise
 
 
-Json = Mapping[str, Any]
-
-
-def refuse_other(service: Client, request: DataRequest, plan: Plan) -> dict[str, float]:
+def refuse_other(head: EntryHead, entry: EntryDocument, request: DataRequest, plan: Plan) -> dict[str, float]:
     """Refuse a plan from which the approved version of the entry was not made.
 
     Returns:
@@ -399,15 +394,13 @@ def refuse_other(service: Client, request: DataRequest, plan: Plan) -> dict[str,
     Raises:
         ServiceError: The digest of the entry's version differs.
         PlanError: The plan masks differently from the entry.
-        AegisError: The service does not respond, or refuses.
     """
     entry_id, version = request.entry.id, request.entry.version
-    head = service.entry(entry_id, version)
     if head.digest != request.entry.digest:
         raise ServiceError(
             f"entry {entry_id}: version {version} is {head.digest}, but {request.entry.digest} was requested"
         )
-    difference = next(_differences(head.entry_schema, request.configuration or "", plan), None)
+    difference = next(_differences(entry, head.entry_schema, request.configuration or "", plan), None)
     if difference is not None:
         raise PlanError(
             f"{plan.source}: {difference}; use the plan that version {version} of {shortened(request.entry.name)} was "
@@ -418,14 +411,14 @@ def refuse_other(service: Client, request: DataRequest, plan: Plan) -> dict[str,
     return {name: number for name, number in vouched.items() if number is not None}
 
 
-def _differences(entry: Json, configuration: str, plan: Plan) -> Iterator[str]:
-    if entry["label"]["name"] != plan.label:
-        yield f"its label is {shortened(plan.label)}, but {shortened(entry['label']['name'])} was published"
-    if generated_of(entry, configuration) is not None:
+def _differences(entry: EntryDocument, schema: Mapping[str, Any], configuration: str, plan: Plan) -> Iterator[str]:
+    if entry.label.name != plan.label:
+        yield f"its label is {shortened(plan.label)}, but {shortened(entry.label.name)} was published"
+    if generated_of(schema, configuration) is not None:
         if plan.generated_table(configuration) is None:
             yield f"it offers no generated table {configuration!r}"
         return
-    published = maskings_of(entry, configuration)
+    published = maskings_of(schema, configuration)
     mine = plan.configuration(configuration).maskings
     for name in mine.keys() | published.keys():
         of_plan, of_entry = mine.get(name, DROP), published.get(name, DROP)
@@ -434,15 +427,17 @@ def _differences(entry: Json, configuration: str, plan: Plan) -> Iterator[str]:
     yield from _other_functions(entry, published, plan)
 
 
-def _other_functions(entry: Json, maskings: Mapping[str, str], plan: Plan) -> Iterator[str]:
+def _other_functions(entry: EntryDocument, maskings: Mapping[str, str], plan: Plan) -> Iterator[str]:
     """Yield the masking functions that differ, ignoring parameters that the entry leaves out."""
-    of_entry = {(each["name"], one["id"]): one["function"] for each in entry["attributes"] for one in each["maskings"]}
+    of_entry = {(attribute.name, one.id): one.function for attribute in entry.attributes for one in attribute.maskings}
     of_plan = {(attribute.name, one.id): one.function for attribute in plan.attributes for one in attribute.maskings}
     for place in maskings.items():
         if place[1] in (IDENTITY, DROP):
             continue
         published, mine = of_entry[place], of_plan[place]
+        if published is None:
+            continue
         parameters = json.loads(json.dumps(mine.parameters()))
-        others = [name for name, value in published["parameters"].items() if parameters.get(name) != value]
-        if published["name"] != mine.name or others:
+        others = [name for name, value in published.parameters.items() if parameters.get(name) != value]
+        if published.name != mine.name or others:
             yield f"masking {place[1]!r} of {shortened(place[0])} is not the one that was published"

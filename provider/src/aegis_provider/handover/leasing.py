@@ -37,15 +37,6 @@ class Held:
     id: str
     lost: Event = field(default_factory=Event)
 
-    def refuse_if_lost(self) -> None:
-        """Stop if the lease was lost.
-
-        Raises:
-            ServiceError: Another program fulfils the request, or it can no longer be fulfilled.
-        """
-        if self.lost.is_set():
-            raise ServiceError("the lease was lost: another program fulfils the request, or it has changed")
-
 
 @contextmanager
 def leased(service: Client, request_id: str, seconds: int = SECONDS) -> Iterator[Held]:
@@ -81,7 +72,7 @@ def _renew(service: Client, request_id: str, seconds: int, held: Held, done: Eve
             continue  # the next try may succeed
 
 
-_MASKED = "masked"
+MASKED = "masked"
 
 
 class InUseError(ServiceError):
@@ -126,11 +117,6 @@ def _lock(path: Path, descriptor: int) -> None:
         raise in_use
 
 
-def masked_file(ending: str) -> str:
-    """Return the name of the masked table in its folder."""
-    return f"{_MASKED}{ending}"
-
-
 def abandon(folder: Folder, request: DataRequest, storage: Storage) -> None:
     """Remove the masked table of a request that can no longer be fulfilled, and its upload.
 
@@ -138,7 +124,7 @@ def abandon(folder: Folder, request: DataRequest, storage: Storage) -> None:
         OutputError: The folder cannot be removed.
     """
     delivered = None if request.delivery is None else request.delivery.sha256
-    for file in folder.path.glob(f"{_MASKED}.*"):
+    for file in folder.path.glob(f"{MASKED}.*"):
         if (sha256 := digest_of(file)) != delivered:
             with suppress(OutputError):  # the storage may be unreachable; the file was not delivered
                 storage.remove(file_name(request.id, sha256, file.suffix))

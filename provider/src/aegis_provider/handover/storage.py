@@ -5,7 +5,7 @@ not repeated.
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -48,62 +48,6 @@ if TYPE_CHECKING:
 SCHEMES: Final = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl")
 
 _RETRIES: Final = 10
-
-
-class Bucket(Protocol):
-    """The operations of a bucket that deliveries need."""
-
-    def size(self, name: str) -> int | None:
-        """Return the size of an object in bytes; `None` if it does not exist."""
-
-    def put(self, name: str, parts: Iterable[bytes], media_type: str) -> None:
-        """Upload an object in parts, which are retried separately. It appears whole or not at all."""
-
-    def remove(self, name: str) -> None:
-        """Remove an object if it exists."""
-
-    def signed(self, name: str, length: timedelta) -> str:
-        """Return a presigned link to an object, which expires after `length`."""
-
-
-def opened_bucket(place: str) -> Bucket:
-    """Return the bucket at a URL.
-
-    Raises:
-        OutputError: The URL or the configuration in the environment is invalid.
-        AegisError: obstore is not installed.
-    """
-    with needs_extra("storage"):
-        from obstore.store import from_url  # noqa: PLC0415 - an extra
-    with _failures(place):
-        store = from_url(place, retry_config={"max_retries": _RETRIES})
-        return _ObjectStore(place, cast("AzureStore | GCSStore | S3Store", store))
-
-
-class _ObjectStore:
-    def __init__(self, place: str, store: "AzureStore | GCSStore | S3Store") -> None:
-        self._place, self._store = place, store
-
-    def size(self, name: str) -> int | None:
-        with _failures(self._place):
-            try:
-                return self._store.head(name)["size"]
-            except FileNotFoundError:
-                return None
-
-    def put(self, name: str, parts: Iterable[bytes], media_type: str) -> None:
-        with _failures(self._place):
-            self._store.put(name, iter(parts), attributes={"Content-Type": media_type}, use_multipart=True)
-
-    def remove(self, name: str) -> None:
-        with _failures(self._place):
-            self._store.delete(name)
-
-    def signed(self, name: str, length: timedelta) -> str:
-        import obstore  # noqa: PLC0415 - an extra
-
-        with _failures(self._place):
-            return obstore.sign(self._store, "GET", name, length)
 
 
 @contextmanager
@@ -164,6 +108,7 @@ def storage_at(place: str, link: str | None = None) -> Storage:
 
     Raises:
         InputError: The place is not one of these, or a link is missing.
+        OutputError: The URL of a bucket, or the configuration in the environment, is invalid.
         AegisError: The extra `storage` is not installed.
     """
     scheme = _scheme(place)
@@ -172,7 +117,11 @@ def storage_at(place: str, link: str | None = None) -> Storage:
     if scheme in SCHEMES:
         if link is not None:
             raise InputError(f"--link is for directories and web servers; {scheme} links are presigned")
-        return _Signed(place, opened_bucket(place))
+        with needs_extra("storage"):
+            from obstore.store import from_url  # noqa: PLC0415 - an extra
+        with _failures(place):
+            store = from_url(place, retry_config={"max_retries": _RETRIES})
+        return _Bucket(place, cast("AzureStore | GCSStore | S3Store", store))
     if scheme in ("http", "https"):
         return _WebServer(place.rstrip("/"), (link or _without_login(place)).rstrip("/"))
     if "://" in place:
@@ -232,25 +181,36 @@ class _Directory:
 
 
 @dataclass(frozen=True)
-class _Signed:
+class _Bucket:
     """A bucket or container with presigned links."""
 
     place: str
-    bucket: Bucket
+    store: "AzureStore | GCSStore | S3Store"
 
     def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
         if self.size(name) != file.stat().st_size:
-            self.bucket.put(name, read(file, progress), media_type)
+            with _failures(self.place):  # parts are retried separately; the object appears whole or not at all
+                parts = read(file, progress)
+                self.store.put(name, parts, attributes={"Content-Type": media_type}, use_multipart=True)
         return self.link(name)
 
     def size(self, name: str) -> int | None:
-        return self.bucket.size(name)
+        with _failures(self.place):
+            try:
+                return self.store.head(name)["size"]
+            except FileNotFoundError:
+                return None
 
     def link(self, name: str) -> Link:
-        return Link(url=self.bucket.signed(name, LINK_TIME), expires_at=datetime.now(UTC) + LINK_TIME)
+        import obstore  # noqa: PLC0415 - an extra
+
+        with _failures(self.place):
+            url = obstore.sign(self.store, "GET", name, LINK_TIME)
+        return Link(url=url, expires_at=datetime.now(UTC) + LINK_TIME)
 
     def remove(self, name: str) -> None:
-        self.bucket.remove(name)
+        with _failures(self.place):
+            self.store.delete(name)
 
 
 @dataclass(frozen=True)
@@ -261,10 +221,14 @@ class _WebServer:
     address: str
 
     def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
-        url = f"{self.url}/{quote(name)}"
-        if self.size(name) == file.stat().st_size:
-            return self.link(name)
-        retried(lambda: self._sent(url, file, media_type, progress), _may_pass)
+        size = file.stat().st_size
+        headers = {"Content-Type": media_type, "Content-Length": str(size)}
+
+        def send() -> None:
+            _asked("PUT", f"{self.url}/{quote(name)}", content=read(file, progress), headers=headers)
+
+        if self.size(name) != size:
+            retried(send, lambda error: isinstance(error, _TransferError))
         return self.link(name)
 
     def size(self, name: str) -> int | None:
@@ -276,11 +240,6 @@ class _WebServer:
 
     def remove(self, name: str) -> None:
         _asked("DELETE", f"{self.url}/{quote(name)}", missing=True)
-
-    @staticmethod
-    def _sent(url: str, file: Path, media_type: MediaType, progress: Progress) -> None:
-        headers = {"Content-Type": media_type, "Content-Length": str(file.stat().st_size)}
-        _asked("PUT", url, content=read(file, progress), headers=headers)
 
 
 def _asked(method: str, url: str, *, missing: bool = False, **sent: Any) -> httpx.Response:  # noqa: ANN401 - as httpx
@@ -304,10 +263,6 @@ def _asked(method: str, url: str, *, missing: bool = False, **sent: Any) -> http
 
 class _TransferError(OutputError):
     """A failed upload that may succeed on a retry."""
-
-
-def _may_pass(error: Exception) -> bool:
-    return isinstance(error, _TransferError)
 
 
 def read(file: Path, progress: Progress) -> Iterator[bytes]:
@@ -351,9 +306,6 @@ def retried(work: Callable[[], Result], may_pass: Callable[[Exception], bool], t
     return work()
 
 
-SOON: Final = timedelta(days=1)
-
-
 def relink(service: Client, request_id: str, storage: Storage) -> DataRequest:
     """Renew the link of a delivered request to the same file, and return the request.
 
@@ -372,9 +324,3 @@ def relink(service: Client, request_id: str, storage: Storage) -> DataRequest:
         raise OutputError(f"{name}: {there}; name the place that it was delivered to")
     link = storage.link(name)
     return service.requests.relink(request_id, link.url, link.expires_at)
-
-
-def ends_soon(request: DataRequest) -> bool:
-    """Return whether the link to a delivered table expires within a day, or has expired."""
-    expires_at = None if request.delivery is None else request.delivery.expires_at
-    return expires_at is not None and expires_at < datetime.now(UTC) + SOON
