@@ -1,6 +1,6 @@
 """Whether the release of a combination of choices meets the requirement."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import DistinctRecords
-from aegis_provider.counting.counts import Counts, Partition, Places
+from aegis_provider.counting.counts import Counts, Places
 from aegis_provider.errors import PlanError
 from aegis_provider.privacy import CRITERIA, Classes, breaks, classes_of
 from aegis_provider.processes import Progress
@@ -48,10 +48,14 @@ class ClassCounter:
             masked: The place of each value's masked value, for sensitive attributes that are masked.
         """
         groups = tuple(
-            tuple(_narrow(partition, _codes(records, choice.attribute)) for partition in choice.partitions)
+            tuple(
+                partition.groups.astype(np.min_scalar_type(partition.size))[_codes(records, choice.attribute)]
+                for partition in choice.partitions
+            )
             for choice in lattice.choices
         )
-        mappings = [masked.get(name, np.arange(_values(records, name))) for name in sensitive]
+        values_of = dict(zip(records.columns, map(len, records.domains), strict=True))
+        mappings = [masked.get(name, np.arange(values_of[name])) for name in sensitive]
         values = [
             (mapping[_codes(records, name)], int(mapping.max()) + 1)
             for name, mapping in zip(sensitive, mappings, strict=True)
@@ -77,19 +81,17 @@ class ClassCounter:
         """Return (rows,) the number of each row's class, and an exclusive upper bound of these numbers."""
         keys, size = np.zeros(len(self.counts), dtype=np.int64), 1
         room = _LARGEST_KEY >> (self._row_bits + max(_bits(values) for _, values in self.sensitive))
-        for groups, number in self._chosen(node):
+        for choice, groups, place in zip(self.lattice.choices, self.groups, node, strict=True):
+            number = choice.partitions[place].size
+            if number == 1:
+                continue
             if size * number > room:
                 occurring, keys = np.unique(keys, return_inverse=True)
                 size = len(occurring)
             keys *= number
-            keys += groups
+            keys += groups[place]
             size *= number
         return keys, size
-
-    def _chosen(self, node: Node) -> Iterator[tuple[NDArray[Any], int]]:
-        for choice, groups, place in zip(self.lattice.choices, self.groups, node, strict=True):
-            if choice.partitions[place].size > 1:
-                yield groups[place], choice.partitions[place].size
 
     def _classes(self, keys: Keys, size: int, column: Places, values: int) -> tuple[Counts, Counts]:
         """Return (classes,) the records of each class, and its number of values of a sensitive attribute."""
@@ -133,18 +135,9 @@ def _codes(records: DistinctRecords, name: str) -> Places:
     return records.codes[:, records.columns.index(name)]
 
 
-def _values(records: DistinctRecords, name: str) -> int:
-    return len(records.domains[records.columns.index(name)])
-
-
 def _bits(values: int) -> int:
     """Return the number of bits for the places of this many values."""
     return (values - 1).bit_length()
-
-
-def _narrow(partition: Partition, codes: Places) -> NDArray[Any]:
-    """(rows,) The group of each, in the narrowest integer type."""
-    return partition.groups.astype(np.min_scalar_type(partition.size))[codes]
 
 
 def _changes(sorted_values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -191,7 +184,12 @@ class Evaluation:
 
     def holds(self, node: Node) -> bool:
         """Return whether the records in classes that break the requirement are few enough to suppress."""
-        return self.holds_counts(node) and (not self._others or self._broken(node) <= self.suppressed)
+        if not self.holds_counts(node):
+            return False
+        if not self._others:
+            return True
+        classes = self.classes(node)
+        return int(classes.sizes[breaks(classes, self.require)].sum()) <= self.suppressed
 
     def holds_counts(self, node: Node) -> bool:
         """Check only `k` and `l`. This is monotone and faster than `holds`, and true wherever `holds` is true."""
@@ -209,10 +207,6 @@ class Evaluation:
     @property
     def _others(self) -> frozenset[str]:
         return frozenset(self.require) - _COUNTED
-
-    def _broken(self, node: Node) -> int:
-        classes = self.classes(node)
-        return int(classes.sizes[breaks(classes, self.require)].sum())
 
     @cached_property
     def _counter(self) -> ClassCounter:

@@ -18,7 +18,7 @@ from aegis_provider.counting.counts import Places
 from aegis_provider.processes import Progress, begun
 from aegis_provider.search.evaluation import Evaluation, decided, is_decidable
 from aegis_provider.search.lattice import Node
-from aegis_provider.search.utility import Numbers, Step, Utility
+from aegis_provider.search.utility import Step, Utility
 
 _PARTS: Final = 1000
 
@@ -133,15 +133,6 @@ class Exploration:
             self.evaluated += 1
         return self._known[node]
 
-    def alone(self) -> "Exploration":
-        """Return the same exploration with a clock of its own, for another process."""
-        return replace(self, clock=self.clock.alone())
-
-    def learn(self, other: "Exploration") -> None:
-        """Take over the results of an exploration of the same requirement."""
-        self.utilities, self.ends, self.ceiling = other.utilities, other.ends, other.ceiling
-        self.minimal, self.evaluated = other.minimal, other.evaluated
-
     def add(self, nodes: Sequence[Node]) -> None:
         """Add nodes that meet the requirement."""
         fresh = [node for node in dict.fromkeys(nodes) if node not in self.utilities]
@@ -196,9 +187,14 @@ def refined(exploration: Exploration, node: Node, random: Random | None) -> Node
 
 def _step(exploration: Exploration, node: Node, failed: set[Step], random: Random | None) -> Node | None:
     """Return the node after the step with the largest gain that still meets the requirement; `None` without one."""
-    steps = [step for step in _steps(exploration, node) if step not in failed]
+    pairs = enumerate(zip(exploration.evaluation.lattice.choices, node, strict=True))
+    every = ((axis, finer) for axis, (choice, place) in pairs for finer in choice.finer[place])
+    steps = [step for step in every if step not in failed]
     utilities = exploration.utility.refined(node, steps)
-    for place in _by_gain(utilities - exploration.utilities[node], random):
+    gains = utilities - exploration.utilities[node]
+    useful = np.flatnonzero(gains > SAME).tolist()
+    weights = {place: gains[place] * (1.0 if random is None else random.uniform(*_NOISE)) for place in useful}
+    for place in sorted(useful, key=lambda place: (-weights[place], place)):
         axis, finer = steps[place]
         reached = (*node[:axis], finer, *node[axis + 1 :])
         if exploration.holds(reached):
@@ -206,18 +202,6 @@ def _step(exploration: Exploration, node: Node, failed: set[Step], random: Rando
             return reached
         failed.add(steps[place])
     return None
-
-
-def _steps(exploration: Exploration, node: Node) -> list[Step]:
-    pairs = enumerate(zip(exploration.evaluation.lattice.choices, node, strict=True))
-    return [(axis, step) for axis, (each, place) in pairs for step in each.finer[place]]
-
-
-def _by_gain(gains: Numbers, random: Random | None) -> list[int]:
-    """Return the places of the positive gains, the largest first."""
-    useful = np.flatnonzero(gains > SAME).tolist()
-    weights = [gains[place] * (1.0 if random is None else random.uniform(*_NOISE)) for place in useful]
-    return [place for _, place in sorted(zip(weights, useful, strict=True), key=lambda pair: (-pair[0], pair[1]))]
 
 
 def _coarsened(exploration: Exploration, node: Node, random: Random) -> Node:
@@ -373,7 +357,9 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
             _explore(each, source, [node for node in seeds if each.holds(node)])
             each.clock.next()
         for exploration, explored in zip(explorations[1:], meanwhile, strict=False):
-            exploration.learn(explored())
+            other = explored()
+            exploration.utilities, exploration.ends, exploration.ceiling = other.utilities, other.ends, other.ceiling
+            exploration.minimal, exploration.evaluated = other.minimal, other.evaluated
             exploration.clock.next()
     except KeyboardInterrupt:
         interrupted = True
@@ -383,24 +369,14 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
 
 def _begun(explorations: Sequence[Exploration], source: str) -> list[Callable[[], Exploration]]:
     """Have other processes explore the first of these, if the lattice is so small that none needs seeds."""
-    are_quick = all(map(_is_quick, explorations))
+    are_quick = all(exploration.evaluation.lattice.nodes <= _QUICKLY_DECIDED for exploration in explorations)
     records = max((int(exploration.evaluation.records.counts.sum()) for exploration in explorations), default=0)
-    return begun(
-        [partial(_explored, exploration.alone(), source) for exploration in explorations if are_quick], records
-    )
+    alone = [replace(each, clock=each.clock.alone()) for each in explorations if are_quick]
+    return begun([partial(_explore, exploration, source, []) for exploration in alone], records)
 
 
-def _explored(exploration: Exploration, source: str) -> Exploration:
-    _explore(exploration, source, [])
-    return exploration
-
-
-def _is_quick(exploration: Exploration) -> bool:
-    return exploration.evaluation.lattice.nodes <= _QUICKLY_DECIDED
-
-
-def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> None:
-    """Explore one requirement until it is decided or its time is up.
+def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Exploration:
+    """Explore one requirement until it is decided or its time is up, and return the exploration.
 
     Raises:
         PlanError: The requirement takes too long to decide.
@@ -409,23 +385,19 @@ def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> No
 
     # The matrices are small, so threads would mostly wait for each other.
     with threadpool_limits(1), suppress(TimeIsUpError):
-        _explore_in_time(exploration, source, seeds)
-
-
-def _explore_in_time(exploration: Exploration, source: str, seeds: Sequence[Node]) -> None:
-    evaluation = exploration.evaluation
-    decidable = is_decidable(evaluation.lattice)
-    if evaluation.is_monotone and not exploration.holds(evaluation.lattice.top):
-        exploration.ceiling = -np.inf
-        return
-    if evaluation.is_monotone:
-        refined(exploration, evaluation.lattice.top, None)
-    if evaluation.is_monotone and not _is_quick(exploration):
-        explore_nearby(exploration, seeds)
-    if decidable or not evaluation.is_monotone:
-        explore_all(exploration, source)
-    else:
-        lower_ceiling(exploration)
+        evaluation, top = exploration.evaluation, exploration.evaluation.lattice.top
+        if evaluation.is_monotone and not exploration.holds(top):
+            exploration.ceiling = -np.inf
+            return exploration
+        if evaluation.is_monotone:
+            refined(exploration, top, None)
+        if evaluation.is_monotone and evaluation.lattice.nodes > _QUICKLY_DECIDED:
+            explore_nearby(exploration, seeds)
+        if is_decidable(evaluation.lattice) or not evaluation.is_monotone:
+            explore_all(exploration, source)
+        else:
+            lower_ceiling(exploration)
+    return exploration
 
 
 def _best(exploration: Exploration) -> list[Node]:

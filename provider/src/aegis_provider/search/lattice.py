@@ -94,10 +94,7 @@ class Choices:
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The product of the attributes' choices: a node is finer than another if it is finer in every attribute.
-
-    The bottom has the finest choice of every attribute, the top the coarsest.
-    """
+    """The product of the attributes' choices: a node is finer than another if it is finer in every attribute."""
 
     choices: tuple[Choices, ...]
 
@@ -112,22 +109,15 @@ class Lattice:
         return math.prod(self.shape)
 
     @property
-    def bottom(self) -> Node:
-        """The finest node."""
-        return (0,) * len(self.choices)
-
-    @property
     def top(self) -> Node:
         """The coarsest node."""
         return tuple(size - 1 for size in self.shape)
 
-    def finer(self, node: Node) -> Iterator[Node]:
-        """Yield the nodes that are finer by one step of one attribute."""
-        return _stepped(node, [choice.finer for choice in self.choices])
-
     def coarser(self, node: Node) -> Iterator[Node]:
         """Yield the nodes that are coarser by one step of one attribute."""
-        return _stepped(node, [choice.coarser for choice in self.choices])
+        for axis, place in enumerate(node):
+            for step in self.choices[axis].coarser[place]:
+                yield (*node[:axis], step, *node[axis + 1 :])
 
     def minimal(self, holds: NDArray[np.bool_]) -> Places:
         """(minimal nodes, attributes) The nodes that hold while no node finer by a step does, in order."""
@@ -137,12 +127,6 @@ class Lattice:
             for finer, coarser in choice.steps:
                 ours[coarser] &= ~theirs[finer]
         return np.argwhere(minimal)
-
-
-def _stepped(node: Node, steps: list[Steps]) -> Iterator[Node]:
-    for axis, place in enumerate(node):
-        for step in steps[axis][place]:
-            yield (*node[:axis], step, *node[axis + 1 :])
 
 
 _SEED = 0
@@ -195,16 +179,10 @@ class Tags:
     def tag(self, node: Node, *, holds: bool) -> None:
         """Tag a node and all coarser ones as holding, or it and all finer ones as failing."""
         pairs = zip(self.lattice.choices, node, strict=True)
-        if holds:
-            self._mark([each.follows[:, place] for each, place in pairs], HOLDS)
-        else:
-            self._mark([each.follows[place] for each, place in pairs], FAILS)
-
-    def _mark(self, chosen: Sequence[NDArray[np.bool_]], flag: int) -> None:
-        """Set a flag on a box of nodes; `chosen` has for each attribute (choices,) which choices the box includes."""
+        chosen = [each.follows[:, place] if holds else each.follows[place] for each, place in pairs]
         outer = self.flags.ndim - 1
         row: NDArray[Any] = reduce(np.multiply.outer, chosen[outer:], np.array(1, dtype=np.uint8))
-        self.flags[_box(chosen[:outer])] |= row.reshape(-1).astype(np.uint8) * np.uint8(flag)
+        self.flags[_box(chosen[:outer])] |= row.reshape(-1).astype(np.uint8) * np.uint8(HOLDS if holds else FAILS)
 
     def next_unknown(self, start: int) -> int | None:
         """Return the place of the first unknown node from `start` on, or `None` if there is none."""
@@ -220,11 +198,6 @@ class Tags:
     def node(self, place: int) -> Node:
         """Return the node at a place in the lattice's order."""
         return tuple(int(each) for each in np.unravel_index(place, self.lattice.shape))
-
-    def holding(self) -> NDArray[np.bool_]:
-        """Return which nodes are known to hold, as an array of the lattice's shape."""
-        holding: NDArray[np.bool_] = self.flags == HOLDS
-        return holding.reshape(self.lattice.shape)
 
 
 def _box(chosen: Sequence[NDArray[np.bool_]]) -> tuple[Any, ...]:
@@ -263,20 +236,18 @@ def search(
     Args:
         progress: Called with the number of nodes passed and the number of all nodes.
     """
-    tags, orders = Tags.of(lattice), _orders(len(lattice.choices))
+    random, axes = Random(_SEED), len(lattice.choices)  # noqa: S311 - no secret
+    tags, orders = (
+        Tags.of(lattice),
+        cycle([random.sample(range(axes), axes) for _ in range(_ORDERS)]),
+    )  # any path will do
     evaluated, place = 0, tags.next_unknown(0)
     while place is not None:
         path = _path(tags, tags.node(place), orders)
         evaluated += _bisect(tags, path, holds)
         progress(place, lattice.nodes)
         place = tags.next_unknown(place)
-    return Decision(tags.holding(), evaluated)
-
-
-def _orders(axes: int) -> Iterator[Sequence[int]]:
-    """Cycle endlessly through some random orders of the axes: any path will do."""
-    random = Random(_SEED)  # noqa: S311 - no secret
-    return cycle([random.sample(range(axes), axes) for _ in range(_ORDERS)])
+    return Decision((tags.flags == HOLDS).reshape(lattice.shape), evaluated)
 
 
 def _path(tags: Tags, node: Node, orders: Iterator[Sequence[int]]) -> list[Node]:

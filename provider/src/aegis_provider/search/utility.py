@@ -106,22 +106,18 @@ class UtilityCounts:
 
     def utility(self, measure: Measure) -> Utility:
         """Return the utility by a measure."""
-        return self._utility(measure, self._options, self.others)
+        return self._joint(self._options, self.others) if measure.is_joint else self.mean(measure)
 
     def unmasked(self, measure: Measure) -> float:
         """Return the utility of the unmasked table, rare values merged (`whole_values`)."""
         names = [name for name in (*self._options, *self.others) if name != self.label]
-        utility = self._utility(measure, {}, {name: self.whole[name] for name in names})
+        whole = {name: self.whole[name] for name in names}
+        utility = self._joint({}, whole) if measure.is_joint else self._mean(measure, {}, whole)
         return float(utility.score(np.zeros((1, 0), dtype=np.intp))[0][0]) if names else 0.0
 
     def mean(self, measure: Measure) -> MeanUtility:
         """Return the mean over the attributes of a measure of each alone."""
         return self._mean(measure, self._options, self.others)
-
-    def _utility(
-        self, measure: Measure, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]
-    ) -> Utility:
-        return self._joint(options, others) if measure.is_joint else self._mean(measure, options, others)
 
     def _joint(self, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]) -> JointUtility:
         maskings = {**options, **{name: (other,) for name, other in others.items()}}
