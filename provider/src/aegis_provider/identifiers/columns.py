@@ -45,7 +45,7 @@ _OLDEST, _SPAN = 65, 35
 
 def identifies(values: Values) -> str | None:
     """Return why a column identifies persons, in one short sentence without numbers or values, or `None`."""
-    judges = (_contents, _numbers, _birth_dates, _names, _addresses, _free_text, _codes, _named, _numbers_of_people)
+    judges = (_contents, _numbers, _birth_dates, _names, _addresses, _free_text, _codes, _named)
     return next((reason for judge in judges if (reason := judge(values))), None)
 
 
@@ -136,15 +136,12 @@ def _addresses(values: Values) -> str | None:
     for pattern, what in ((_ADDRESS, "contains postal addresses"), (_PLACE, "contains places on the map")):
         if values.share(pattern.search) >= _MOST:
             return what
-    return "contains postal addresses" if _are_houses(values) else None
-
-
-def _are_houses(values: Values) -> bool:
-    """Return whether values are many different words followed by numbers, like street addresses."""
+    # Many different words followed by numbers, like street addresses.
     houses = [match for text in values.texts if (match := _HOUSE.fullmatch(text))]
     streets = {match["street"] for match in houses}
     is_own = values.records_per_value < 6 and values.distinct >= 50
-    return is_own and len(houses) >= _NEARLY_ALL * len(values.texts) and len(streets) >= 0.3 * len(houses)
+    are_houses = is_own and len(houses) >= _NEARLY_ALL * len(values.texts) and len(streets) >= 0.3 * len(houses)
+    return "contains postal addresses" if are_houses else None
 
 
 def _free_text(values: Values) -> str | None:
@@ -172,19 +169,14 @@ def _codes(values: Values) -> str | None:
     is_shared = values.records_per_value > 2
     if header.is_place or header.is_day or (header.is_thing and is_shared) or _are_quantities(values):
         return None
-    if _are_users(values):
+    is_own = values.records_per_value < 1.5 and values.share(_USER.fullmatch) >= _NEARLY_ALL
+    if is_own and values.share(is_made_of_names) >= 0.4:
         return "contains names of users"
     if values.share(_HASH.fullmatch) >= _NEARLY_ALL and values.share(_DIGIT.search) >= _MOST:
         return "contains long random codes"
     is_word = values.share(_CODE.fullmatch) >= _NEARLY_ALL
     has_digits = values.share(re.compile(r"\d.*\d").search) >= _NEARLY_ALL
     return _word_codes(values) if is_word and has_digits else None
-
-
-def _are_users(values: Values) -> bool:
-    """Return whether values are nearly unique words made of names."""
-    is_own = values.records_per_value < 1.5 and values.share(_USER.fullmatch) >= _NEARLY_ALL
-    return is_own and values.share(is_made_of_names) >= 0.4
 
 
 def _word_codes(values: Values) -> str | None:
@@ -194,22 +186,18 @@ def _word_codes(values: Values) -> str | None:
     is_random = len(shapes) > 0.3 * len(values.texts) and min(map(len, values.texts)) >= 8
     if is_random and values.records_per_value <= 50:
         return "contains random codes"
-    if values.records_per_value <= 12 and values.distinct >= 50 and len(shapes) <= 3 and _is_numbered(values):
-        return "contains numbered codes that few records share"
-    return None
+    if values.records_per_value > 12 or values.distinct < 50 or len(shapes) > 3:
+        return None
+    numbers = sorted({int(digits) for text in values.texts if (digits := "".join(filter(str.isdigit, text)))})
+    is_dense = len(numbers) >= _MOST * (numbers[-1] - numbers[0] + 1)
+    is_numbered = is_dense or min(sum(map(str.isdigit, text)) for text in values.texts) >= 6
+    return "contains numbered codes that few records share" if is_numbered else None
 
 
 def _are_quantities(values: Values) -> bool:
     """Return whether the values are amounts or times; unlike codes, numbers do not begin with 0."""
     has_zeros = values.share(re.compile(r"0\d+").fullmatch) > 0.02
     return values.share(is_quantity) >= _NEARLY_ALL and not has_zeros
-
-
-def _is_numbered(values: Values) -> bool:
-    """Return whether the codes differ only in a number that is long or covers most of a range."""
-    numbers = sorted({int(digits) for text in values.texts if (digits := "".join(filter(str.isdigit, text)))})
-    is_dense = len(numbers) >= _MOST * (numbers[-1] - numbers[0] + 1)
-    return is_dense or min(sum(map(str.isdigit, text)) for text in values.texts) >= 6
 
 
 def _integer_codes(values: Values) -> str | None:
@@ -247,23 +235,18 @@ def _is_even(values: Values, digits: Sequence[str]) -> bool:
 
 
 def _named(values: Values) -> str | None:
-    """Judge columns named like identifiers, if few records share a value."""
-    header = values.header
-    if values.distinct <= _FEW_VALUES or not header.is_identifier or values.kind in {"boolean", "date", "number"}:
+    """Judge columns named like identifiers, if few records share a value, and those named like numbers of customers,
+    patients or members, however many do.
+    """
+    header, is_integer = values.header, values.kind == "integer"
+    if values.distinct <= _FEW_VALUES:
         return None
-    if values.records_per_value > 20 or header.is_measure or header.is_thing:
-        return None
-    if values.kind == "integer" and values.records_per_value > 8 and not _is_dense(values):
-        return None
-    return "its name and its values say that it identifies people"
-
-
-def _numbers_of_people(values: Values) -> str | None:
-    """Judge columns named like numbers of customers, patients or members, however many records share a value."""
-    is_numbered = values.kind == "integer" or (values.kind == "string" and values.share(_DIGIT.search) >= _NEARLY_ALL)
-    if values.distinct <= _FEW_VALUES or not values.header.is_number_of_people or not is_numbered:
-        return None
-    return "its name and its values say that it identifies people"
+    is_shared = values.records_per_value > 20 or (is_integer and values.records_per_value > 8 and not _is_dense(values))
+    is_other = header.is_measure or header.is_thing or values.kind in {"boolean", "date", "number"}
+    is_identifier = header.is_identifier and not is_shared and not is_other
+    if not is_identifier and header.is_number_of_people:
+        is_identifier = is_integer or (values.kind == "string" and values.share(_DIGIT.search) >= _NEARLY_ALL)
+    return "its name and its values say that it identifies people" if is_identifier else None
 
 
 def _is_dense(values: Values) -> bool:

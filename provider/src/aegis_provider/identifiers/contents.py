@@ -35,21 +35,6 @@ _DATES: Final = (
 )
 
 
-def is_iban(text: str) -> bool:
-    """Return whether a text is an IBAN, by its check digits."""
-    from stdnum import iban  # noqa: PLC0415 - takes longer than most commands need
-
-    return bool(iban.is_valid(text, check_country=False))
-
-
-def has_spanish_letter(text: str) -> bool:
-    """Return whether a Spanish identity number has the right letter."""
-    from stdnum.es import dni, nie  # noqa: PLC0415 - see above
-
-    bare = text.replace("-", "")
-    return bool(dni.is_valid(bare) or nie.is_valid(bare))
-
-
 def has_luhn(text: str) -> bool:
     """Return whether the digits have a valid Luhn check digit, as in card numbers."""
     digits = [int(digit) for digit in re.sub(r"\D", "", text)]
@@ -105,12 +90,12 @@ def _validator(module: str) -> Callable[[str], bool]:
         return lambda text: "-" in text and validate(text)
     if width is None:
         return validate
-    return lambda text: _has_width(text, width) and validate(text.zfill(width) if text.isdigit() else text)
 
+    def is_valid(text: str) -> bool:
+        is_wide_enough = width - 2 <= sum(map(str.isdigit, text)) <= width + 2
+        return is_wide_enough and validate(text.zfill(width) if text.isdigit() else text)
 
-def _has_width(text: str, width: int) -> bool:
-    digits = sum(map(str.isdigit, text))
-    return width - 2 <= digits <= width + 2
+    return is_valid
 
 
 #: The digits of numbers that may begin with zeros, which are lost when read as numbers.
@@ -197,11 +182,13 @@ _DATED_NATIONAL: Final = r"\b\d{6}(?:\d{2})?[\-+A]\d{3}[\dA-Y]\b|\b\d{6}-\d{7}\b
 
 
 def _ibans_in(text: str) -> Iterator[str]:
-    """Yield the IBANs in a text; the text after one may resemble a part of it."""
+    """Yield the IBANs in a text, by their check digits; the text after one may resemble a part of it."""
+    from stdnum import iban  # noqa: PLC0415 - takes longer than most commands need
+
     for match in re.finditer(_IBAN, text):
         groups = match[0].split(" ")
         starts = (" ".join(groups[:number]) for number in range(len(groups), 0, -1))
-        yield from islice(filter(is_iban, starts), 1)
+        yield from islice((start for start in starts if iban.is_valid(start, check_country=False)), 1)
 
 
 def _is_phone(text: str) -> bool:
@@ -211,7 +198,12 @@ def _is_phone(text: str) -> bool:
 
 
 def _is_national(text: str) -> bool:
-    return not _SPANISH.fullmatch(text) or has_spanish_letter(text)
+    if not _SPANISH.fullmatch(text):
+        return True
+    from stdnum.es import dni, nie  # noqa: PLC0415 - see above
+
+    bare = text.replace("-", "")
+    return bool(dni.is_valid(bare) or nie.is_valid(bare))  # by its letter
 
 
 def _is_ip(text: str) -> bool:

@@ -35,23 +35,22 @@ def _list(name: str) -> frozenset[str]:
 
 
 @cache
-def _first() -> frozenset[str]:
-    return _list("first") - _list("ordinary")
-
-
-@cache
-def _last() -> frozenset[str]:
-    return _list("last") - _list("ordinary")
+def _unambiguous(name: str) -> frozenset[str]:
+    return _list(name) - _list("ordinary")
 
 
 def is_first(word: str) -> bool:
     """Return whether a normalised word is a common and nearly unambiguous first name."""
-    return word in _first() or ("-" in word and all(part in _first() for part in word.split("-")))
+    return word in _unambiguous("first") or (
+        "-" in word and all(part in _unambiguous("first") for part in word.split("-"))
+    )
 
 
 def is_last(word: str) -> bool:
     """Return whether a normalised word is a common and nearly unambiguous surname."""
-    return word in _last() or ("-" in word and any(part in _last() for part in word.split("-")))
+    return word in _unambiguous("last") or (
+        "-" in word and any(part in _unambiguous("last") for part in word.split("-"))
+    )
 
 
 # Endings of surnames, to recognise those missing from the lists.
@@ -79,7 +78,8 @@ def names_in(text: str) -> Iterator[str]:
         if place <= taken:
             continue
         after = _next_name(words, plain, place)
-        if after is None or not _adjoin(text, words, place):
+        between = text[words[place].end() : words[place + 1].start()]
+        if after is None or len(between) > 3 or not set(between) <= set(" .,\u00a0"):
             continue
         if _is_titled(words, plain, place, after) or _is_person(words, plain, place, after):
             taken = after
@@ -92,11 +92,6 @@ def _next_name(words: Sequence[re.Match[str]], plain: Sequence[str], place: int)
         if plain[after] not in _list("particles") and len(plain[after]) > (1 if words[after][0][0] < "\u0250" else 0):
             return after
     return None
-
-
-def _adjoin(text: str, words: Sequence[re.Match[str]], place: int) -> bool:
-    between = text[words[place].end() : words[place + 1].start()]
-    return len(between) <= 3 and set(between) <= set(" .,\u00a0")
 
 
 def _is_capitalised(word: str) -> bool:
@@ -166,13 +161,17 @@ def is_made_of_names(word: str) -> bool:
 
 
 def _is_name(word: str) -> bool:
-    return word in _first() or word in _last()
+    return word in _unambiguous("first") or word in _unambiguous("last")
 
 
 def are_names(texts: Sequence[str], *, is_named_so: bool = False, records_per_value: float = 1) -> bool:
     """Return whether most of these distinct texts are names of persons."""
     split = [[normalised(word) for word in _WORD.findall(text)] for text in texts]
-    shaped = [words for text, words in zip(texts, split, strict=True) if _is_shaped(text, words)]
+    shaped = [
+        words
+        for text, words in zip(texts, split, strict=True)
+        if 1 <= len(words) <= 6 and not re.search(r"[\d@\\_:;+=<>%$&]", text)
+    ]
     if len(shaped) < 0.8 * len(texts) or not shaped:
         return False
     number = len(shaped)
@@ -192,10 +191,6 @@ def are_names(texts: Sequence[str], *, is_named_so: bool = False, records_per_va
     if number >= 100 and records_per_value < 1.5 and known >= 0.2:
         return True  # nearly unique, unlike towns and trades
     return number >= 8 and (known >= 0.5 or (known >= 0.25 and likely >= 0.6) or asian >= 0.8)
-
-
-def _is_shaped(text: str, words: Sequence[str]) -> bool:
-    return 1 <= len(words) <= 6 and not re.search(r"[\d@\\_:;+=<>%$&]", text)
 
 
 def _has_both(words: Sequence[str]) -> bool:

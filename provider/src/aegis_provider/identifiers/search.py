@@ -76,22 +76,13 @@ def _in_any_cell(table: Table, values: Values) -> str | None:
     """Search the values that `values.texts` lacks for contents."""
     if values.kind != "string" or values.distinct <= len(values.sample):
         return None
-    for texts in texts_of(table, values.name):
+    reading, distinct = table.reading(values.name), table.keys([values.name]).distinct()
+    for batch in table.engine.stream(distinct.select(v0=reading.text(distinct["v0"])), _RECORDS_PER_BATCH):
+        texts = reading.canonical(batch.column(0))
         for kind, place, found in contents_of(texts):
             if kind not in BY_CHANCE or len(found) < len(texts[place].as_py().strip()):
                 return f"contains {CONTENTS[kind].plural} in some records"
     return None
-
-
-def texts_of(table: Table, name: str) -> Iterator[pa.Array]:
-    """Yield the distinct texts of a column, some thousand at a time.
-
-    Raises:
-        TableError: The table cannot be read.
-    """
-    reading, values = table.reading(name), table.keys([name]).distinct()
-    for batch in table.engine.stream(values.select(v0=reading.text(values["v0"])), _RECORDS_PER_BATCH):
-        yield reading.canonical(batch.column(0))
 
 
 def _one_to_one(table: Table, columns: Sequence[Values], reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -264,7 +255,13 @@ def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
         raise _no_records(table)
     few = [name for place, name in enumerate(names) if seen[f"distinct{place}"] <= _SAMPLED]
     whole = dict(zip(few, table.values(few), strict=True)) if few else {}
-    return [_column(table, name, seen, place, whole.get(name)) for place, name in enumerate(names)]
+    columns = []
+    for place, name in enumerate(names):
+        sample = _sampled(whole[name].to_pylist(), is_text=False) if name in whole else _sample(table, name)
+        numbers, extent = seen.get(f"numbers{place}", 0), seen.get(f"extent{place}")
+        known, distinct = seen[f"known{place}"], int(seen[f"distinct{place}"])
+        columns.append(Values(name, seen["n"], known, distinct, numbers, extent, sample))
+    return columns
 
 
 def _type(table: Table, name: str) -> Any:  # noqa: ANN401 - Ibis has no types
@@ -277,12 +274,6 @@ def _is_typed_number(dtype: Any) -> bool:  # noqa: ANN401 - see above
 
 def _no_records(table: Table) -> TableError:
     return TableError(f"{table.name}: the table has no records")
-
-
-def _column(table: Table, name: str, seen: dict[str, Any], place: int, whole: pa.Array | None) -> Values:
-    sample = _sample(table, name) if whole is None else _sampled(whole.to_pylist(), is_text=False)
-    numbers, extent = seen.get(f"numbers{place}", 0), seen.get(f"extent{place}")
-    return Values(name, seen["n"], seen[f"known{place}"], int(seen[f"distinct{place}"]), numbers, extent, sample)
 
 
 def _sample(table: Table, name: str) -> tuple[str, ...]:

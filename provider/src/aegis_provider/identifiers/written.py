@@ -87,7 +87,11 @@ class Replayed:
             parts = zip(columns, words, contents_of_each(words), strict=True)
             for name, (different, *found) in zip(mine, parts, strict=True):
                 if name in own and len(own[name][1]) < _MOST_VALUES:
-                    own[name][1].update(_listable(different, own[name][0]))
+                    is_note = own[name][0] == _NOTES  # of notes, only distinctive ones: not `ok`
+                    texts = (
+                        text for text in different.to_pylist() if text and text.strip().lower() not in MISSING_CODES
+                    )
+                    own[name][1].update(_plain(text) for text in texts if not is_note or _TELLING.fullmatch(text))
                 whole = wholes.get(name)
                 for what, value in _identifying(different, None if whole == _NOTES else whole, *found):
                     of_kind = values.setdefault(what, set())
@@ -105,7 +109,9 @@ class Replayed:
         """Return the kind of a column's own values that a masked value lists, such as `names of persons`, if any."""
         what, values = self.own.get(name, ("", set[str]()))
         parts = {_plain(part) for part in text.split(_TOGETHER)}
-        return what if values and not (values.isdisjoint(parts) and values.isdisjoint(_worded(text))) else None
+        # Bare numbers may be ends of intervals, which identify nobody.
+        worded = (run for run in _runs(text) if any(map(str.isalpha, run)))
+        return what if values and not (values.isdisjoint(parts) and values.isdisjoint(worded)) else None
 
     def refuse(self, texts: Iterable[str], what: str) -> None:
         """Refuse to write texts if one contains a value.
@@ -222,13 +228,10 @@ def texts_of_entry(entry: EntryDocument) -> dict[str, list[str]]:
 
 
 def _counts(kind: str, content: str, text: str) -> bool:
-    return not _is_range(text) and (kind not in BY_CHANCE or len(content) < len(text.strip()))
-
-
-def _is_range(text: str) -> bool:
-    """Whether a text is a range of integers from a round one, like masked numbers: `60000-64999`."""
+    """Whether content identifies: not in a range of integers from a round one, like masked numbers: `60000-64999`."""
     ends = _RANGE.fullmatch(text)
-    return ends is not None and len(ends[1]) == len(ends[2]) and int(ends[1]) < int(ends[2])
+    is_range = ends is not None and len(ends[1]) == len(ends[2]) and int(ends[1]) < int(ends[2])
+    return not is_range and (kind not in BY_CHANCE or len(content) < len(text.strip()))
 
 
 def identifying_texts(texts: pa.Array) -> list[str]:
@@ -256,18 +259,6 @@ def _identifying(
     for kind, place, content in contents:
         if kind not in BY_CHANCE or len(content) < len(words[place].as_py()):
             yield CONTENTS[kind].plural, _plain(content)
-
-
-def _listable(texts: pa.Array, what: str) -> Iterator[str]:
-    """Yield the values of a column that its masked values must not list; for notes, only distinctive ones: not `ok`."""
-    for text in texts.to_pylist():
-        if text and text.strip().lower() not in MISSING_CODES and (what != _NOTES or _TELLING.fullmatch(text)):
-            yield _plain(text)
-
-
-def _worded(text: str) -> Iterator[str]:
-    """Yield the runs of words with a letter; bare numbers may be ends of intervals, which identify nobody."""
-    return (run for run in _runs(text) if any(map(str.isalpha, run)))
 
 
 def _plain(text: str) -> str:
