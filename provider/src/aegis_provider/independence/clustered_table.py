@@ -38,15 +38,18 @@ class Extent:
 
     def in_words(self) -> str:
         """Describe what may be published: an interval or a number of values, and the number missing."""
-        told = f"{self.distinct} value{'s' * (self.distinct != 1)}" if self.interval is None else _within(self.interval)
+        match self.interval:
+            case None:
+                told = f"{self.distinct} value{'s' * (self.distinct != 1)}"
+            case None, None:
+                told = "all values"
+            case None, below:
+                told = f"below {below}"
+            case above, None:
+                told = f"above {above}"
+            case above, below:
+                told = f"{above} to {below}"
         return f"{told}; {self.missing} missing" if self.missing else told
-
-
-def _within(interval: tuple[str | None, str | None]) -> str:
-    above, below = interval
-    if above is None or below is None:
-        return f"below {below}" if below is not None else f"above {above}" if above is not None else "all values"
-    return f"{above} to {below}"
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,8 @@ class Basis:
         if not self.is_ordered:
             yield places
             return
-        of_value = np.array([np.nan if key is None else _number(key) for key in self.domain.keys])
+        days = (key.toordinal() if isinstance(key, date) else key for key in self.domain.keys)
+        of_value = np.array([np.nan if day is None else float(day) for day in days])
         for place in np.flatnonzero(np.isinf(of_value))[:1]:
             text = shortened(self.domain.texts[place])
             raise TableError(f"column {self.column.name!r}: {text} is too large for clusters of several columns")
@@ -210,11 +214,6 @@ def _between(low: Key, high: Key) -> str:
     return str((low + high) / 2)
 
 
-def _number(key: object) -> float:
-    """Return the number of a `Decimal`, or the number of a date's day."""
-    return float(key.toordinal() if hasattr(key, "toordinal") else key)  # type: ignore[arg-type] # a Decimal
-
-
 @dataclass(frozen=True, eq=False)
 class ClusteredTable:
     """The columns to hide, the columns from which the clusters are made, and the cluster of each record.
@@ -262,11 +261,6 @@ class ClusteredTable:
         """(kept, A) The place of each value in the texts of its column."""
         return np.stack([column.codes[self.kept] for column in self.columns], axis=1)
 
-    @property
-    def dropped(self) -> int:
-        """The number of records dropped."""
-        return int(np.count_nonzero(~self.kept))
-
     def counts(self) -> IntArray:
         """(vectors, clusters) Counts of records for each combination of values of A that occurs, before masking."""
         values, vectors = distinct_rows(self.codes)
@@ -276,14 +270,14 @@ class ClusteredTable:
 
     def clusters(self) -> tuple[Cluster, ...]:
         """Return the clusters with their extents."""
-        return tuple(self._cluster(number) for number in range(int(self.cluster_of_record.max()) + 1))
-
-    def _cluster(self, number: int) -> Cluster:
-        records = np.zeros(len(self.kept), dtype=np.bool_)
-        records[self.kept] = self.cluster_of_record == number
+        clusters = []
         alone = len(self.basis) == 1 and self.basis[0].is_ordered
-        extents = tuple(basi.extent(records, in_intervals=alone) for basi in self.basis)
-        return Cluster(number + 1, int(np.count_nonzero(records)), extents)
+        for number in range(int(self.cluster_of_record.max()) + 1):
+            records = np.zeros(len(self.kept), dtype=np.bool_)
+            records[self.kept] = self.cluster_of_record == number
+            extents = tuple(basi.extent(records, in_intervals=alone) for basi in self.basis)
+            clusters.append(Cluster(number + 1, int(np.count_nonzero(records)), extents))
+        return tuple(clusters)
 
     def refuse_star(self, star: str) -> None:
         """Refuse a star that is also a value to hide, since it would be indistinguishable from a masked value.

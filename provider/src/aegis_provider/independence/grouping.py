@@ -28,7 +28,8 @@ from aegis_provider.processes import Progress
 # `matched_groups` matches every cluster to a centre, `identical_groups` makes as many groups alike as it can, and
 # `rejoined_groups` improves existing groups.
 
-#: The most sets of attributes to try, each by a sort; enough for all sets of up to ten attributes.
+#: The most sets of attributes to try, each by a sort; enough for all sets of up to ten attributes. The lower bound
+#: leaves out sets of n attributes if there are more.
 _MOST_SETS = 1 << 10
 
 #: Up to this many clusters, every cut into two sets is tried; beyond, each cluster alone and as many random halves.
@@ -110,28 +111,25 @@ def matched_groups(matchings: Matchings, steps: Steps) -> IntArray:
 
 
 def _around(matchings: Matchings, centre: int, steps: Steps) -> IntArray:
-    """(groups, u) The vectors of the groups around this centre."""
-    clusters = matchings.vectors.clusters
-    members = np.empty((matchings.vectors.groups, clusters), dtype=np.int64)
-    members[:, centre] = np.repeat(np.arange(len(matchings.vectors.values)), matchings.vectors.counts[:, centre])
-    for other in range(clusters):
-        if other != centre:
-            members[:, other] = _lined_up(matchings.vectors.values, matchings.between(centre, other))
-            steps.done()
-    return members
-
-
-def _lined_up(values: IntArray, pairs: Pairs) -> IntArray:
-    """(groups,) The vector matched to each record of the centre, whose records are in the order of their vectors.
+    """(groups, u) The vectors of the groups around this centre.
 
     Equal records of the centre are sorted by the number of disagreements of their partners and then by the attributes
     of disagreement, in the same way for all clusters, so that disagreements meet in a group. There are then as many
     groups without a star as possible, since a vector is matched to its equals as often as both clusters have it. In any
     grouping, a group that has a star has one in each of its records, so the stars are also at most d times the optimum.
     """
-    agree = agreements(values[pairs.left], values[pairs.right])
-    order = np.lexsort((*agree.T, -agree.sum(axis=1), pairs.left))
-    return np.repeat(pairs.right[order], pairs.amounts[order])
+    values = matchings.vectors.values
+    clusters = matchings.vectors.clusters
+    members = np.empty((matchings.vectors.groups, clusters), dtype=np.int64)
+    members[:, centre] = np.repeat(np.arange(len(values)), matchings.vectors.counts[:, centre])
+    for other in range(clusters):
+        if other != centre:
+            pairs = matchings.between(centre, other)
+            agree = agreements(values[pairs.left], values[pairs.right])
+            order = np.lexsort((*agree.T, -agree.sum(axis=1), pairs.left))
+            members[:, other] = np.repeat(pairs.right[order], pairs.amounts[order])
+            steps.done()
+    return members
 
 
 def identical_groups(vectors: Vectors, steps: Steps) -> IntArray:
@@ -236,8 +234,6 @@ def _joined(vectors: Vectors, members: IntArray, cut: BoolArray) -> IntArray:
 Solver: TypeAlias = Literal["matching", "identical", "best"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 
-#: The lower bound leaves out sets of n attributes if there are more such sets than this.
-
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
@@ -288,8 +284,10 @@ def group(
     if solver not in SOLVERS:
         raise ValueError(f"unknown solver {solver!r}; choose one of {', '.join(SOLVERS)}")
     vectors = Vectors.of(codes, cluster_of_record)
-    matchings = Matchings(vectors)
-    members = _members(solver, matchings, random, _steps(solver, vectors, progress, stop))
+    matchings, clusters = Matchings(vectors), vectors.clusters
+    # The matchings, which take long, are known; the cuts to join are a guess.
+    expected = {"matching": clusters * (clusters - 1), "identical": 1, "best": clusters * (clusters + 3)}
+    members = _members(solver, matchings, random, Steps(expected[solver], progress, stop))
     stars = stars_of(vectors, members)
     return Grouping(vectors.group_of_record(members, random), stars, _lower_bound(matchings), solver)
 
@@ -306,34 +304,20 @@ def _members(solver: Solver, matchings: Matchings, random: np.random.Generator, 
     return rejoined_groups(vectors, better, _lower_bound(matchings), random, steps)
 
 
-def _steps(solver: Solver, vectors: Vectors, progress: Progress, stop: Callable[[], bool]) -> Steps:
-    """Return the expected steps: the known number of matchings, which take long, and a guess at the cuts to join."""
-    clusters = vectors.clusters
-    matchings, cuts = clusters * (clusters - 1), 4 * clusters
-    expected = {"matching": matchings, "identical": 1, "best": matchings + cuts}
-    return Steps(expected[solver], progress, stop)
-
-
 def _lower_bound(matchings: Matchings) -> int:
-    """Return a lower bound on the stars of any grouping."""
-    vectors = matchings.vectors
-    return max(matchings.lower_bound, _bound_of_sizes(vectors), _bound_of_attributes(vectors))
+    """Return a lower bound on the stars of any grouping: the largest of those by matchings, by sizes and by attributes.
 
-
-def _bound_of_sizes(vectors: Vectors) -> int:
-    """Return the sum over k = 1 .. d of u times the number of groups that cannot agree on k attributes.
-
-    A group that agrees on k attributes is alike on one of the sets of k attributes. The number of such groups is
-    therefore at most the sum over these sets of the groups that can be alike on each. A group that agrees on j
-    attributes masks the other d - j, one for every k above j. Any k with too many sets is left out.
+    By sizes, it is the sum over k = 1 .. d of u times the number of groups that cannot agree on k attributes. A group
+    that agrees on k attributes is alike on one of the sets of k attributes. The number of such groups is therefore at
+    most the sum over these sets of the groups that can be alike on each. A group that agrees on j attributes masks the
+    other d - j, one for every k above j. Any k with too many sets is left out. By attributes, it is the sum over
+    attributes of u times the number of groups that cannot agree on the attribute.
     """
+    vectors = matchings.vectors
     sizes = [size for size in range(1, vectors.attributes + 1) if comb(vectors.attributes, size) <= _MOST_SETS]
-    return vectors.clusters * sum(max(0, vectors.groups - _groups_agreeing(vectors, size)) for size in sizes)
-
-
-def _bound_of_attributes(vectors: Vectors) -> int:
-    """Return the sum over attributes of u times the number of groups that cannot agree on the attribute."""
-    return vectors.clusters * (vectors.groups * vectors.attributes - _groups_agreeing(vectors, 1))
+    by_sizes = sum(max(0, vectors.groups - _groups_agreeing(vectors, size)) for size in sizes)
+    by_attributes = vectors.groups * vectors.attributes - _groups_agreeing(vectors, 1)
+    return max(matchings.lower_bound, vectors.clusters * by_sizes, vectors.clusters * by_attributes)
 
 
 def _groups_agreeing(vectors: Vectors, size: int) -> int:

@@ -170,12 +170,16 @@ def hide(
     """
     require_ortools()
     _refuse_unsound(hide, from_, clusters, solver, seed)
-    _refuse_kept((*hide, *from_), _stays(plan, keep))
+    stays = _stays(plan, keep)
+    if name := next((name for name in (*hide, *from_) if name in stays), None):
+        raise ProviderError(f"{shortened(name)} {stays[name]}; it cannot be hidden, and nothing can be hidden from it")
     types = _types(plan, from_, ordered)
     inputs = table, *(() if plan is None else plan.files)
     refuse_overwriting(output, *inputs)
-    values = values_beside(output) if clusters_output is None else clusters_output
-    _refuse_values_output(output, values, inputs)
+    values = clusters_output or output.with_name(f"{output.stem}.clusters{output.suffix}")
+    if output.resolve() == values.resolve():
+        raise OutputError(f"{output}: the table and the values of its clusters need separate files")
+    refuse_overwriting(values, *inputs)
     with (
         none_if_refused(output, values),
         written_whole(values) as values_part,
@@ -183,8 +187,9 @@ def hide(
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given,
     ):
         opened = given if plan is None else plainly(given, plan.writings)
-        _refuse_second_cluster(opened, from_)
-        opened.positions([*hide, *from_, *_stays(plan, keep)])
+        if CLUSTER in (opened.columns if len(from_) > 1 else from_):  # so would the column of clusters be called
+            raise TableError(f"{opened.name}: a column is already called {CLUSTER!r}; rename it")
+        opened.positions([*hide, *from_, *stays])
         random = np.random.default_rng(seed)
         clustered = ClusteredTable.of(opened, hide, from_, clusters, random, progress, types)
         clustered.refuse_star(star)
@@ -211,11 +216,6 @@ def hide(
         return hidden
     measured = associations(table, hidden, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
     return replace(hidden, associations=measured)
-
-
-def values_beside(output: Path) -> Path:
-    """Return the default file for the values of the clusters: `masked.clusters.csv` for `masked.csv`."""
-    return output.with_name(f"{output.stem}.clusters{output.suffix}")
 
 
 def _after(seconds: float | None) -> Callable[[], bool]:
@@ -255,14 +255,6 @@ def _stays(plan: Plan | None, keep: Sequence[str]) -> dict[str, str]:
     return stays
 
 
-def _refuse_kept(names: Sequence[str], stays: Mapping[str, str]) -> None:
-    for name in names:
-        if name in stays:
-            raise ProviderError(
-                f"{shortened(name)} {stays[name]}; it cannot be hidden, and nothing can be hidden from it"
-            )
-
-
 def _types(plan: Plan | None, from_: Sequence[str], ordered: Sequence[str]) -> dict[str, ValueType | None]:
     """Return the types of attributes whose values may have an order; `None` leaves the type to the texts."""
     attributes = plan.attributes if plan is not None else ()
@@ -272,19 +264,6 @@ def _types(plan: Plan | None, from_: Sequence[str], ordered: Sequence[str]) -> d
         if name not in from_:
             raise ProviderError(f"{shortened(name)} is named as ordered, but nothing is hidden from it")
     return types | {name: types.get(name) for name in ordered}
-
-
-def _refuse_values_output(output: Path, values: Path, inputs: Sequence[Source]) -> None:
-    """Reject an output for the values of the clusters that is also the table's output, or an input."""
-    if output.resolve() == values.resolve():
-        raise OutputError(f"{output}: the table and the values of its clusters need separate files")
-    refuse_overwriting(values, *inputs)
-
-
-def _refuse_second_cluster(table: Table, from_: Sequence[str]) -> None:
-    """Reject a column with the name that the column of clusters would have in one of the files."""
-    if CLUSTER in (table.columns if len(from_) > 1 else from_):
-        raise TableError(f"{table.name}: a column is already called {CLUSTER!r}; rename it")
 
 
 def refuse_dependent(written: Table, records: MaskedRecords, output: Path) -> None:
@@ -318,7 +297,7 @@ def _hidden(
         exact_values=False,
         clusters=clusters,
         records=kept,
-        dropped=clustered.dropped,
+        dropped=int(np.count_nonzero(~clustered.kept)),
         seed=seed,
         groups=kept // len(clusters),
         stars_by_attribute=dict(zip(names, records.stars.sum(axis=0).tolist(), strict=True)),
@@ -412,12 +391,8 @@ def _information(rows: Counts, columns: Counts, counts: Counts) -> float | None:
         return None
     table = np.zeros(shape, dtype=np.int64)
     np.add.at(table, (rows, columns), counts)
-    if _is_product(table):
+    # A table that is exactly the product of its margins, n_ab n = n_a n_b in 64-bit integers, has none.
+    total, product = int(table.sum()), np.outer(table.sum(axis=1), table.sum(axis=0))
+    if total < 1 << 31 and np.array_equal(table * total, product):
         return 0.0
     return mutual_information(table.astype(np.float64))
-
-
-def _is_product(table: Counts) -> bool:
-    """Return whether the table is exactly the product of its margins, `n_ab n = n_a n_b`, in 64-bit integers."""
-    total = int(table.sum())
-    return total < 1 << 31 and np.array_equal(table * total, np.outer(table.sum(axis=1), table.sum(axis=0)))

@@ -95,18 +95,18 @@ class MaskedRecords:
         """
         blocks = self._typed(progress) if parquet else self._texts(progress)
         if not keep_order:
-            blocks = self._in_random_order(blocks, path.parent)
+            first = next(blocks)
+            blocks = shuffled(chain([first], blocks), int(self.kept.sum()), first.schema, path.parent)
         if not parquet:
             write_csv(path, self.names, blocks, self.table.delimiter or ",")
             return
         try:
-            _write_parquet(path, blocks)
+            first = next(blocks)
+            with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+                for block in chain([first], blocks):
+                    writer.write_batch(block)
         except pa.ArrowNotImplementedError as error:
             raise OutputError(f"{path.name}: Parquet does not support the type of a column; name a CSV file") from error
-
-    def _in_random_order(self, blocks: Iterator[pa.RecordBatch], folder: Path) -> Iterator[pa.RecordBatch]:
-        first = next(blocks)
-        yield from shuffled(chain([first], blocks), int(self.kept.sum()), first.schema, folder)
 
     def _texts(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         names = [f"v{place}" for place in range(len(self.names))]
@@ -116,7 +116,9 @@ class MaskedRecords:
 
     def _typed(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         blocks = self._checked(self.table.batches([column.name for column in self._read], self.others), progress)
-        return self._made(blocks, self.names, _null_if_missing, pa.int32())
+        return self._made(
+            blocks, self.names, lambda texts: pc.if_else(pc.equal(texts, MISSING), None, texts), pa.int32()
+        )
 
     @property
     def _read(self) -> tuple[Column, ...]:
@@ -142,47 +144,28 @@ class MaskedRecords:
         masked: Callable[[pa.StringArray], pa.StringArray],
         number: pa.DataType,
     ) -> Iterator[pa.RecordBatch]:
-        makers = [self._maker(name, masked, number) for name in self._sources]
+        later = {column.name for column in self.replaced[1:]}
+        makers = [self._maker(name, masked, number) for name in self.table.columns if name not in later]
         for block, start in blocks:
             keep = pa.array(self.kept[start : start + block.num_rows])
             yield pa.record_batch([make(block, start) for make in makers], list(names)).filter(keep)
-
-    @property
-    def _sources(self) -> list[str]:
-        """The column of the table that each published column replaces or repeats."""
-        later = {column.name for column in self.replaced[1:]}
-        return [name for name in self.table.columns if name not in later]
 
     def _maker(self, name: str, masked: Callable[[pa.StringArray], pa.StringArray], number: pa.DataType) -> _Maker:
         if name == self.replaced[0].name:
             return lambda block, start: pc.cast(pa.array(self.clusters[start : start + block.num_rows]), number)
         for place, column in enumerate(self.masked):
             if column.name == name:
-                return self._starring(place, masked)
+
+                def starred_part(block: pa.RecordBatch, start: int, place: int = place) -> pa.Array:
+                    stars = pa.array(self.stars[start : start + block.num_rows, place])
+                    return masked(pc.if_else(stars, self.star, block.column(place)))
+
+                return starred_part
         place = len(self._read) + self.others.index(name)
         return lambda block, _start: block.column(place)
 
-    def _starring(self, place: int, masked: Callable[[pa.StringArray], pa.StringArray]) -> _Maker:
-        def make(block: pa.RecordBatch, start: int) -> pa.Array:
-            stars = pa.array(self.stars[start : start + block.num_rows, place])
-            return masked(pc.if_else(stars, self.star, block.column(place)))
-
-        return make
-
     def _changed(self) -> TableError:
         return TableError(f"{self.table.name}: its records or their order changed while it was read; try again")
-
-
-def _write_parquet(path: Path, blocks: Iterator[pa.RecordBatch]) -> None:
-    first = next(blocks)
-    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
-        writer.write_batch(first)
-        for block in blocks:
-            writer.write_batch(block)
-
-
-def _null_if_missing(texts: pa.StringArray) -> pa.StringArray:
-    return pc.if_else(pc.equal(texts, MISSING), None, texts)
 
 
 def is_parquet(path: Path) -> bool:

@@ -129,11 +129,6 @@ def starred(codes: IntArray, group_of_record: IntArray) -> BoolArray:
     return stars
 
 
-def masked_codes(codes: IntArray, stars: BoolArray) -> IntArray:
-    """(n, d) The codes, with `MASKED` for masked values."""
-    return np.where(stars, MASKED, codes)
-
-
 def is_independent(vectors: IntArray, clusters: IntArray) -> bool:
     """Return whether Pr[a, b] = Pr[a] Pr[b] holds exactly for all vectors a and clusters b.
 
@@ -331,7 +326,9 @@ def hub_network(left: IntArray, right: IntArray, most_arcs: int = _MOST_ARCS) ->
     """
     both, attributes = np.concatenate([left, right]), left.shape[1]
     if 2 * len(left) * len(right) <= min(most_arcs, len(both) << attributes):
-        return _of_all_pairs(left, right)
+        lefts, rights = (index.ravel() for index in np.indices((len(left), len(right))))
+        own = np.arange(len(lefts))
+        return HubNetwork(lefts, own, disagreements(left[lefts], right[rights]), rights, own)
     arcs, hubs, sets, made = [], 0, 0, 0
     for disagreeing in range(attributes + 1):
         level = comb(attributes, disagreeing)
@@ -344,13 +341,10 @@ def hub_network(left: IntArray, right: IntArray, most_arcs: int = _MOST_ARCS) ->
             arcs.append((rows, hubs + at, disagreeing))
             hubs += int(at.max(initial=-1)) + 1
             made += len(rows)
-    return _network(arcs, len(left))
-
-
-def _of_all_pairs(left: IntArray, right: IntArray) -> HubNetwork:
-    lefts, rights = (index.ravel() for index in np.indices((len(left), len(right))))
-    hubs = np.arange(len(lefts))
-    return HubNetwork(lefts, hubs, disagreements(left[lefts], right[rights]), rights, hubs)
+    rows, at = (np.concatenate([arc[part] for arc in arcs]) for part in (0, 1))
+    costs = np.repeat([arc[2] for arc in arcs], [len(arc[0]) for arc in arcs])
+    is_left = rows < len(left)
+    return HubNetwork(rows[is_left], at[is_left], costs[is_left], rows[~is_left] - len(left), at[~is_left])
 
 
 def _shared(rows: IntArray, of_left: int) -> tuple[IntArray, IntArray]:
@@ -367,13 +361,6 @@ def _shared(rows: IntArray, of_left: int) -> tuple[IntArray, IntArray]:
     shared = (np.bincount(places[is_left], minlength=size) > 0) & (np.bincount(places[~is_left], minlength=size) > 0)
     kept = shared[places]
     return whole[kept], (np.cumsum(shared) - 1)[places[kept]]
-
-
-def _network(arcs: list[tuple[IntArray, IntArray, int]], of_left: int) -> HubNetwork:
-    rows, hubs = (np.concatenate([arc[part] for arc in arcs]) for part in (0, 1))
-    costs = np.repeat([arc[2] for arc in arcs], [len(arc[0]) for arc in arcs])
-    is_left = rows < of_left
-    return HubNetwork(rows[is_left], hubs[is_left], costs[is_left], rows[~is_left] - of_left, hubs[~is_left])
 
 
 def cheapest_flow(
