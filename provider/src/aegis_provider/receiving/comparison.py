@@ -116,16 +116,8 @@ def difference_of(
     rule: str,
 ) -> Difference:
     """Return a difference."""
-    document = {
-        "attributes": list(attributes),
-        "maskings": list(maskings),
-        "values": list(values),
-        "label": label,
-        "published": published,
-        "delivered": delivered,
-        "rule": rule,
-    }
-    return Difference.model_validate(document)
+    place = {"attributes": list(attributes), "maskings": list(maskings), "values": list(values), "label": label}
+    return Difference.model_validate({**place, "published": published, "delivered": delivered, "rule": rule})
 
 
 def _shortened(text: str) -> str:
@@ -161,21 +153,13 @@ class Slack:
         noise = inexact.noise
         return cls(inexact.off_by, None if noise is None else noise.scale, 1 if noise is None else noise.terms, sums)
 
-    @property
-    def is_none(self) -> bool:
-        """Whether the counts are exact."""
-        return self.off_by == 0 and self.scale is None
-
     def for_sums(self, cells: Counts) -> Rows:
         """Return the tolerance of sums of that many published counts; an array of the same shape."""
-        known = {int(number): self._of(int(number)) for number in np.unique(cells)}
+        known = {int(number): self.for_sum(int(number)) for number in np.unique(cells)}
         return np.vectorize(known.__getitem__, otypes=[np.int64])(cells) if cells.size else cells.astype(np.int64)
 
     def for_sum(self, cells: int) -> int:
         """Return the tolerance of a sum of that many published counts."""
-        return self._of(cells)
-
-    def _of(self, cells: int) -> int:
         noise = 0 if self.scale is None else _noise(self.scale, self.terms * cells, self.sums)
         return self.off_by * cells + noise
 
@@ -252,14 +236,13 @@ class Comparison:
     @cached_property
     def placings(self) -> Mapping[str, Placing]:
         """The placing of the texts of each delivered attribute with known counts."""
-        shared = [attribute for attribute in self.evidence.attributes if attribute.attribute in self.delivered.columns]
-        return {each.attribute: self._placing(each) for each in shared}
-
-    def _placing(self, table: EvidenceTable) -> Placing:
-        function = None if table.masking == IDENTITY else table.function or {"name": ""}
-        exact = self.evidence.disclosure_control is None
-        listed = Listed(table.domain, ValueType(table.type), function, exact=exact)
-        return placed(listed, self.delivered.texts(table.attribute))
+        placings, exact = {}, self.evidence.disclosure_control is None
+        for table in self.evidence.attributes:
+            if table.attribute in self.delivered.columns:
+                function = None if table.masking == IDENTITY else table.function or {"name": ""}
+                listed = Listed(table.domain, ValueType(table.type), function, exact=exact)
+                placings[table.attribute] = placed(listed, self.delivered.texts(table.attribute))
+        return placings
 
     def _parts(self, progress: Progress) -> Iterator[Part]:
         yield self._label()

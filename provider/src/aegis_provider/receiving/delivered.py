@@ -47,10 +47,6 @@ class Span:
         first, second = (self, other) if self.low <= other.low else (other, self)
         return first.high > second.low or (first.high == second.low and not first.open)
 
-    def widened(self, by: Decimal) -> "Span":
-        """Return the span extended by this much on either side, including both ends."""
-        return Span(self.low - by, self.high + by)
-
 
 def span_of(text: str) -> Span | None:
     """Return the span of a masked text; `None` if it has none."""
@@ -69,11 +65,6 @@ def span_of(text: str) -> Span | None:
     return None if number is None or not number.is_finite() else Span(number, number)
 
 
-def is_interval(text: str) -> bool:
-    """Return whether a text is written as an interval, the name of groups of numbers in entries."""
-    return _INTERVAL.fullmatch(text) is not None
-
-
 def _end(text: str) -> Decimal | None:
     """Return a number, or a date as its day number; `None` if the text is neither, or too long."""
     if text in _INFINITE:
@@ -90,12 +81,6 @@ Parameters = Mapping[str, Any]
 
 _INVALID = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, UnmaskableValueError)
 """Errors raised by unknown parameters or values of a function."""
-
-
-def rounded_by(function: Mapping[str, Any] | None) -> Decimal | None:
-    """Return the maximum rounding error of the published function; `None` if it does not round."""
-    made = None if function is None else _function(function["name"], function.get("parameters") or {})
-    return made.to / 2 if isinstance(made, Round) else None
 
 
 def can_be_output(text: str, function: Mapping[str, Any] | None, value_type: ValueType) -> bool:
@@ -151,16 +136,15 @@ def _blur(parameters: Parameters) -> MaskingFunction:
     return Blur(parameters["keep"], character, parameters.get("at", "start"))
 
 
-def _limits(parameters: Parameters) -> MaskingFunction:
-    top, bottom = (None if parameters.get(name) is None else _number(parameters[name]) for name in ("top", "bottom"))
-    return TopBottom(top, bottom)
+def _limit(value: object) -> Decimal | None:
+    return None if value is None else _number(value)
 
 
 _MAKERS: Final[Mapping[str, Callable[[Parameters], MaskingFunction]]] = {
     Round.name: lambda parameters: Round(_number(parameters["to"])),
     Blur.name: _blur,
     Suppress.name: lambda _: Suppress(),
-    TopBottom.name: _limits,
+    TopBottom.name: lambda parameters: TopBottom(_limit(parameters.get("top")), _limit(parameters.get("bottom"))),
     EqualBuckets.name: _buckets,
 }
 
@@ -209,7 +193,8 @@ def placed(listed: Listed, texts: Iterable[str]) -> Placing:
     own = _literal(listed, texts)
     left = [text for text in texts if text not in own and text != STAR]
     places: dict[str, Collection[int]] = {text: (place,) for text, place in own.items()}
-    if left and not listed.exact and any(map(_is_of_several, listed.texts)):
+    merged = (_INTERVAL.fullmatch(text) or _TOGETHER.fullmatch(text) for text in listed.texts)
+    if left and not listed.exact and any(merged):
         places |= _elsewhere(listed, own, left)
     groups = _groups(len(listed.texts), places.values())
     of_text = {text: int(groups.groups[min(at)]) for text, at in places.items() if at}
@@ -236,11 +221,6 @@ def _key(text: str, value_type: ValueType) -> object:
         return None
 
 
-def _is_of_several(text: str) -> bool:
-    """Return whether a listed name can stand for several masked values."""
-    return is_interval(text) or _TOGETHER.fullmatch(text) is not None
-
-
 def _elsewhere(listed: Listed, own: Mapping[str, int], left: Sequence[str]) -> dict[str, Collection[int]]:
     """Return the possible places of each unlisted text; none if it cannot be a masked value."""
     if listed.function is not None and listed.function["name"] in _LOOKED_UP:
@@ -257,15 +237,14 @@ def _candidates(listed: Listed, text: str, spans: Sequence[Span | None], free: S
         return ()
     if text == MISSING:
         return [place for place in free if "missing" in listed.texts[place]] or free
-    mine = _span(listed, text)
+    mine = span_of(text)
+    made = (
+        None if listed.function is None else _function(listed.function["name"], listed.function.get("parameters") or {})
+    )
+    if mine is not None and isinstance(made, Round):  # it can stand for any value that is rounded to it
+        mine = Span(mine.low - made.to / 2, mine.high + made.to / 2)
     near = [] if mine is None else [n for n, span in enumerate(spans) if span is not None and span.overlaps(mine)]
     return near or free
-
-
-def _span(listed: Listed, text: str) -> Span | None:
-    """Return the span of the attribute's values that a text can stand for."""
-    span, by = span_of(text), rounded_by(listed.function)
-    return span if span is None or by is None else span.widened(by)
 
 
 def _groups(size: int, together: Iterable[Collection[int]]) -> Partition:

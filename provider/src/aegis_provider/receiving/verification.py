@@ -115,16 +115,12 @@ def measured(comparison: Comparison, request: DataRequest) -> Measured:
     loose = [name for name in judged if name not in short and not _holds(name, reached[name], promised[name], {})]
     broken = tuple(short) if roles.known else ()
     undecided = tuple(name for name in (*loose, *short) if name not in broken)
-    k_by_all = reached.get("k") if not roles.known else _k_by_all(comparison)
+    k_by_all = reached.get("k")
+    if roles.known:
+        every = Roles.by_default(delivered.columns, delivered.label)
+        k_by_all = _reached(delivered.table, every, ["k"], None, evidence)["k"]
     named = roles.quasi_identifiers if roles.known else ()
     return Measured(reached, promised, broken, undecided, _INEXACT if roles.known else _NO_ROLES, named, k_by_all)
-
-
-def _k_by_all(comparison: Comparison) -> float:
-    """Return the number of records with the rarest combination of all columns but the label."""
-    delivered = comparison.delivered
-    every = Roles.by_default(delivered.columns, delivered.label)
-    return _reached(delivered.table, every, ["k"], None, comparison.evidence)["k"]
 
 
 def _promised(evidence: Evidence, request: DataRequest) -> dict[str, float]:
@@ -262,7 +258,9 @@ def verify(
     progress(0, 2 + len(evidence.pairs))
     in_header = delimiter_in(path, evidence.label.name)
     verified = _counted(path, request, evidence, delimiter or in_header, memory_limit, progress)
-    if delimiter not in (None, in_header) and not verified.is_as_agreed and not _is_parquet(path):
+    with path.open("rb") as file:
+        is_parquet = file.read(4) == b"PAR1"
+    if delimiter not in (None, in_header) and not verified.is_as_agreed and not is_parquet:
         first = next((fault.text for fault in verified.faults), "counts differ")
         raise TableError(
             f"with the delimiter {delimiter!r}, {first}; the header looks separated by {in_header!r}: omit "
@@ -298,11 +296,6 @@ def _is_of_this_machine(error: BaseException) -> bool:
     return False
 
 
-def _is_parquet(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) == b"PAR1"
-
-
 def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: Progress) -> Verified:
     wanted, label = [attribute.attribute for attribute in evidence.attributes], evidence.label.name
     header, table = table.columns, with_plain_header(table, [*wanted, label])
@@ -317,7 +310,11 @@ def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: 
     comparison = Comparison.of(evidence, delivered)
     compared = comparison.compared(progress)
     privacy = measured(comparison, request)
-    faults = [*_column_faults(table, evidence), *_record_faults(delivered, request), *map(Fault.of, privacy.faults())]
+    faults = [*_column_faults(table, evidence)]
+    told = None if request.delivery is None else request.delivery.records
+    if told is not None and told != delivered.records:
+        faults.append(Fault.of(f"the file has {delivered.records} records, but {told} were delivered"))
+    faults += map(Fault.of, privacy.faults())
     return Verified(delivered.records, compared, privacy, tuple(faults), comparison, as_written.formulas(header))
 
 
@@ -330,9 +327,3 @@ def _column_faults(table: Table, evidence: Evidence) -> Iterator[Fault]:
     if more and evidence.kind == "masked":
         said = "the file has columns that were not approved"
         yield Fault(f"{said}: {', '.join(map(repr, more))}", f"{said}: {len(more)}")
-
-
-def _record_faults(delivered: Delivered, request: DataRequest) -> Iterator[Fault]:
-    told = None if request.delivery is None else request.delivery.records
-    if told is not None and told != delivered.records:
-        yield Fault.of(f"the file has {delivered.records} records, but {told} were delivered")

@@ -96,9 +96,11 @@ class _Beside:
     @classmethod
     def of(cls, entry: EntryDocument, configuration: Configuration, table: Table) -> "_Beside":
         """Place the texts of the table among the masked values that the entry lists."""
-        shown = [
-            attribute for attribute in entry.attributes if _is_shown(attribute, configuration.maskings[attribute.name])
-        ]
+        shown = []
+        for attribute in entry.attributes:
+            masking = configuration.maskings[attribute.name]
+            described = masking != DROP and (masking == IDENTITY or _masking(attribute, masking).mapping is not None)
+            shown += [attribute] if described else []
         delivered = Delivered(table, entry.label.name, [each.name for each in shown])
         exact, domain = entry.disclosure_control is None, entry.label.domain
         labels = placed(Listed(domain, infer_type(domain), exact=exact), delivered.labels)
@@ -153,13 +155,6 @@ class _Beside:
         attribute = next(each for each in self.entry.attributes if each.name == name)
         mapping = _mapping(attribute, self.configuration.maskings[name])
         return np.unique(self.placings[name].groups.groups[mapping])
-
-
-def _is_shown(attribute: Attribute, masking: str) -> bool:
-    """Whether a release shows the attribute and the entry describes its masked values."""
-    if masking in {DROP, IDENTITY}:
-        return masking == IDENTITY
-    return _masking(attribute, masking).mapping is not None
 
 
 def _masking(attribute: Attribute, name: str) -> Masking:
