@@ -15,16 +15,12 @@ _FEW_VALUES: Final = 20
 
 _ADDRESS: Final = re.compile(
     r"(?i)\b\d{1,5}[a-z]?,? (?:[^\W\d_.'-]+\.? ){0,4}(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|court|ct"
-    r"|boulevard|blvd|way"
-    r"|place|pl|close|crescent|terrace|square|parkway|pkwy|circle|trail|highway|hwy)\b"
-    r"|(?:straße|strasse|str\.|gasse|weg|platz|allee|ring|straat|laan|gracht|plein|gata|gatan|vägen|vej|gade"
-    r"|veien|katu|tie|utca|út"
-    r"|caddesi|cad\.|sokak|sok\.) ?\d{1,4}\b"
-    r"|\b(?:rue|avenue|boulevard|chemin|place|impasse|allée|calle|c/|avenida|av\.|paseo|plaza|via|viale|piazza"
-    r"|corso|rua|travessa|ulica|ul\."
-    r"|aleja|al\.|ulice|strada|улица|ул\.|проспект|пр\.|οδός) ?[^\d]{2,40},? (?:nº|no\.?|n\.|д\.)? ?\d{1,5}\b"
-    r"|\b\d{1,4}(?: ?bis| ?ter)?,? (?:rue|avenue|boulevard|chemin|place|impasse|allée|cours|quai) \w"
-    r"|\d+(?:丁目|番地|号)|(?:街|路|巷)\d+[号號]"
+    r"|boulevard|blvd|way|place|pl|close|crescent|terrace|square|parkway|pkwy|circle|trail|highway|hwy)\b|(?:straße"
+    r"|strasse|str\.|gasse|weg|platz|allee|ring|straat|laan|gracht|plein|gata|gatan|vägen|vej|gade|veien|katu|tie|utca"
+    r"|út|caddesi|cad\.|sokak|sok\.) ?\d{1,4}\b|\b(?:rue|avenue|boulevard|chemin|place|impasse|allée|calle|c/|avenida"
+    r"|av\.|paseo|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.|aleja|al\.|ulice|strada|улица|ул\.|проспект|пр\."
+    r"|οδός) ?[^\d]{2,40},? (?:nº|no\.?|n\.|д\.)? ?\d{1,5}\b|\b\d{1,4}(?: ?bis| ?ter)?,? (?:rue|avenue|boulevard|chemin"
+    r"|place|impasse|allée|cours|quai) \w|\d+(?:丁目|番地|号)|(?:街|路|巷)\d+[号號]"
 )
 _HANDLE: Final = re.compile(r"@\w{2,}|[a-z]+[._][a-z]+\d{0,4}")
 _WITHOUT_BLANKS: Final = re.compile("[\u3040-\u9fff]{6,}|[\u0e00-\u0e7f]{9,}")
