@@ -316,11 +316,7 @@ def _shares(estimates: Mapping[str, Mapping[str, _Estimates]], rest: Training) -
 
 
 def _chosen(plan: Plan, configurations: Sequence[str], further: Sequence[str], folds: int) -> list[Configuration]:
-    """Return the configurations to check, the further ones last.
-
-    Raises:
-        PlanError: As in `check`.
-    """
+    """Return the configurations to check, the further ones last."""
     if not configurations:
         raise PlanError("name a configuration to check")
     if folds < _FEWEST_FOLDS:

@@ -139,10 +139,8 @@ def accuracy(probabilities: Numbers, labels: Labels) -> Estimate:
 
 
 def weighted_auc(probabilities: Numbers, labels: Labels) -> Estimate:
-    """Return the mean AUC of each class against the rest, weighted by records; no class is empty.
-
-    Args:
-        probabilities: (records, classes).
+    """Return the mean AUC of each class against the rest, weighted by records; no class is empty. `probabilities`:
+    (records, classes).
     """
     shares = np.bincount(labels) / len(labels)
     each = [one_against_rest(probabilities[:, place], labels == place) for place in range(len(shares))]

@@ -76,11 +76,8 @@ _MOST_INDICATORS: Final = 50
 
 
 def fitting_of(model: str, features: Sequence[Feature], labels: Labels, train: NDArray[np.intp], fold: Fold) -> Fitting:
-    """Return a model to fit, and the records of the fold's test to predict.
-
-    Args:
-        train: The records of the fold that the release shows, to train on. If there are none, only the shares of the
-            classes in the fold are used.
+    """Return a model to fit, and the records of the fold's test to predict. `train`: the records of the fold that the
+    release shows, to train on. If there are none, only the shares of the classes in the fold are used.
     """
     features = [feature for feature in features if feature.places.min() < feature.places.max()]  # others tell nothing
     known, classes = (train if len(train) else fold.train), int(labels.max()) + 1
@@ -107,11 +104,9 @@ class Refit(Protocol):
     """Refits maskings to the label."""
 
     def __call__(self, plan: Plan, records: pa.Table, /) -> Plan:
-        """Return the plan with its `fitted_to_label` attributes fitted to these records only.
-        Maskings retain their ids, and mask every value that they mask in the plan, even one absent from these records.
-
-        Args:
-            records: The records: a column of texts for each of the plan's `columns`; a missing value is `""`.
+        """Return the plan with its `fitted_to_label` attributes fitted to these records only. Maskings retain their
+        ids, and mask every value that they mask in the plan, even one absent from these records. `records`: a
+        column of texts for each of the plan's `columns`; a missing value is `""`.
         """
         ...
 
@@ -127,20 +122,13 @@ class Choose(Protocol):
         Args:
             counted: The table, all of whose records must be private.
             told: The records with a known label: the places of their values and labels.
-
-        Raises:
-            NothingHoldsError: No configuration meets the requirement.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class MaskedRecords:
-    """The records masked by a configuration.
-
-    Attributes:
-        shown: (records,) Whether the release contains the record.
-    """
+    """The records masked by a configuration. `shown`: (records,) Whether the release contains the record."""
 
     features: tuple[Feature, ...]
     shown: NDArray[np.bool_]

@@ -14,10 +14,8 @@ Kind = Literal["label", "histogram", "joint", "masking", "pairs"]
 
 @dataclass(frozen=True)
 class Cell:
-    """A count and its place.
-
-    Attributes:
-        place: The (masked) value and the label value in words, or only the one that the table has.
+    """A count and its place. `place`: the (masked) value and the label value in words, or only the one that the table
+    has.
     """
 
     count: int
@@ -159,10 +157,8 @@ class Comparison:
 
 @dataclass(frozen=True)
 class AttributeDisclosure:
-    """The disclosure of one attribute's counts.
-
-    Attributes:
-        compared: The distance of guesses from the truth, if the provider's table is given.
+    """The disclosure of one attribute's counts. `compared`: the distance of guesses from the truth, if the provider's
+    table is given.
     """
 
     name: str

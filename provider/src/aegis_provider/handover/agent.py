@@ -80,11 +80,7 @@ class PlannedTable:
 
 @dataclass(frozen=True)
 class Policy:
-    """The rules of an agent.
-
-    Attributes:
-        rules: The rules of approval; the first that fits applies.
-    """
+    """The rules of an agent. `rules`: the rules of approval; the first that fits applies."""
 
     storage: Storage
     tables: Mapping[str, PlannedTable]

@@ -178,11 +178,8 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
 
 
 def _refuse_link(task: Task, storage: Storage) -> None:
-    """Refuse a storage whose links the service does not accept, before masking.
-    Only the service knows whether it accepts links into private networks.
-
-    Raises:
-        PlanError: The link has faults, which the text lists.
+    """Refuse a storage whose links the service does not accept, before masking. Only the service knows whether it
+    accepts links into private networks.
     """
     try:
         link = storage.link(file_name(task.request_id, "0" * 64, task.ending)).url
@@ -214,11 +211,7 @@ def _refuse_other_card(task: Task, request: DataRequest) -> None:
 
 
 def _refuse_unique(task: Task, head: EntryHead, request: DataRequest, masked: Masked) -> Alone | None:
-    """Return how many records are alone on all columns that the table shares.
-
-    Raises:
-        UniqueRecordsError: They are too many, and that is not accepted.
-    """
+    """Return how many records are alone on all columns that the table shares."""
     if (checked := masked.checked) is None:
         return None
     shares = {**Alone.of(head.entry_schema).shares, request.configuration or "": checked.alone.share}
@@ -231,13 +224,8 @@ def _refuse_unique(task: Task, head: EntryHead, request: DataRequest, masked: Ma
 
 
 def _refuse_read_together(task: Task, entry: EntryDocument, configuration: str, masked: Path) -> None:
-    """Refuse a table if it and the entry together give away counts of 1 to 4 that the table does not show.
-    Exact published counts mean that small ones may be known.
-
-    Raises:
-        SmallCountsError: They do.
-        MachineError: That could not be decided in time. The entry may be fine, so the table stays.
-        EntryError: The entry does not count the records of the table.
+    """Refuse a table if it and the entry together give away counts of 1 to 4 that the table does not show. Exact
+    published counts mean that small ones may be known.
     """
     with open_table(task.table, delimiter=task.delimiter, memory_limit=task.memory_limit) as source:
         separator = source.delimiter or ","  # as written
@@ -339,11 +327,7 @@ def _card(task: Task, request: DataRequest) -> dict[str, Any] | None:
 def _descriptor(
     task: Task, request: DataRequest, storage: Storage, file: Path, masked: Masked, lease: Held
 ) -> DeliveryDescriptor:
-    """Return the descriptor of the masked table for the service.
-
-    Raises:
-        PlanError: The service does not accept the release card or the link.
-    """
+    """Return the descriptor of the masked table for the service."""
     sha256 = digest_of(file)
     try:
         return DeliveryDescriptor(

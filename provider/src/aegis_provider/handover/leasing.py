@@ -28,11 +28,7 @@ _RENEWALS: Final = 4
 
 @dataclass(frozen=True)
 class Held:
-    """A lease.
-
-    Attributes:
-        lost: Set if another program has taken the lease, or the request has changed.
-    """
+    """A lease. `lost`: set if another program has taken the lease, or the request has changed."""
 
     id: str
     lost: Event = field(default_factory=Event)

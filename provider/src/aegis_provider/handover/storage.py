@@ -132,11 +132,7 @@ def storage_at(place: str, link: str | None = None) -> Storage:
 
 
 def _scheme(address: str) -> str:
-    """Return the scheme of an address; empty for a path.
-
-    Raises:
-        InputError: The host is missing or invalid.
-    """
+    """Return the scheme of an address; empty for a path."""
     try:
         scheme = urlsplit(address).scheme
         if scheme and not httpx.URL(address).host:  # decodes the name
@@ -243,11 +239,7 @@ class _WebServer:
 
 
 def _asked(method: str, url: str, *, missing: bool = False, **sent: Any) -> httpx.Response:  # noqa: ANN401 - as httpx
-    """Send a request to a web server; `missing` permits a refusal, since the file may not exist.
-
-    Raises:
-        OutputError: The server does not respond, or refuses.
-    """
+    """Send a request to a web server; `missing` permits a refusal, since the file may not exist."""
     shown = _without_login(url)
     with httpx.Client(timeout=_TIMEOUT) as http:
         try:

@@ -67,13 +67,10 @@ class Replayed:
     def of(
         cls, table: Table, names: Sequence[str], left_out: Mapping[str, str], masked: Mapping[str, str] | None = None
     ) -> Self:
-        """Collect the identifying contents of these columns, and all distinctive values of identifying ones.
-        For notes, only contents are collected, not whole notes: `type 2 diabetes` may be a category elsewhere. The
-        table is read once, unless all columns are counted. At most 200,000 distinct values of a kind are collected.
-
-        Args:
-            masked: Why shared columns, masked or not, identify persons: their masked values must not list even short
-                values.
+        """Collect the identifying contents of these columns, and all distinctive values of identifying ones. For notes,
+        only contents are collected, not whole notes: `type 2 diabetes` may be a category elsewhere. The table is read
+        once, unless all columns are counted. At most 200,000 distinct values of a kind are collected. `masked`: why
+        shared columns, masked or not, identify persons: their masked values must not list even short values.
 
         Raises:
             TableError: The table cannot be read.
@@ -164,9 +161,7 @@ def accepted_beside(
     texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed, reasons: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the columns with identifying values, by written texts or as whole columns, and the kinds of these.
-
-    Args:
-        reasons: Why columns shared unmasked identify persons.
+    `reasons`: why columns shared unmasked identify persons.
     """
     found = accepted_in(texts, replayed)
     return found | {name: called(reason) or found.get(name, "identifiers") for name, reason in reasons.items()}

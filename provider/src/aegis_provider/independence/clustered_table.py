@@ -115,11 +115,7 @@ def _column(name: str, chunks: Sequence[pa.DictionaryArray]) -> Column:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """A column from which the clusters are made.
-
-    Attributes:
-        places: (n,) The place of each record's value in the domain.
-    """
+    """A column from which the clusters are made. `places`: (n,) The place of each record's value in the domain."""
 
     column: Column
     domain: Domain
@@ -127,11 +123,8 @@ class Basis:
 
     @classmethod
     def of(cls, column: Column, value_type: ValueType | None = ValueType.STRING) -> "Basis":
-        """Return the basis for a column.
-
-        Args:
-            value_type: The type of the values, by default one without order; `None` infers numbers or dates from the
-                texts.
+        """Return the basis for a column. `value_type`: the type of the values, by default one without order; `None`
+        infers numbers or dates from the texts.
 
         Raises:
             TableError: A text is not of the type.
@@ -193,11 +186,7 @@ class Basis:
 
 
 def _ordered_type(name: str, texts: Sequence[str]) -> ValueType:
-    """Return the type of a column of numbers or dates.
-
-    Raises:
-        TableError: A text is neither a number nor a date.
-    """
+    """Return the type of a column of numbers or dates."""
     value_type = infer_type(texts)
     if value_type not in _ORDERED:
         odd = next((text for text in texts if text != MISSING and infer_type([text]) not in _ORDERED), None)
@@ -242,10 +231,8 @@ class ClusteredTable:
         progress: Progress,
         types: Mapping[str, ValueType | None] | None = None,
     ) -> "ClusteredTable":
-        """Read the columns, and drop records until the clusters can be of equal size.
-
-        Args:
-            types: The types of columns in `from_`, as for `Basis.of`; values of other columns have no order.
+        """Read the columns, and drop records until the clusters can be of equal size. `types`: the types of columns in
+        `from_`, as for `Basis.of`; values of other columns have no order.
 
         Raises:
             TableError: There are fewer records than clusters, or a value is not of the type of its column.

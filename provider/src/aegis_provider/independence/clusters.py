@@ -19,19 +19,13 @@ _STEPS = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A column of numbers.
-
-    Attributes:
-        values: (rows,) The values, scaled to a variance of 1 over all records, or all 0.
-    """
+    """A column of numbers. `values`: (rows,) The values, scaled to a variance of 1 over all records, or all 0."""
 
     values: FloatArray
 
     def distances(self, shares: FloatArray) -> FloatArray:
-        """(rows, clusters) Squared distances from the clusters' means.
-
-        Args:
-            shares: (rows, clusters) The share of each row in a cluster's records.
+        """(rows, clusters) Squared distances from the clusters' means. `shares`: (rows, clusters) The share of each row
+        in a cluster's records.
         """
         squares: FloatArray = (self.values[:, None] - self.values @ shares) ** 2
         return squares
@@ -65,10 +59,8 @@ class DistinctRows:
     """The distinct rows of some columns.
 
     The distance of two records is the sum over columns of the squared differences of their numbers, or of the
-    indicators of their codes. Every column is scaled to a variance of 1, so that all have equal weight.
-
-    Attributes:
-        counts: (rows,) The number of records with each row.
+    indicators of their codes. Every column is scaled to a variance of 1, so that all have equal weight. `counts`:
+    (rows,) The number of records with each row.
     """
 
     columns: tuple[Feature, ...]
@@ -76,10 +68,8 @@ class DistinctRows:
 
     @classmethod
     def of(cls, columns: Sequence[FloatArray | IntArray]) -> tuple["DistinctRows", IntArray]:
-        """Return the distinct rows, and (n,) the row of each record.
-
-        Args:
-            columns: (n,) each; floats are numbers, integers are codes.
+        """Return the distinct rows, and (n,) the row of each record. `columns`: (n,) each; floats are numbers, integers
+        are codes.
 
         Raises:
             ValueError: A number is not finite.
@@ -89,10 +79,8 @@ class DistinctRows:
         return cls(tuple(_feature(column, first) for column in columns), np.bincount(row_of_record)), row_of_record
 
     def distances(self, amounts: IntArray) -> FloatArray:
-        """(rows, clusters) Distances from each row to the mean of each cluster.
-
-        Args:
-            amounts: (rows, clusters) The number of records with each row in each cluster.
+        """(rows, clusters) Distances from each row to the mean of each cluster. `amounts`: (rows, clusters) The number
+        of records with each row in each cluster.
         """
         shares = amounts / amounts.sum(axis=0)
         # Rounding can make a distance slightly negative.
@@ -145,10 +133,8 @@ def balanced_clusters(columns: Sequence[FloatArray | IntArray], clusters: int, r
     This is balanced k-means (Malinen and Franti 2014). A transportation problem assigns equally many records to each
     centre at the least total distance (`DistinctRows`), and each centre becomes the mean of its records. This repeats
     until the gain is small. The first centres are drawn far from each other (k-means++, Arthur and Vassilvitskii 2007).
-    Clusters are numbered by their means of the first column.
-
-    Args:
-        columns: (n,) each; floats are numbers, integers are codes of values without order.
+    Clusters are numbered by their means of the first column. `columns`: (n,) each; floats are numbers, integers are
+    codes of values without order.
 
     Raises:
         ValueError: Clusters of equal size are impossible, there are no columns, or a number is not finite.

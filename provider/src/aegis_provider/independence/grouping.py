@@ -41,10 +41,8 @@ _WORTH_A_ROUND = 200
 
 @dataclass(eq=False)
 class Steps:
-    """The progress of a search in steps.
-
-    Attributes:
-        stop: Called between steps; true ends the search with its best result so far.
+    """The progress of a search in steps. `stop`: called between steps; true ends the search with its best result so
+    far.
     """
 
     expected: int
@@ -243,10 +241,7 @@ class Grouping:
     records can then be grouped, one of each cluster, so that the masked vectors in a group are equal. Every attribute
     on which a group disagrees is then masked. Conversely, masking any groups this way makes the attributes independent.
     The fewest stars are therefore those of the best groups, at u stars for each attribute on which a group disagrees
-    (Tao et al. 2010, Problem 1).
-
-    Attributes:
-        group_of_record: (n,) The group of each record, from 0.
+    (Tao et al. 2010, Problem 1). `group_of_record`: (n,) The group of each record, from 0.
     """
 
     group_of_record: IntArray

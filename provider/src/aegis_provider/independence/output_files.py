@@ -52,10 +52,8 @@ class MaskedRecords:
 
     @classmethod
     def of(cls, clustered: ClusteredTable, group_of_record: IntArray, star: str) -> "MaskedRecords":
-        """Return the records of the clusters, with a star where a group disagrees.
-
-        Args:
-            group_of_record: (kept,) The group of each record, from 0.
+        """Return the records of the clusters, with a star where a group disagrees. `group_of_record`: (kept,) The group
+        of each record, from 0.
         """
         stars = np.zeros((len(clustered.kept), len(clustered.columns)), dtype=np.bool_)
         stars[clustered.kept] = starred(clustered.codes, group_of_record)
@@ -83,10 +81,8 @@ class MaskedRecords:
         )
 
     def write(self, path: Path, progress: Progress, *, parquet: bool, keep_order: bool) -> None:
-        """Write the records as CSV, or as Parquet, in which the unchanged columns keep the table's types.
-
-        Args:
-            keep_order: Whether the records keep the order of the table, which can identify people.
+        """Write the records as CSV, or as Parquet, in which the unchanged columns keep the table's types. `keep_order`:
+        whether the records keep the order of the table, which can identify people.
 
         Raises:
             TableError: The table changed since it was read.

@@ -194,10 +194,8 @@ def suppressed_in(evidence: Evidence, name: str) -> Range:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The published evidence and a delivered table that has the label.
-
-    Attributes:
-        sums: The maximum number of compared counts, which share the probability of exceeding the tolerance.
+    """The published evidence and a delivered table that has the label. `sums`: the maximum number of compared counts,
+    which share the probability of exceeding the tolerance.
     """
 
     evidence: Evidence

@@ -257,11 +257,7 @@ def _groups(size: int, together: Iterable[Collection[int]]) -> Partition:
 
 @dataclass(frozen=True, eq=False)
 class Delivered:
-    """A delivered table.
-
-    Attributes:
-        columns: The approved attributes that it has.
-    """
+    """A delivered table. `columns`: the approved attributes that it has."""
 
     table: Table
     label: str

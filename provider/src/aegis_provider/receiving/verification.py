@@ -25,11 +25,9 @@ _ROLES: Final = ("quasi-identifier", "sensitive")
 
 @dataclass(frozen=True)
 class Roles:
-    """The roles of the columns of a delivered table.
-
-    Attributes:
-        known: Whether the provider stated the roles. Otherwise they are a plan's defaults: the label is sensitive, and
-            all other columns are quasi-identifiers, which underestimates class sizes at worst.
+    """The roles of the columns of a delivered table. `known`: whether the provider stated the roles. Otherwise they are
+    a plan's defaults: the label is sensitive, and all other columns are quasi-identifiers, which underestimates class
+    sizes at worst.
     """
 
     quasi_identifiers: tuple[str, ...]

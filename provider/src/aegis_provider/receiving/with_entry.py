@@ -81,10 +81,8 @@ def _chosen(entry: EntryDocument, configuration: str) -> Configuration:
 
 @dataclass(frozen=True, eq=False)
 class _Beside:
-    """An entry and the masked table of a configuration.
-
-    Attributes:
-        placings: The placing of texts by shown attribute, where the entry describes the masked values.
+    """An entry and the masked table of a configuration. `placings`: the placing of texts by shown attribute, where the
+    entry describes the masked values.
     """
 
     entry: EntryDocument

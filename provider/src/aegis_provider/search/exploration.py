@@ -376,11 +376,7 @@ def _begun(explorations: Sequence[Exploration], source: str) -> list[Callable[[]
 
 
 def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Exploration:
-    """Explore one requirement until it is decided or its time is up, and return the exploration.
-
-    Raises:
-        PlanError: The requirement takes too long to decide.
-    """
+    """Explore one requirement until it is decided or its time is up, and return the exploration."""
     import scipy.linalg  # noqa: F401, PLC0415 - slow to load, but threads can be limited only in what is loaded
 
     # The matrices are small, so threads would mostly wait for each other.

@@ -47,10 +47,8 @@ class Choices:
         """Return the choices; of several ids that group the values alike, only the first remains.
 
         A masking that only renames values thus gives way to `identity`, and `drop`, which comes last, to a masking with
-        a single masked value.
-
-        Args:
-            listed: The groups that an entry lists instead, by the ids of choices for which they differ.
+        a single masked value. `listed`: the groups that an entry lists instead, by the ids of choices for which they
+        differ.
         """
         kept: dict[str, Partition] = {}
         for name, partition in partitions.items():
@@ -143,11 +141,9 @@ _SCANNED_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Tags:
-    """A byte for each node. If a node holds, so do all coarser ones; if it fails, so do all finer ones.
-
-    Attributes:
-        flags: The nodes in the lattice's order. The last axis combines as many of the last attributes as fit, so that
-            few operations on long rows tag the box of nodes above or below a node.
+    """A byte for each node. If a node holds, so do all coarser ones; if it fails, so do all finer ones. `flags`: the
+    nodes in the lattice's order. The last axis combines as many of the last attributes as fit, so that few operations
+    on long rows tag the box of nodes above or below a node.
     """
 
     lattice: Lattice
@@ -213,11 +209,7 @@ def _box(chosen: Sequence[NDArray[np.bool_]]) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """The decision for every node.
-
-    Attributes:
-        holds: An array of the lattice's shape.
-    """
+    """The decision for every node. `holds`: an array of the lattice's shape."""
 
     holds: NDArray[np.bool_]
     evaluated: int
@@ -231,10 +223,7 @@ def search(
     From the first unknown node, a path leads up step by step through other unknown nodes. A binary search finds where
     on the path `holds` becomes true, and everything implied by monotonicity is tagged (Flash: Kohlmayer et al. 2012). A
     path between nodes that hold and nodes that fail is short, so most evaluations meet a minimal node that holds or a
-    coarsest one that fails.
-
-    Args:
-        progress: Called with the number of nodes passed and the number of all nodes.
+    coarsest one that fails. `progress`: called with the number of nodes passed and the number of all nodes.
     """
     random, axes = Random(_SEED), len(lattice.choices)  # noqa: S311 - no secret
     tags, orders = (

@@ -38,10 +38,8 @@ class Utility(Protocol):
 class JointUtility:
     """Pillai's trace of all attributes together, adjusted for chance: the measure `joint`.
 
-    The trace is monotone, and at least the adjusted one, so it is a ceiling for coarser nodes.
-
-    Attributes:
-        indicators: The correlations; the attributes of the lattice first, then others that no choice changes.
+    The trace is monotone, and at least the adjusted one, so it is a ceiling for coarser nodes. `indicators`: the
+    correlations; the attributes of the lattice first, then others that no choice changes.
     """
 
     indicators: Indicators
