@@ -16,6 +16,7 @@ from opentelemetry.trace import Tracer
 from prometheus_client import CollectorRegistry, ProcessCollector
 from starlette.exceptions import HTTPException
 
+from app import routes as registry
 from app.about import reference_of
 from app.advice.service.advice import RecentVersions
 from app.advice.store.announcements import Announcements
@@ -49,9 +50,8 @@ from app.platform.telemetry import (
     build_version,
     tracer_for,
 )
-from app.routes import ROUTERS, openapi
 from app.settings import Settings
-from app.tenants.api import required_by
+from app.tenants.required_privacy import required_by
 
 _log = structlog.get_logger(__name__)
 
@@ -101,13 +101,13 @@ def create_app(
     if settings.console:
         app.add_exception_handler(HTTPException, with_pages(errors.refused_by_framework))
     consoles = console.ROUTERS if settings.console else ()
-    app.state.routes = [*app.routes, *(route for router in (*consoles, *ROUTERS) for route in router.routes)]
+    app.state.routes = [*app.routes, *(route for router in (*consoles, *registry.ROUTERS) for route in router.routes)]
     for router in consoles:  # before the API, whose `/` serves programs
         app.include_router(router, include_in_schema=False)
-    for router in ROUTERS:
+    for router in registry.ROUTERS:
         app.include_router(router, dependencies=[Depends(refuse_odd_parameters)])
     # FastAPI's documented way to change the document.
-    app.openapi = cache(lambda: openapi(app, ROUTERS))  # type: ignore[method-assign]
+    app.openapi = cache(lambda: registry.openapi(app, registry.ROUTERS))  # type: ignore[method-assign]
     app.state.reference = cache(lambda: reference_of(app.openapi()))
     return app
 

@@ -1,6 +1,5 @@
 """The audit log (operators), receipts (both parties of a data request) and the keys that verify them (public)."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
@@ -10,9 +9,9 @@ from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
 
 from aegis_sdk import wire
-from aegis_sdk.receipts import HEAD, ReceiptError, checked_claims
-from aegis_sdk.wire import PublicKey, PublicKeySet
-from app.audit.model import BrokenLogError, Place, PromisedRecord, SigningKey, WantedRecords, check_chain
+from aegis_sdk.receipts import ReceiptError
+from app.audit.model import BrokenLogError, Place, SigningKey, WantedRecords, check_chain
+from app.audit.promises import head_promise, key_set
 from app.audit.service import LogPart
 from app.edge.dependencies import CallerDependency, FactoryDependency
 from app.edge.state import State, StateDependency, services_of
@@ -140,55 +139,3 @@ def _checked(part: LogPart, keys: list[SigningKey], after: Place) -> CheckedPart
         return CheckedPart(after, 0, part.length, is_end=True, fault=str(error))
     signed = max((one.place.sequence for one in promises), default=0)
     return CheckedPart(last, signed, part.length, is_end=part.is_end)
-
-
-def key_set(keys: Iterable[SigningKey]) -> PublicKeySet:
-    """The public keys that verify signatures."""
-    return PublicKeySet(
-        keys=[
-            PublicKey(
-                kty="OKP",
-                crv="Ed25519",
-                alg="EdDSA",
-                use="sig",
-                kid=key.id,
-                x=key.public_key,
-                valid_from=key.valid_from,
-                valid_until=key.valid_until,
-            )
-            for key in keys
-        ]
-    )
-
-
-def head_promise(jws: str, keys: PublicKeySet) -> PromisedRecord:
-    """The record that a signed head commits to.
-
-    Raises:
-        ReceiptError: none of the keys has signed it.
-    """
-    return promise_of(checked_claims(jws, keys, HEAD), "head")
-
-
-def promise_of(claims: Mapping[str, object], what: str, signed_at: str | None = None) -> PromisedRecord:
-    """The record that the claims of a head or a receipt commit to.
-
-    Raises:
-        ReceiptError: they name no record.
-    """
-    sequence, own = claims.get("sequence"), claims.get("hash")
-    if not isinstance(sequence, int) or not isinstance(own, str):
-        raise ReceiptError(f"the {what} names no record of the log")
-    return PromisedRecord(Place(sequence, own), f"the {what}, signed on {str(signed_at or claims['signed_at'])[:10]},")
-
-
-def coverage(last: Place, signed: int) -> str:
-    """The last signed record, and the number of records after it; `signed` is 0 if nothing is signed."""
-    if not signed:
-        return "nothing is signed"
-    return f"signed up to record {signed}, {counted(last.sequence - signed, 'record')} after that not covered"
-
-
-def counted(number: int, what: str) -> str:
-    """A number with its noun, such as `2 records`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,8 +1,6 @@
-"""Export the audit log, and check an exported one, which needs no database."""
+"""Check an exported audit log. Nothing here needs a database."""
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, BinaryIO, NoReturn
@@ -12,11 +10,9 @@ import typer
 
 from aegis_sdk.receipts import HEAD, RECEIPT, ReceiptError, checked_claims, content_of, keys_in
 from aegis_sdk.wire import PublicKeySet
-from app.audit.api import counted, coverage, head_promise, promise_of
-from app.audit.model import BrokenLogError, PromisedRecord, SignedHead, check_chain
+from app.audit.model import BrokenLogError, PromisedRecord, check_chain
+from app.audit.promises import counted, coverage, head_promise, promise_of
 from app.cli.commands import fail
-from app.cli.environment import DataDir, on_services
-from app.factory import Factory
 
 #: The beginning of a signed head in an export; records begin differently.
 _HEAD_LINE = b'{"head":'
@@ -98,36 +94,3 @@ def _refuse(message: str) -> NoReturn:
     """Exit with a message and code 1: the log failed the check."""
     typer.echo(f"aegis-server: {message}", err=True)
     raise typer.Exit(1)
-
-
-def export(
-    output: Annotated[Path | None, typer.Option(help="File to write; by default, standard output.")] = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Write the whole audit log: JSON lines, first the signed heads, then the records, oldest first."""
-
-    async def write(services: Factory) -> None:
-        with _whole_file(output) as file:
-            async for one in services.audit().export():
-                line = orjson.dumps({"head": one.jws}) if isinstance(one, SignedHead) else one.encode()
-                file.write(line + b"\n")
-
-    try:
-        on_services(data_dir, write)
-    except OSError as error:
-        fail(f"the log cannot be written: {error.strerror or error}")
-
-
-@contextmanager
-def _whole_file(output: Path | None) -> Iterator[BinaryIO]:
-    """Standard output, or a file that gets its name once it is complete."""
-    if output is None:
-        yield sys.stdout.buffer
-        return
-    part = output.with_name(f"{output.name}.part")
-    try:
-        with part.open("wb") as file:
-            yield file
-        part.replace(output)
-    finally:
-        part.unlink(missing_ok=True)

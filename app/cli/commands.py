@@ -13,7 +13,6 @@ from typer.main import get_command
 from aegis_sdk.cli.group import version_options
 from app.platform.errors import OperatorError, RefusalError
 from app.platform.process.loading import loading
-from app.platform.telemetry import DISTRIBUTION
 
 
 def fail(message: str) -> NoReturn:
@@ -124,14 +123,14 @@ cli = CommandGroup(
             "Export the audit log, and check an exported one.",
             {
                 "export": Command(
-                    "app.cli.audit:export",
+                    "app.cli.audit_export:export",
                     "Write the whole audit log: JSON lines, first the signed heads, then the records, oldest first.",
                 ),
                 "verify": Command("app.cli.audit:verify", "Check an exported log without a database."),
             },
         ),
     },
-    version_options("aegis-server", DISTRIBUTION),
+    version_options("aegis-server", "aegis-server"),
 )
 
 

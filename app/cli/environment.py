@@ -22,8 +22,8 @@ from app.platform.process.embedded.server import EmbeddedPostgres, Postmaster, r
 from app.platform.queue.queue import queue_app
 from app.platform.telemetry import refuse_missing_exporter
 from app.settings import DatabaseUrls, Settings
-from app.tenants.api import required_by
 from app.tenants.model import Quota
+from app.tenants.required_privacy import required_by
 
 T = TypeVar("T")
 

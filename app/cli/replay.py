@@ -15,7 +15,7 @@ from app.cli.environment import DataDir, database_of, settings_of, with_services
 from app.platform.database import migrations
 from app.platform.process.child import ChildProcess
 from app.settings import Settings
-from app.tenants.api import required_by
+from app.tenants.required_privacy import required_by
 
 #: The most differences printed.
 _MOST = 20

@@ -24,7 +24,6 @@ from app.cli.environment import (
     with_services,
     write_privately,
 )
-from app.main import create_app
 from app.platform import log
 from app.platform.database import migrations
 from app.platform.database.migrations import refuse_mismatch
@@ -138,6 +137,9 @@ def openapi(
     path: Annotated[Path, typer.Option(help="File to write or check.")] = Path("openapi/openapi.json"),
 ) -> None:
     """Write the OpenAPI document. Needs no database."""
+    with loading():
+        from app.main import create_app  # noqa: PLC0415 -- as in `api`
+
     if not path.parent.is_dir():
         fail(f"{path.parent} does not exist: name another file with --path, or run this in a checkout")
     document = json.dumps(create_app(Settings(database_url=None)).openapi(), indent=2, ensure_ascii=False) + "\n"

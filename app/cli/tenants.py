@@ -11,8 +11,8 @@ from app.cli.environment import DataDir, on_services
 from app.factory import Factory
 from app.platform.callers import Role
 from app.settings import numbers_by_name
-from app.tenants.api import privacy_in
 from app.tenants.model import Quota
+from app.tenants.required_privacy import privacy_in
 
 
 def set_tenant(

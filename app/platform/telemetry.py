@@ -12,7 +12,6 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import accumulate
-from typing import Final
 
 from opentelemetry.context import Context
 from opentelemetry.trace import NoOpTracerProvider, Span, SpanKind, Status, StatusCode, Tracer
@@ -287,11 +286,7 @@ def _queue(reading: ProbeReading) -> Iterator[Metric]:
     yield GaugeMetricFamily("aegis_webhook_oldest_seconds", "Age of the oldest one", value=queue.oldest_event_seconds)
 
 
-#: The installed distribution.
-DISTRIBUTION: Final = "aegis-server"
-
-
 @cache
 def build_version() -> str:
     """The version of the installed service."""
-    return version(DISTRIBUTION)
+    return version("aegis-server")

@@ -1,21 +1,18 @@
 """The policy and the quota of a tenant, for its administrators and for operators."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 
 import structlog
 from fastapi import APIRouter, Response
-from pydantic import TypeAdapter, ValidationError
 
 from aegis_sdk import wire
 from app.edge.dependencies import CallerDependency, FactoryDependency, OwnTenant, SmallBodyDependency
 from app.factory import Factory
 from app.platform.callers import Caller
-from app.platform.errors import InvalidDocumentError
 from app.platform.http.bodies import validated
 from app.platform.http.operations import JsonResponse, answers, body
-from app.settings import Settings, numbers_by_name
-from app.tenants.model import Quota, RequiredPrivacy, TenantPolicy, Usage
+from app.tenants.model import Quota, TenantPolicy, Usage
+from app.tenants.required_privacy import required_privacy
 
 router = APIRouter(tags=["policy"])
 
@@ -96,47 +93,3 @@ async def change_quota(services: Factory, caller: Caller, tenant: str | None, as
 
 def _quota(tenant: str, quota: Quota, usage: Usage) -> wire.Quota:
     return wire.Quota(tenant=tenant, limits=asdict(quota), used=asdict(usage))
-
-
-_PRIVACY: TypeAdapter[dict[str, float]] = TypeAdapter(wire.Privacy)
-
-
-def required_privacy(numbers: Mapping[str, float]) -> RequiredPrivacy:
-    """Limits for the contract's criteria: minima where higher is better, maxima otherwise.
-
-    Raises:
-        InvalidDocumentError: there is no such criterion.
-    """
-    try:
-        known = _PRIVACY.validate_python(dict(numbers))
-    except ValidationError:
-        unknown = ", ".join(sorted(numbers.keys() - wire.PRIVACY_CRITERIA.keys()))
-        message = f"There is no privacy criterion {unknown}; use {', '.join(wire.PRIVACY_CRITERIA)}."
-        raise InvalidDocumentError(message) from None
-    return RequiredPrivacy(
-        *(
-            {name: limit for name, limit in sorted(known.items()) if wire.PRIVACY_CRITERIA[name] == better}
-            for better in ("higher", "lower")
-        )
-    )
-
-
-def privacy_in(text: str) -> RequiredPrivacy:
-    """Limits in a text like `k=5,t=0.2`; none in an empty one.
-
-    Raises:
-        InvalidDocumentError: the text is malformed, or there is no such criterion.
-    """
-    try:
-        return required_privacy(numbers_by_name(text))
-    except ValueError as error:
-        raise InvalidDocumentError(str(error)) from None
-
-
-def required_by(settings: Settings) -> RequiredPrivacy:
-    """The privacy that the settings require of every entry.
-
-    Raises:
-        InvalidDocumentError: they name a criterion that does not exist.
-    """
-    return required_privacy(settings.require_privacy or {})

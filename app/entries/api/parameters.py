@@ -19,8 +19,8 @@ from app.entries.store.searches import Order, Search
 from app.platform.errors import Fault, InvalidDocumentError
 from app.platform.http.conditional import IfMatch, entity_tags, header_lines, hex_digits
 from app.platform.http.refusals import PreconditionRequiredError
-from app.tenants.api import privacy_in
 from app.tenants.model import RequiredPrivacy
+from app.tenants.required_privacy import privacy_in
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 

@@ -131,7 +131,7 @@ def draft(database_url: str, message: str) -> None:
     Raises:
         OperatorError: this is an installed package, not a checkout.
     """
-    if not is_checkout():
+    if _LOCATIONS[0].is_dir():
         raise OperatorError(
             "Revisions are drafted in a checkout, and this is an installed package: run `make migration`"
         )
@@ -141,11 +141,6 @@ def draft(database_url: str, message: str) -> None:
 _HERE = Path(__file__).resolve()
 #: In a wheel, the revisions are inside the package; in a checkout, in the root directory.
 _LOCATIONS = (_HERE.parents[2] / "migrations", _HERE.parents[3] / "migrations")
-
-
-def is_checkout() -> bool:
-    """Whether this is a checkout, to which revisions can be added."""
-    return not _LOCATIONS[0].is_dir()
 
 
 def configuration(database_url: str) -> Config:

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from app.advice.model import AdviceQuestion
 from app.platform.errors import InvalidDocumentError
 from app.settings import Settings
-from app.tenants.api import privacy_in, required_by
 from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
+from app.tenants.required_privacy import privacy_in, required_by
 from tests.tables import raised
 
 

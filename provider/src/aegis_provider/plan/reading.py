@@ -22,8 +22,7 @@ from aegis_provider.plan.model import (
     read_generated,
 )
 from aegis_provider.table.discretization import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule
-from aegis_provider.table.notation import Form, Numbers
-from aegis_provider.table.notation import ORDERS, Dates, Plain, Writing
+from aegis_provider.table.notation import ORDERS, Dates, Form, Numbers, Plain, Writing
 from aegis_provider.table.values import ValueType
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, stricter

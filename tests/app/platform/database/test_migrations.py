@@ -97,13 +97,10 @@ def test_the_revisions_are_one_line(empty_url):
 
 
 def test_no_revision_is_drafted_into_an_installed_package(monkeypatch, tmp_path):
-    monkeypatch.setattr(migrations, "is_checkout", lambda: False)
+    monkeypatch.setattr(migrations, "_LOCATIONS", (tmp_path / "migrations", tmp_path))
+    (tmp_path / "migrations").mkdir()
     with pytest.raises(OperatorError, match="checkout"):
         migrations.draft("postgresql:///nowhere", "more")
-    monkeypatch.setattr(migrations, "_LOCATIONS", (tmp_path / "migrations", tmp_path))
-    assert migrations.is_checkout()
-    (tmp_path / "migrations").mkdir()
-    assert not migrations.is_checkout()
 
 
 def test_the_tables_are_what_the_revisions_make(database_url):
