@@ -21,7 +21,6 @@ from app.platform.telemetry import build_version
 
 documentation = APIRouter(tags=["documentation"])
 
-
 #: Pages may load their style sheet and nothing else, and run no scripts (Content Security Policy Level 3).
 _PAGE_HEADERS: Final = {
     "Content-Security-Policy": (
@@ -29,9 +28,7 @@ _PAGE_HEADERS: Final = {
     )
 }
 
-
 Schema = Mapping[str, Any]
-
 
 #: The lower and upper limits of a value, and what they count.
 _LIMITS = (("minimum", "maximum", ""), ("minLength", "maxLength", " characters"), ("minItems", "maxItems", " items"))
@@ -93,7 +90,6 @@ _TEMPLATES: Final = Environment(
     loader=PackageLoader("app"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
 )
 
-
 _TEMPLATES.filters |= {
     "code": code,
     "content": content_of,
@@ -103,9 +99,7 @@ _TEMPLATES.filters |= {
     "variables": lambda path: re.sub(r"\{(\w+)\}", lambda found: f"${found[1].upper()}", path),
 }
 
-
 _HTML, _JSON, _CSS = "text/html", "application/json", "text/css"
-
 
 #: Links to the documentation for programs and people (RFC 8631).
 _LINKS = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"'
@@ -194,10 +188,8 @@ def _answer(
 
 operation = APIRouter(tags=["operation"])
 
-
 #: If the metrics have a port of their own, it serves nothing else, and the other port serves no metrics.
 _AT_OTHER_PORT = problems(404)
-
 
 _ALIVE = {"status": "alive", "version": "0.1.0"}
 

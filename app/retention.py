@@ -73,7 +73,6 @@ _SESSIONS = text(
     "WHERE expires_at < now() LIMIT :part FOR UPDATE SKIP LOCKED)) RETURNING expires_at"
 )
 
-
 #: How long failed jobs are stored, so that their cause can be found.
 FAILED_JOBS_KEPT: Final = timedelta(days=7)
 

@@ -39,7 +39,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     about.documentation,
 )
 
-
 #: The groups of operations with their descriptions. A router with a new tag adds it here.
 TAGS: Final[Mapping[str, str]] = {
     "entries": "What providers publish about their tables: summaries, never a record",

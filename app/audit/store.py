@@ -30,7 +30,6 @@ class AuditStore(Store):
 
 _IDS = ("entry_id", "request_id")
 
-
 #: Records read at a time.
 PART: Final = 2_000
 

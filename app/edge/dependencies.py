@@ -125,7 +125,6 @@ async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:
 # With the default scope, the commit would follow the response, so a failed commit would still have sent 201.
 FactoryDependency = Annotated[Factory, Depends(get_factory, scope="function")]
 
-
 Version = Annotated[int | None, Query(ge=1, description="Version number; the latest by default")]
 
 AcceptSmallCounts = Annotated[
@@ -166,7 +165,6 @@ async def get_patch(state: StateDependency, request: Request) -> bytes:
 BodyDependency = Annotated[bytes, Depends(get_body)]
 SmallBodyDependency = Annotated[bytes, Depends(get_small_body)]
 PatchDependency = Annotated[bytes, Depends(get_patch)]
-
 
 OwnTenant = Annotated[
     str | None, Query(max_length=LONGEST_TENANT, description="Tenant; only operators may name another tenant")

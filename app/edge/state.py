@@ -37,7 +37,6 @@ from app.tenants.model import NO_QUOTA, Quota
 
 _log = structlog.get_logger(__name__)
 
-
 #: Seconds for which a check is valid.
 _FRESH: Final = 1.0
 
@@ -82,7 +81,6 @@ class HasSize(Protocol):
 
 Made = TypeVar("Made", bound=HasSize)
 
-
 #: The default size of a cache in bytes.
 MOST_BYTES, MOST_OF_ANSWERS = 64 * 1024 * 1024, 16 * 1024 * 1024
 
@@ -117,10 +115,8 @@ class Recent(Generic[Made]):
 #: The period of rate limits in seconds.
 MINUTE, DAY = 60.0, 86_400.0
 
-
 #: A tenant's requests with an idempotency key per day; each key is stored for a day.
 MOST_KEYS: Final = 100_000
-
 
 #: The number of the largest bodies that fit into memory together.
 LARGE_BODIES: Final = 4

@@ -82,7 +82,6 @@ class Caller:
 #: The caller in development mode, who acts for the default tenant and may do everything.
 DEVELOPER = Caller(DEFAULT_TENANT, frozenset({Role.OPERATOR}))
 
-
 #: How long before its end a key counts as expiring, for its holder and its administrators.
 NOTICE = timedelta(days=14)
 

@@ -76,7 +76,6 @@ _COUNTED = select(
     .scalar_subquery(),
 )
 
-
 _RUNNING = text(
     "SELECT coalesce(max(jobs), 0) FROM (SELECT count(*) AS jobs FROM procrastinate_jobs "
     "WHERE status = 'doing' AND args ->> 'tenant' = :tenant GROUP BY queue_name) AS lanes"

@@ -20,19 +20,14 @@ from app.settings import LOOPBACK
 
 _log = structlog.get_logger(__name__)
 
-
 #: Seconds until the document is fetched again, and until the next attempt after a failure.
 FRESH: Final = 600.0
 
-
 WAIT: Final = 5.0
-
 
 _SECONDS: Final = 5.0
 
-
 _MOST_BYTES: Final = 1 << 20
-
 
 _PLACE: Final = "/.well-known/openid-configuration"
 
@@ -140,23 +135,17 @@ async def answered(client: httpx.AsyncClient, method: str, url: str, **request: 
 
 Jwk = Mapping[str, Any]
 
-
 Fetch = Callable[[], Awaitable[Mapping[str, Jwk]]]
-
 
 #: Seconds after which keys are dropped if the issuer does not respond.
 FORGOTTEN: Final = 3_600.0
 
-
 #: Seconds until the next fetch, after a success and after the first failure; further failures double it.
 APART: Final = 10.0
 
-
 FIRST_WAIT: Final = 1.0
 
-
 LONGEST_WAIT: Final = 60.0
-
 
 _MOST_KEYS: Final = 100
 
@@ -263,14 +252,11 @@ def _at(claims: Mapping[str, Any], path: str) -> object:
 #: A longer token is refused unread. Those of large companies have a few thousand characters.
 MOST_CHARACTERS: Final = 8_192
 
-
 #: OpenID Connect Core 1.0, section 2: a subject has at most 255 characters.
 LONGEST_SUBJECT: Final = 255
 
-
 #: The last second that a `datetime` can have.
 _LAST: Final = int(datetime.max.replace(tzinfo=UTC).timestamp())
-
 
 _REASONS: Final[Mapping[type[Exception], str]] = {
     jwt.ExpiredSignatureError: "has expired",

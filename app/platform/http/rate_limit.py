@@ -79,7 +79,6 @@ class Rate:
 #: The number of right keys remembered, so that others behind the same address cannot lock their holders out.
 MOST_KNOWN = 10_000
 
-
 #: The length of an IPv6 prefix whose addresses can all belong to one client (RFC 6177).
 _SITE_BITS = 64
 

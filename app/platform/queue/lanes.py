@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -210,8 +209,8 @@ class JobWatch:
             job, word, problem = context.job, _RETRIED, None
             # The clocks of two machines may differ.
             waited = 0.0 if enqueued_at is None else max(0.0, time.time() - enqueued_at)
-            one = _Try(job.task_name, job.queue, job.attempts + 1, waited)
-            in_trace = span(self._tracer, f"job {one.task}", SpanKind.CONSUMER, context_of(traceparent))
+            start = time.perf_counter()
+            in_trace = span(self._tracer, f"job {job.task_name}", SpanKind.CONSUMER, context_of(traceparent))
             with bound(job_id=job.id, request_id=request_id), in_trace as current:
                 try:
                     outcome = await task(context, **arguments)
@@ -220,7 +219,8 @@ class JobWatch:
                     word = _GIVEN_BACK
                     raise
                 finally:
-                    self._note(one, word, problem, current)
+                    ran = time.perf_counter() - start
+                    self._note(job, waited, ran, word, problem, current)
 
         return run
 
@@ -228,29 +228,13 @@ class JobWatch:
         """A span for a step of the current job."""
         return span(self._tracer, name)
 
-    def _note(self, one: "_Try", word: str, problem: Problem | None, current: Span) -> None:
+    def _note(self, job: Job, waited: float, ran: float, word: str, problem: Problem | None, current: Span) -> None:
+        """Record a try that waited and ran for so many seconds."""
+        task, lane, number = job.task_name, job.queue, job.attempts + 1
         code = None if problem is None else problem.code
-        ran = time.perf_counter() - one.start
-        if one.number == _FIRST:
-            self.metrics.waited(one.task, one.lane, one.waited)
-        self.metrics.ended(one.task, one.lane, word, ran)
-        current.set_attributes({"aegis.lane": one.lane, "aegis.try": one.number, "aegis.outcome": word})
-        fields = {"task": one.task, "lane": one.lane, "try": one.number, "outcome": word, "problem": code}
-        _log.info("job ended", **fields, waited_ms=round(one.waited * 1e3, 1), ran_ms=round(ran * 1e3, 1))
-
-
-@dataclass(frozen=True, slots=True)
-class _Try:
-    """A try of a job.
-
-    Attributes:
-        number: the number of the try, from 1.
-        waited: seconds since the job was enqueued.
-        start: when it began, by `time.perf_counter`.
-    """
-
-    task: str
-    lane: str
-    number: int
-    waited: float
-    start: float = field(default_factory=time.perf_counter)
+        if number == _FIRST:
+            self.metrics.waited(task, lane, waited)
+        self.metrics.ended(task, lane, word, ran)
+        current.set_attributes({"aegis.lane": lane, "aegis.try": number, "aegis.outcome": word})
+        fields = {"task": task, "lane": lane, "try": number, "outcome": word, "problem": code}
+        _log.info("job ended", **fields, waited_ms=round(waited * 1e3, 1), ran_ms=round(ran * 1e3, 1))

@@ -20,18 +20,30 @@ from app.platform.database.session import COMMIT_SOON, REACHABLE
 #: free; by then, living workers have theirs again.
 SETTLED_AFTER = 4.0
 
-
 #: Seconds without a response, many heartbeats long, after which the database counts as unreachable.
 AWAY_AFTER = 3.0
-
 
 #: The name of the connection in `pg_stat_activity`.
 APPLICATION = "aegis-worker"
 
-
 #: The server must also notice an unreachable machine and free its locks.
 _SERVER_SIDE = "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; "
 
+#: Seconds without a heartbeat after which a worker counts as dead: without its lock, and in any case, since it may be
+#: frozen or on an unreachable machine. Slow workers never come near the latter.
+STALLED_AFTER, LOST_AFTER = 3.0, 60.0
+
+#: Seconds after which a worker gives back a job that is assigned to it but that it does not run, because the response
+#: to its fetch was lost with the connection. Ending a finished job takes less.
+UNKNOWN_AFTER = 10.0
+
+#: The most failed tries of a job, and the most tries that its workers did not survive. The latter are rarely the job's
+#: fault: machines restart, and one job's crash takes the other lane's job along. But a job that kills its worker every
+#: time (out of memory, for example) must end, too.
+ATTEMPTS, INTERRUPTIONS = 3, 10
+
+#: The class of the workers' advisory locks (an arbitrary number).
+LOCK_CLASS = 6_120_902
 
 _BEAT = """
 WITH heard AS (
@@ -40,19 +52,67 @@ WITH heard AS (
 SELECT extract(epoch FROM now())::float8, array(SELECT id FROM heard)
 """
 
-
 _LOCK = "SELECT pg_try_advisory_lock(%s, (%s & 2147483647)::int)"
-
 
 _UNLOCK = "SELECT pg_advisory_unlock(%s, (%s & 2147483647)::int)"
 
-
 _REGISTER = "SELECT worker_id FROM procrastinate_register_worker_v1()"
-
 
 _ATTACH = """
 UPDATE procrastinate_jobs SET worker_id = %(new)s
 WHERE id = ANY(%(jobs)s::bigint[]) AND status = 'doing' AND (worker_id IS NULL OR worker_id = %(old)s)
+"""
+
+_DEAD = """
+SELECT id FROM procrastinate_workers AS worker
+WHERE last_heartbeat < now() - make_interval(secs => %(stalled)s) AND (
+    last_heartbeat < now() - make_interval(secs => %(lost)s) OR NOT EXISTS (
+        SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND classid = %(lock_class)s AND objid = (worker.id & 2147483647)::int::oid AND objsubid = 2
+    )
+)
+"""
+
+_ABANDONED = """
+SELECT id, worker_id FROM procrastinate_jobs
+WHERE status = 'doing' AND (worker_id IS NULL OR worker_id = ANY(%(dead)s::bigint[])
+    OR (worker_id = ANY(%(own)s::bigint[]) AND id <> ALL(%(running)s::bigint[]))) ORDER BY id
+"""
+
+# Every try is an event. Procrastinate's own retry would count an interruption as a failure. If another job with the
+# same claim waits already (after a move to the other lane, for example), this one gives up the claim.
+_TAKE = """
+UPDATE procrastinate_jobs AS job SET worker_id = NULL,
+    status = (CASE WHEN abort_requested THEN 'failed' ELSE 'todo' END)::procrastinate_job_status,
+    attempts = CASE WHEN interruptions < %(most)s THEN attempts ELSE greatest(attempts, %(attempts)s) END,
+    queueing_lock = CASE WHEN EXISTS (
+        SELECT FROM procrastinate_jobs AS other
+        WHERE other.queueing_lock = job.queueing_lock AND other.status = 'todo'
+    ) THEN NULL ELSE queueing_lock END
+FROM (
+    SELECT tried.id AS tried_id, count(event.id) - tried.attempts AS interruptions
+    FROM procrastinate_jobs AS tried LEFT JOIN procrastinate_events AS event
+        ON event.job_id = tried.id AND event.type = 'started'
+    WHERE tried.id = %(id)s GROUP BY tried.id
+) AS history
+WHERE id = tried_id AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s
+RETURNING id, task_name, args ->> 'request_id', interruptions
+"""
+
+_HOLD_OWN = """
+SELECT id FROM procrastinate_jobs
+WHERE id = %(id)s AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s FOR UPDATE
+"""
+
+_FORGET_TRY = """
+DELETE FROM procrastinate_events
+WHERE id = (SELECT max(id) FROM procrastinate_events WHERE job_id = %(id)s AND type = 'started')
+"""
+
+_REMOVE = """
+DELETE FROM procrastinate_workers
+WHERE id = ANY(%(dead)s::bigint[]) AND last_heartbeat < now() - make_interval(secs => %(stalled)s)
 """
 
 
@@ -190,13 +250,19 @@ class Presence:
             return await self._recovery.recover_jobs(self._connection, workers)
 
     async def give_back(self, job_id: int, worker_id: int | None) -> None:
-        """Return a running job to the queue because its worker stops; this does not count as a failure.
+        """Return a running job to the queue because its worker stops, as if it had not begun.
+
+        Another worker may have it by now.
 
         Raises:
             psycopg.Error: the database does not respond.
         """
         async with self._turn:
-            await give_back(await self._connected(), job_id, worker_id)
+            connection, known = await self._connected(), _known(job_id, worker_id)
+            async with connection.transaction():
+                if await (await connection.execute(_HOLD_OWN, known)).fetchone():
+                    for statement in (_FORGET_TRY, _TAKE):
+                        await connection.execute(statement, known)
 
     async def _connected(self) -> psycopg.AsyncConnection[TupleRow]:
         if self._connection is None:
@@ -212,84 +278,6 @@ class Presence:
         self._locked.clear()
         if connection is not None:
             await connection.close()
-
-
-#: Seconds without a heartbeat after which a worker counts as dead: without its lock, and in any case, since it may be
-#: frozen or on an unreachable machine. Slow workers never come near the latter.
-STALLED_AFTER, LOST_AFTER = 3.0, 60.0
-
-
-#: Seconds after which a worker gives back a job that is assigned to it but that it does not run, because the response
-#: to its fetch was lost with the connection. Ending a finished job takes less.
-UNKNOWN_AFTER = 10.0
-
-
-#: The most failed tries of a job, and the most tries that its workers did not survive. The latter are rarely the job's
-#: fault: machines restart, and one job's crash takes the other lane's job along. But a job that kills its worker every
-#: time (out of memory, for example) must end, too.
-ATTEMPTS, INTERRUPTIONS = 3, 10
-
-
-#: The class of the workers' advisory locks (an arbitrary number).
-LOCK_CLASS = 6_120_902
-
-
-_DEAD = """
-SELECT id FROM procrastinate_workers AS worker
-WHERE last_heartbeat < now() - make_interval(secs => %(stalled)s) AND (
-    last_heartbeat < now() - make_interval(secs => %(lost)s) OR NOT EXISTS (
-        SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-            AND classid = %(lock_class)s AND objid = (worker.id & 2147483647)::int::oid AND objsubid = 2
-    )
-)
-"""
-
-
-_ABANDONED = """
-SELECT id, worker_id FROM procrastinate_jobs
-WHERE status = 'doing' AND (worker_id IS NULL OR worker_id = ANY(%(dead)s::bigint[])
-    OR (worker_id = ANY(%(own)s::bigint[]) AND id <> ALL(%(running)s::bigint[]))) ORDER BY id
-"""
-
-
-# Every try is an event. Procrastinate's own retry would count an interruption as a failure. If another job with the
-# same claim waits already (after a move to the other lane, for example), this one gives up the claim.
-_TAKE = """
-UPDATE procrastinate_jobs AS job SET worker_id = NULL,
-    status = (CASE WHEN abort_requested THEN 'failed' ELSE 'todo' END)::procrastinate_job_status,
-    attempts = CASE WHEN interruptions < %(most)s THEN attempts ELSE greatest(attempts, %(attempts)s) END,
-    queueing_lock = CASE WHEN EXISTS (
-        SELECT FROM procrastinate_jobs AS other
-        WHERE other.queueing_lock = job.queueing_lock AND other.status = 'todo'
-    ) THEN NULL ELSE queueing_lock END
-FROM (
-    SELECT tried.id AS tried_id, count(event.id) - tried.attempts AS interruptions
-    FROM procrastinate_jobs AS tried LEFT JOIN procrastinate_events AS event
-        ON event.job_id = tried.id AND event.type = 'started'
-    WHERE tried.id = %(id)s GROUP BY tried.id
-) AS history
-WHERE id = tried_id AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s
-RETURNING id, task_name, args ->> 'request_id', interruptions
-"""
-
-
-_HOLD_OWN = """
-SELECT id FROM procrastinate_jobs
-WHERE id = %(id)s AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s FOR UPDATE
-"""
-
-
-_FORGET_TRY = """
-DELETE FROM procrastinate_events
-WHERE id = (SELECT max(id) FROM procrastinate_events WHERE job_id = %(id)s AND type = 'started')
-"""
-
-
-_REMOVE = """
-DELETE FROM procrastinate_workers
-WHERE id = ANY(%(dead)s::bigint[]) AND last_heartbeat < now() - make_interval(secs => %(stalled)s)
-"""
 
 
 class Recovery:
@@ -336,19 +324,6 @@ class Recovery:
             if now - self._orphans.get(job_id, now) >= patience:
                 due.append((job_id, worker))
         return due
-
-
-async def give_back(connection: psycopg.AsyncConnection[TupleRow], job_id: int, worker_id: int | None) -> None:
-    """Return a worker's job to the queue as if it had not begun, unless another worker has it by now.
-
-    Raises:
-        psycopg.Error: the database does not answer.
-    """
-    known = _known(job_id, worker_id)
-    async with connection.transaction():
-        if await (await connection.execute(_HOLD_OWN, known)).fetchone():
-            for statement in (_FORGET_TRY, _TAKE):
-                await connection.execute(statement, known)
 
 
 def _known(job_id: int, worker_id: int | None) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from app.platform.process.bound import bound_command
 from app.platform.process.embedded.cluster import (
     Binaries,
     binaries_for,
-    drop_stale_pid_file,
     make_cluster,
+    postmaster_of,
     server_environment,
     stop_orphan,
     write_access,
@@ -128,7 +128,10 @@ class EmbeddedPostgres:
         )
         if not cluster.exists():
             make_cluster(cluster, binaries, self._account, durable=self._settings.get("fsync") != "off")
-        drop_stale_pid_file(cluster)
+        # A killed server leaves the file. If another program has its process id now, PostgreSQL takes that program for
+        # a running server and refuses to start.
+        if postmaster_of(cluster) is None:
+            (cluster / "postmaster.pid").unlink(missing_ok=True)
         socket = starting.enter_context(_socket_directory(self.home, lock.previous, self._account))
         lock.tell(Launch(os.getpid(), str(socket)))
         self._postmaster = Postmaster(self._command(binaries, socket), self.home, lock.fileno())
