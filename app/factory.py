@@ -37,8 +37,6 @@ class Factory:
     """The services of one transaction.
 
     Args:
-        session: the transaction.
-        queue: the queue of jobs.
         ceiling: a tenant's most concurrent jobs in a lane.
         quota: the default quota of a tenant.
     """

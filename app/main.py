@@ -113,7 +113,6 @@ def create_app(
 
 
 def _observe(registry: CollectorRegistry, state: State) -> None:
-    """Add the metrics of the process to the registry."""
     ProcessCollector(registry=registry)
     registry.register(BuildCollector())
     registry.register(PoolCollector(state.database))

@@ -64,7 +64,6 @@ _SERVERS: Final = [{"url": "/", "description": "The service that this document i
 
 
 def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The operations of a document, each with its path."""
     for path, operations in document["paths"].items():
         for operation in operations.values():
             yield path, operation
@@ -96,7 +95,6 @@ def _correct_parameters(document: dict[str, Any]) -> None:
 
 
 def _secure(document: dict[str, Any]) -> None:
-    """Declare for every operation whether it needs a key."""
     scheme = {"type": "http", "scheme": "bearer", "description": "An API key, or a token of the trusted issuer (JWT)"}
     document["components"]["securitySchemes"] = {"key": scheme}
     for path, operation in _operations(document):
@@ -112,7 +110,6 @@ def _require_discriminators(schemas: dict[str, Any]) -> None:
 
 
 def _sent(type_: str, when: str, model: type[BaseModel]) -> dict[str, Any]:
-    """An event as an operation of its receiver."""
     return {
         "tags": ["events"],
         "summary": type_,
@@ -142,7 +139,6 @@ def _models(routers: Sequence[APIRouter]) -> list[tuple[type[BaseModel], Literal
 
 
 def _references(described: object) -> Iterator[Reference]:
-    """The references in a part of the document."""
     if isinstance(described, Reference):
         yield described
     elif isinstance(described, dict):
@@ -151,12 +147,7 @@ def _references(described: object) -> Iterator[Reference]:
 
 
 def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
-    """The whole document: FastAPI's description of the routes, the schemas of the wire models, security, and webhooks.
-
-    Args:
-        app: the application.
-        routers: the routers that it includes.
-    """
+    """The whole document: FastAPI's description of the routes, the schemas of the wire models, security and webhooks.""""""
     document = get_openapi(
         title=app.title,
         version=app.version,

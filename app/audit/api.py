@@ -101,10 +101,8 @@ class CheckedPart:
     """The result of checking a part of the log.
 
     Attributes:
-        last: the last intact record.
         signed: the last intact record that a signed head covers; 0 if there is none.
         length: the number of the last record of the whole log.
-        is_end: whether the whole log has been checked.
         fault: what is wrong; empty if nothing is.
     """
 

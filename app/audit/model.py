@@ -91,8 +91,6 @@ class SignedHead:
 
     Attributes:
         id: increases in the order of signing.
-        sequence: the record's number.
-        jws: the signed claims.
     """
 
     id: int

@@ -115,7 +115,6 @@ class LogPart:
         records: each as RFC 8785 JSON.
         heads: the signed heads of these records; in the last part, also those of missing records.
         length: the number of the last record of the whole log.
-        is_end: whether this is the last part.
     """
 
     records: tuple[str, ...]
@@ -214,7 +213,6 @@ def _refuse_others(caller: Caller) -> None:
 
 
 def _place(page_token: str | None) -> int | None:
-    """The record number in a page token."""
     if page_token is None:
         return None
     if not (page_token.isascii() and page_token.isdigit() and len(page_token) < _LONGEST):
@@ -232,11 +230,7 @@ class Health:
     """The database's schema and its audit log.
 
     Attributes:
-        revision: the last migration of the database.
         expected: the migration that this version of the service needs.
-        is_changeable: whether the service's database role could change the audit log.
-        last: the place of the last record of the log; None if there is none.
-        head: the last signed head; None if there is none.
     """
 
     revision: str | None

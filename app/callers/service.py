@@ -250,7 +250,6 @@ class SessionRules:
 
     Attributes:
         lifetime: the longest duration; use does not extend it.
-        issuer: the trusted issuer of tokens; None if there is none.
     """
 
     lifetime: timedelta

@@ -150,7 +150,6 @@ _SESSIONS = (
 
 
 def _of_holder(session: Session) -> ColumnElement[bool]:
-    """Whether a row is a session of the same key, or of the same subject."""
     if session.key is not None:
         return _ROW.key_prefix == session.key.prefix
     caller = session.caller

@@ -56,7 +56,6 @@ def verify(
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a log, limited in length."""
     while line := file.readline(_LONGEST_LINE + 1):
         if len(line) > _LONGEST_LINE:
             raise BrokenLogError(f"a line has more than {_LONGEST_LINE} bytes, so this is not a log")

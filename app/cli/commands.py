@@ -28,7 +28,6 @@ class Command:
     Args:
         function: its location, as "module:function".
         summary: its line in the list of commands, the first sentence of the function's docstring.
-        hidden: whether the list omits it.
     """
 
     function: str

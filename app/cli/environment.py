@@ -148,7 +148,6 @@ def create_privately(path: Path, text: str) -> None:
 
 
 def _keep_names(directory: Path) -> None:
-    """Write the names in a directory to disk."""
     handle = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(handle)

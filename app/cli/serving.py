@@ -196,9 +196,6 @@ async def _create_first_key(keyring: Keyring, to_write: Path | None, to_read: Pa
     which only its owner can read.
 
     A missing `to_read` is a secret that was removed, or that an issuer of tokens makes unnecessary.
-
-    Raises:
-        OperatorError: `to_read` does not contain a key.
     """
     if not await keyring.needs_first():
         return

@@ -47,7 +47,6 @@ async def refuse_odd_parameters(request: Request) -> None:
 
 
 def _parameters(route: APIRoute) -> tuple[str, ...]:
-    """The names of the query parameters of a route, in order."""
     parameters = get_flat_params(route.dependant)
     return tuple(parameter.alias for parameter in parameters if isinstance(parameter.field_info, QueryParameter))
 

@@ -45,9 +45,7 @@ class Disk:
     """A disk with a reserve of free space, since PostgreSQL stops completely on a full disk.
 
     Args:
-        directory: a directory on it.
         reserve: the bytes that must stay free.
-        clock: the time in seconds.
     """
 
     def __init__(self, directory: Path, reserve: int, clock: Callable[[], float] = monotonic) -> None:
@@ -128,11 +126,7 @@ class Limits:
 
     Attributes:
         bodies: the total size of the entries being read.
-        quota: the default quota of a tenant.
         requests: the rate of a tenant's requests; None for no limit.
-        idempotency_keys: the rate of those with an idempotency key; None for no limit.
-        guesses: wrong keys by address; None for no limit.
-        disk: the disk of the database; None if it is not known.
         request_days: days without an action after which a data request expires.
     """
 
@@ -182,7 +176,6 @@ class State:
     """The process-wide state, made at the start and stored as `request.app.state.aegis`.
 
     Attributes:
-        probe: checks the database and its queue.
         announcements: notify of answered advice.
         checking: the child processes that check entries.
         making: the child process that makes large answers.
@@ -193,14 +186,7 @@ class State:
         policy: the required disclosure control of entries.
         admission: the other requirements of new versions.
         development_mode: whether everyone may do everything, without a key.
-        webhooks_allow_private: whether webhooks may point into private networks.
-        links_allow_private: whether links to delivered tables may point there.
-        metrics: the process's counters.
-        session_rules: the rules of the console's sessions.
         console_origin: the console's configured origin; None if it follows the header `Host`.
-        tokens: the reader of the trusted issuer's tokens; None without an issuer.
-        code_flow: the sign-in at that issuer; None if this service is not its client.
-        signer: the signer of receipts; None without a key.
         read: the console's cached data of recently shown versions.
         answers: its cached data of answers.
         ending: set when the process begins to stop.

@@ -41,7 +41,6 @@ class Caller:
     """A caller.
 
     Attributes:
-        tenant: the organisation that it acts for.
         roles: one role for a key, possibly several for a token.
         subject: the prefix of its key, or the subject of its token; None in development mode.
     """
@@ -94,7 +93,6 @@ class ApiKey:
     """A key as stored, without its secret.
 
     Attributes:
-        prefix: the readable part, which identifies the key.
         last_used_at: when it was last used, to the hour; None if never.
         replaces: the prefix of its predecessor.
     """
@@ -211,7 +209,6 @@ class Session:
     Attributes:
         expires_at: when it ends, unless its key ends first.
         key: the current state of the key that began it; None for an issuer's token.
-        issuer: the issuer of that token; None for a key.
     """
 
     caller: Caller

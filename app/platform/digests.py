@@ -19,7 +19,6 @@ def terms_digest(license_name: str, policy: bytes = b"null") -> str:
     """The digest of an entry's terms: SHA-256 of the RFC 8785 JSON of an object with its `license` and `terms`.
 
     Args:
-        license_name: the licence of the masked tables.
         policy: the entry's `terms` as RFC 8785 JSON.
     """
     canonical = b'{"license":%b,"terms":%b}' % (orjson.dumps(license_name), policy)

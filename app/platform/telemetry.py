@@ -268,7 +268,6 @@ class DatabaseCollector(Collector):
 
 
 def _queue(reading: ProbeReading) -> Iterator[Metric]:
-    """The queue by lane, and by the number of a tenant's waiting jobs."""
     if reading.queue is None:
         return
     labels = ("lane", "backlog")

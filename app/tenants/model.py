@@ -82,7 +82,6 @@ class CountedTenant:
     """A tenant with its numbers.
 
     Attributes:
-        entries: the number of its entries.
         keys: the number of its valid keys.
         asked: the number of its distinct questions in the last 24 hours.
     """
@@ -112,7 +111,6 @@ class Quota:
     """The limits of a tenant's usage; None for no limit.
 
     Attributes:
-        entries: entries in the catalogue.
         versions: versions of all its entries together.
         bytes: the size of these versions in the database.
         advice: distinct questions in 24 hours.

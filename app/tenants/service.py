@@ -112,7 +112,6 @@ class QuotaService:
         Concurrent publications for the tenant wait until this transaction ends, and so respect the quota.
 
         Args:
-            tenant: the owner of the entry.
             size: the version's size in bytes.
 
         Raises:

@@ -52,12 +52,9 @@ class Tasks:
     """The tasks, each in three steps: load, compute, store. No transaction is open during the computation.
 
     Args:
-        database: the catalogue's.
-        queue: the queue that runs the tasks.
         children: the processes that compute, one for each lane.
         reconstruction_seconds: seconds after which the reconstruction of an attribute stops, converged or not.
         ceiling: a tenant's most concurrent jobs in a lane.
-        watch: observes jobs.
     """
 
     def __init__(

@@ -123,7 +123,6 @@ def metrics_served(settings: Settings, registry: CollectorRegistry) -> Iterator[
 
 
 async def _cancelled(tasks: Collection[asyncio.Task[None]]) -> list[BaseException | None]:
-    """Cancel tasks and return their exceptions."""
     for task in tasks:
         task.cancel()
     return await asyncio.gather(*tasks, return_exceptions=True)
@@ -178,7 +177,6 @@ async def _work(
 
 @contextmanager
 def _on_stop(stop: Callable[[], object]) -> Iterator[None]:
-    """Call this function on SIGTERM or SIGINT."""
     loop, signals = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGINT)
     for number in signals:
         loop.add_signal_handler(number, stop)

@@ -40,7 +40,6 @@ class RelyingParty:
     """This service as a client of the issuer.
 
     Attributes:
-        id: its `client_id`.
         secret: its `client_secret`; None for a public client.
         redirect_uri: where the issuer sends browsers back.
         scopes: the requested scopes, separated by spaces.

@@ -222,7 +222,6 @@ class Trust:
     """The trusted issuer, and how its tokens describe their holder.
 
     Attributes:
-        issuer: the `iss` of trusted tokens.
         audience: the required `aud`: this service.
         algorithms: the accepted signature algorithms.
         leeway: the allowed clock difference in seconds.

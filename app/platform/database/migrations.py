@@ -88,11 +88,7 @@ def wait_for_server(url: str) -> None:
 
 
 def _upgrade(url: str) -> None:
-    """Run the missing revisions. Each is committed, so that another attempt continues where the last one gave up.
-
-    Raises:
-        DatabaseUnavailableError: other transactions kept a table locked during all attempts.
-    """
+    """Run the missing revisions. Each is committed, so that another attempt continues where the last one gave up."""
     for left in reversed(range(TRIES)):
         try:
             command.upgrade(configuration(url), "head")
@@ -175,12 +171,7 @@ AHEAD = (
 
 
 def mismatch(compatible: Collection[str], revision: str | None) -> str | None:
-    """Why this version does not work with a schema, and the remedy; None if it works.
-
-    Args:
-        compatible: the compatible revisions that the database lists.
-        revision: the database's own; None if it has none.
-    """
+    """Why this version does not work with a schema, and the remedy; None if it works."""
     if newest_revision() in compatible:
         return None
     return BEHIND if revision is None or revision in known_revisions() else AHEAD

@@ -63,7 +63,6 @@ class Pulse:
     Attributes:
         seconds: the time of a statement.
         workers: the number of workers with a heartbeat in the last seconds.
-        mismatch: why this version of the service does not work with the schema; None if it does.
     """
 
     seconds: float
@@ -77,9 +76,6 @@ class HeardLane:
 
     Attributes:
         id: its number, new with each start.
-        heard_seconds: seconds since its last heartbeat.
-        lane: the lane of its job; None without one.
-        task: the task of this job.
     """
 
     id: int
@@ -99,7 +95,6 @@ class Backlog:
 
     Attributes:
         size: how many jobs of a tenant wait: `one`, `few` or `many`.
-        jobs: the number of waiting jobs of all tenants of this size.
         oldest_seconds: the age of the oldest one.
     """
 
@@ -114,10 +109,7 @@ class Queue:
     """The waiting and running jobs.
 
     Attributes:
-        backlogs: waiting jobs.
-        running: running jobs by lane.
         events: the number of pending webhook events.
-        oldest_event_seconds: the age of the oldest of them.
     """
 
     backlogs: tuple[Backlog, ...]

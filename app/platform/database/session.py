@@ -133,7 +133,6 @@ class Database:
     """A pool of connections to one PostgreSQL database.
 
     Args:
-        pool_size: the most connections.
         can_lose_commits: whether commits need not wait for the disk. A crash of the database server may undo the last
             ones, so their results must be recomputed automatically.
     """

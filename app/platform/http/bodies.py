@@ -45,11 +45,7 @@ AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
 
 class BodyBudget:
-    """The memory for the bodies of all requests together, in bytes.
-
-    Args:
-        limit: the most bytes.
-    """
+    """The memory for the bodies of all requests together, in bytes."""
 
     def __init__(self, limit: int) -> None:
         self._free = limit
@@ -148,11 +144,7 @@ async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
 
 
 async def _in_time(sent: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The parts of a body while they arrive in time. Only the time that the service waits for them counts.
-
-    Raises:
-        SlowBodyError: they arrive too slowly.
-    """
+    """The parts of a body while they arrive in time. Only the time that the service waits for them counts."""
     size, waited = 0, 0.0
     while True:
         start = time.monotonic()
@@ -186,11 +178,7 @@ async def _inflated(sent: AsyncIterator[bytes], limit: int) -> AsyncIterator[byt
 
 
 def _is_packed(request: Request) -> bool:
-    """Whether a body is compressed by gzip.
-
-    Raises:
-        ContentCodingError: the coding is another one, or applied twice.
-    """
+    """Whether a body is compressed by gzip."""
     coding = ", ".join(request.headers.getlist("content-encoding")).strip().lower().removeprefix("x-")
     if coding not in {"", "identity", "gzip"}:
         raise ContentCodingError("Send the body as it is, or compressed once by gzip.")

@@ -70,7 +70,6 @@ class IdempotencyService(Store):
 
         Args:
             caller: two callers may use the same key.
-            key: the idempotency key.
             fingerprint: a hash of the whole request.
 
         Raises:

@@ -174,7 +174,6 @@ class SafeHeaders:
     """Adds the default headers, unless a route has set its own.
 
     Args:
-        app: the application.
         hsts_seconds: how long browsers must use HTTPS only (RFC 6797); None omits the header.
     """
 
@@ -263,10 +262,6 @@ class CrossOrigin(CORSMiddleware):
 
     The response to a preflight omits what a page may not do, so its browser refuses it. It has no body, like that to
     any other OPTIONS.
-
-    Args:
-        app: the application.
-        origins: the origins, as browsers send them.
     """
 
     def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:

@@ -52,7 +52,6 @@ class Waiting:
     """How long to wait for an answer.
 
     Attributes:
-        seconds: the longest time to wait.
         preference: the caller's preference as it is honoured; None without one.
     """
 

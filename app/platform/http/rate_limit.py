@@ -39,9 +39,6 @@ class Rate:
     This is the generic cell rate algorithm (ITU-T I.371, annex A) as a virtual schedule: one moment per name, no timer.
 
     Args:
-        amount: the number of events.
-        seconds: the period.
-        clock: the time in seconds.
         most_names: the most names remembered; the least recently used ones are dropped.
     """
 

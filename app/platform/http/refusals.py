@@ -186,7 +186,6 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
 
 
 def _members(error: RefusalError) -> dict[str, Any]:
-    """The additional members of this kind of problem."""
     if isinstance(error, NameTakenError):
         return {"entry": error.entry_id}
     return {"possible": error.possible} if isinstance(error, ActionNotPossibleError) else {}

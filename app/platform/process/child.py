@@ -49,8 +49,6 @@ class ChildState:
     Attributes:
         is_alive: whether the last started process still lives.
         busy: the number of functions that run, or whose process is starting.
-        waiting: the number of callers that wait for their turn.
-        deaths: the number of calls in which the process died.
     """
 
     is_alive: bool
@@ -67,8 +65,6 @@ class ChildProcess:
     Args:
         module: the module with the functions, imported in advance.
         deadline: seconds after which the process is killed, since some input would never finish.
-        most_waiting: the most callers that wait for their turn.
-        at_once: the most functions that run at the same time.
         room: the total size of their input in bytes; a larger input runs alone.
     """
 
@@ -196,7 +192,6 @@ class Turns:
 
     Args:
         most_waiting: the most calls that wait in all queues together; None for no limit.
-        places: the most places taken at the same time.
         room: the most size of all taken places together; a single one may be larger.
     """
 

@@ -33,7 +33,6 @@ class GroupMember:
     """A process of the group.
 
     Attributes:
-        name: its name in the log.
         argv: its command line, which begins with an absolute path; no shell is used.
         env: environment variables, added to those of this process.
     """
@@ -60,9 +59,7 @@ class Supervisor:
     other processes in a child's session.
 
     Args:
-        children: the group.
         server: what the group depends on: also restarted if it dies, but stopped by the process that started it.
-        grace: seconds.
     """
 
     def __init__(
@@ -107,14 +104,7 @@ class Supervisor:
 
 
 class _Member:
-    """The current process of a member, and its previous failures.
-
-    Args:
-        name: its name in the log.
-        begin: starts a process.
-        process: a running, working process.
-        log: its own log, if it has one.
-    """
+    """The current process of a member, and its previous failures."""
 
     def __init__(
         self,
@@ -162,7 +152,6 @@ class _Member:
         return True
 
     def _fail(self, how: str) -> None:
-        """Count a failure and schedule the restart."""
         self._failures += 1
         pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self._failures - 1))
         self.due = time.monotonic() + pause
@@ -186,7 +175,6 @@ class _Member:
 
 
 def _cause(status: int) -> str:
-    """Why a process ended, in words."""
     if status >= 0:
         return f"status {status}"
     with contextlib.suppress(ValueError):

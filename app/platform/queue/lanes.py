@@ -95,9 +95,6 @@ class LaneWorker(Worker):
     """Procrastinate's worker for a lane, which knows its running jobs.
 
     Args:
-        queue: the queue.
-        lane: the lane.
-        jobs: gives back unfinished jobs.
         stop_seconds: seconds after which it gives back its job when it must stop.
     """
 
@@ -185,12 +182,7 @@ _FIRST, _RETRIED, _GIVEN_BACK = 1, "retried", "given_back"
 
 
 class JobWatch:
-    """Observes jobs.
-
-    Args:
-        metrics: counts them.
-        tracer: makes their spans.
-    """
+    """Observes jobs."""
 
     def __init__(self, metrics: JobMetrics | None = None, tracer: Tracer = UNTRACED) -> None:
         self.metrics = metrics or JobMetrics(CollectorRegistry())

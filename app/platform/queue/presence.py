@@ -117,11 +117,7 @@ WHERE id = ANY(%(dead)s::bigint[]) AND last_heartbeat < now() - make_interval(se
 
 
 class Registered(Protocol):
-    """A registered worker.
-
-    Attributes:
-        worker_id: the id of its row; None if it has none.
-    """
+    """A registered worker."""
 
     worker_id: int | None
 
@@ -135,7 +131,6 @@ class RecoveredJob:
     """A job that was returned to the queue because its worker died.
 
     Attributes:
-        request_id: the request that caused it, if known.
         interruptions: the number of its tries that a worker did not survive.
     """
 
@@ -151,7 +146,6 @@ class Presence:
     A suspended server accepts statements and never responds. Then a heartbeat waits for it, and its locks remain.
 
     Args:
-        url: the database.
         settled_after: seconds of steady heartbeats before `recover_jobs` takes jobs.
     """
 
@@ -225,7 +219,6 @@ class Presence:
         return True
 
     async def _register(self, worker: Registered) -> int:
-        """Register a worker again, with its running jobs."""
         connection, old = await self._connected(), worker.worker_id
         async with connection.transaction():
             row = await (await connection.execute(_REGISTER)).fetchone()
@@ -237,9 +230,6 @@ class Presence:
 
     async def recover_jobs(self, workers: Sequence[Registered] = ()) -> list[RecoveredJob]:
         """Return abandoned jobs to the queue (see `Recovery`).
-
-        Args:
-            workers: the workers of this process.
 
         Raises:
             psycopg.Error: the database does not respond.

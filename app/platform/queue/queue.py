@@ -122,7 +122,6 @@ class Job:
     """A job to enqueue.
 
     Attributes:
-        task: the task that does it.
         arguments: the task's arguments besides the tenant.
         claim: names the work that only one job at a time should do.
         rank: jobs of a tenant with a lower rank come first.

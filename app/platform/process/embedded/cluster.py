@@ -111,9 +111,6 @@ def make_cluster(cluster: Path, binaries: Binaries, account: Account, *, durable
     Its `pg_hba.conf` trusts everyone who can open its socket; servers use the rules of `write_access` instead.
 
     Args:
-        cluster: the directory of the cluster.
-        binaries: the programs that make it.
-        account: its future owner.
         durable: whether to sync the files to disk.
 
     Raises:

@@ -33,8 +33,6 @@ class Account:
     """The account of the server process.
 
     Attributes:
-        uid: its user id.
-        gid: its group id.
         foreign: whether it differs from the account that starts the server.
     """
 
@@ -143,7 +141,6 @@ class LauncherLock:
     server have ended, in any way, and does not depend on process ids.
 
     Args:
-        home: the directory of the server's files.
         patience: seconds that a server may take to stop.
         evict: asks a server without a launcher to stop.
     """

@@ -66,10 +66,6 @@ class EmbeddedPostgres:
     Args:
         data_dir: the directory for its files. If root starts the server and `nobody` cannot reach the directory, the
             files are in a directory named after it below /var/lib/aegis.
-        settings: server settings by name, which override the defaults.
-
-    Attributes:
-        home: the directory with the files.
 
     Raises:
         EmbeddedPostgresError: the server cannot be used.
@@ -223,14 +219,7 @@ class Postmaster:
     """The first process of a server, which starts all others.
 
     Args:
-        command: its command line.
-        home: the directory of the server's files and its log.
         lock: the lock file, which the server inherits.
-
-    Attributes:
-        name: its name in the log.
-        log: its own log.
-        process: the last started process.
     """
 
     name = "postgresql"
