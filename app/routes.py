@@ -147,7 +147,7 @@ def _references(described: object) -> Iterator[Reference]:
 
 
 def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
-    """The whole document: FastAPI's description of the routes, the schemas of the wire models, security and webhooks.""""""
+    """The whole document: FastAPI's description of the routes, wire models, security and webhooks."""
     document = get_openapi(
         title=app.title,
         version=app.version,
