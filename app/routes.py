@@ -63,42 +63,29 @@ _CONTACT: Final = {"name": "The operator of this service"}
 _SERVERS: Final = [{"url": "/", "description": "The service that this document is read from"}]
 
 
-def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _correct_operations(document: dict[str, Any]) -> None:
+    """Correct what FastAPI cannot know: the service sends problems instead of validation errors, parameters are never
+    null, ids in paths are UUIDs (any other gives 404), an operation that returns 428 requires `If-Match`, and only some
+    need a key.
+    """
     for path, operations in document["paths"].items():
         for operation in operations.values():
-            yield path, operation
+            if "application/json" in operation["responses"].get("422", {}).get("content", {}):
+                del operation["responses"]["422"]
+            for parameter in operation.get("parameters", ()):
+                _correct_parameter(parameter, operation["responses"])
+            operation["security"] = [{"key": []}] if path.startswith("/v1/") else []
 
 
-def _drop_validation_errors(document: dict[str, Any]) -> None:
-    """Remove FastAPI's validation errors, since the service sends problems instead."""
-    for unused in ("HTTPValidationError", "ValidationError"):
-        document["components"]["schemas"].pop(unused, None)
-    for _, operation in _operations(document):
-        if "application/json" in operation["responses"].get("422", {}).get("content", {}):
-            del operation["responses"]["422"]
-
-
-def _correct_parameters(document: dict[str, Any]) -> None:
-    """Correct what FastAPI cannot know: parameters are never null, ids in paths are UUIDs (any other gives 404), and an
-    operation that returns 428 requires `If-Match`.
-    """
-    for _, operation in _operations(document):
-        for parameter in operation.get("parameters", ()):
-            schema = parameter["schema"]
-            kinds = [kind for kind in schema.pop("anyOf", ()) if kind != {"type": "null"}]
-            for kind in kinds:  # at most one is left
-                schema |= kind
-            if parameter["in"] == "path" and parameter["name"].endswith("_id"):
-                schema["format"] = "uuid"
-            if parameter["name"] == "if-match":
-                parameter["required"] = "428" in operation["responses"]
-
-
-def _secure(document: dict[str, Any]) -> None:
-    scheme = {"type": "http", "scheme": "bearer", "description": "An API key, or a token of the trusted issuer (JWT)"}
-    document["components"]["securitySchemes"] = {"key": scheme}
-    for path, operation in _operations(document):
-        operation["security"] = [{"key": []}] if path.startswith("/v1/") else []
+def _correct_parameter(parameter: dict[str, Any], responses: Mapping[str, Any]) -> None:
+    schema = parameter["schema"]
+    kinds = [kind for kind in schema.pop("anyOf", ()) if kind != {"type": "null"}]
+    for kind in kinds:  # at most one is left
+        schema |= kind
+    if parameter["in"] == "path" and parameter["name"].endswith("_id"):
+        schema["format"] = "uuid"
+    if parameter["name"] == "if-match":
+        parameter["required"] = "428" in responses
 
 
 def _require_discriminators(schemas: dict[str, Any]) -> None:
@@ -159,9 +146,11 @@ def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
         license_info=_LICENCE,
     )
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    _drop_validation_errors(document)
-    _correct_parameters(document)
-    _secure(document)
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    scheme = {"type": "http", "scheme": "bearer", "description": "An API key, or a token of the trusted issuer (JWT)"}
+    document["components"]["securitySchemes"] = {"key": scheme}
+    _correct_operations(document)
     _, definitions = models_json_schema(_models(routers), ref_template=TEMPLATE)
     schemas.update(definitions["$defs"])
     _require_discriminators(schemas)

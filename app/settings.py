@@ -35,10 +35,6 @@ def numbers_by_name(text: str) -> dict[str, float]:
     return numbers
 
 
-def _parsed(value: object) -> object:
-    return numbers_by_name(value) if isinstance(value, str) else value
-
-
 #: An origin as browsers send it (RFC 6454, section 6.2).
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 
@@ -63,13 +59,17 @@ def origins_in(text: str) -> tuple[str, ...]:
     return origins
 
 
-def _parsed_origins(value: object) -> object:
-    return origins_in(value) if isinstance(value, str) else value
+Origins = Annotated[
+    tuple[str, ...],
+    NoDecode,
+    BeforeValidator(lambda value: origins_in(value) if isinstance(value, str) else value),
+]
 
-
-Origins = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parsed_origins)]
-
-NumbersByName = Annotated[dict[str, float], NoDecode, BeforeValidator(_parsed)]
+NumbersByName = Annotated[
+    dict[str, float],
+    NoDecode,
+    BeforeValidator(lambda value: numbers_by_name(value) if isinstance(value, str) else value),
+]
 
 
 def console_origin_in(text: str) -> str:
@@ -297,7 +297,11 @@ class Settings(BaseSettings):
     @classmethod
     def _put_password(cls, url: str | None, info: ValidationInfo) -> str | None:
         file = info.data.get(f"{str(info.field_name).removesuffix('url')}password_file")  # validated before
-        return url if url is None or file is None else with_password(url, file)
+        if url is None or file is None:
+            return url
+        password, parts = quote(text_in(file, "the password"), safe=""), urlsplit(url)
+        user, _, hosts = parts.netloc.rpartition("@")
+        return parts._replace(netloc=f"{user.partition(':')[0]}:{password}@{hosts}").geturl()
 
     @field_validator("metrics_port")
     @classmethod
@@ -343,15 +347,3 @@ def text_in(file: Path, what: str) -> str:
         message = f"the file of {what}, {file}, is empty"
         raise ValueError(message)
     return secret
-
-
-def with_password(url: str, file: Path) -> str:
-    """The database URL with the password in a file, escaped.
-
-    Raises:
-        ValueError: the file cannot be read, or is empty.
-    """
-    password = text_in(file, "the password")
-    parts = urlsplit(url)
-    user, _, hosts = parts.netloc.rpartition("@")
-    return parts._replace(netloc=f"{user.partition(':')[0]}:{quote(password, safe='')}@{hosts}").geturl()

@@ -144,12 +144,8 @@ def create_privately(path: Path, text: str) -> None:
             os.link(part, path)
     finally:
         Path(part).unlink()
-    _keep_names(path.parent)
-
-
-def _keep_names(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
+    handle = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        os.fsync(handle)  # the names in the directory
     finally:
         os.close(handle)

@@ -8,7 +8,6 @@ from typing import Annotated
 from fastapi import Depends, Header, Query, Request
 from fastapi.dependencies.utils import get_flat_params
 from fastapi.params import Query as QueryParameter
-from fastapi.routing import APIRoute
 
 from app.edge.state import State, StateDependency, services_of
 from app.entries.service.admission import Admission
@@ -16,7 +15,7 @@ from app.entries.service.catalogue import require_publisher
 from app.factory import Factory
 from app.platform.callers import DEVELOPER, LONGEST_TENANT, Caller, administered_tenant, is_key
 from app.platform.errors import UnknownKeyError
-from app.platform.http.bodies import SMALL_BODY, has_no_body, read_body
+from app.platform.http.bodies import SMALL_BODY, read_body
 from app.platform.http.operations import timestamp
 from app.platform.http.rate_limit import take_turn
 from app.platform.http.refusals import PATCH_TYPES, MalformedRequestError, UnknownParameterError
@@ -41,14 +40,10 @@ async def refuse_odd_parameters(request: Request) -> None:
     repeated = [name for name, times in given.items() if times > 1]
     if repeated:
         raise MalformedRequestError(f"The parameter {repeated[0][:100]!r} is given more than once.")
-    known = _parameters(request.scope["route"])
+    parameters = get_flat_params(request.scope["route"].dependant)
+    known = [parameter.alias for parameter in parameters if isinstance(parameter.field_info, QueryParameter)]
     if unknown := sorted(given.keys() - set(known)):
         raise UnknownParameterError(unknown, known)
-
-
-def _parameters(route: APIRoute) -> tuple[str, ...]:
-    parameters = get_flat_params(route.dependant)
-    return tuple(parameter.alias for parameter in parameters if isinstance(parameter.field_info, QueryParameter))
 
 
 async def get_caller(request: Request, state: StateDependency, authorization: _Authorization = None) -> Caller:
@@ -151,7 +146,10 @@ async def get_small_body(state: StateDependency, request: Request) -> bytes:
     Many clients declare JSON even without a body.
     """
     is_optional = not request.scope["route"].openapi_extra["requestBody"]["required"]
-    if is_optional and "content-type" not in request.headers and has_no_body(request):
+    headers = request.headers
+    # RFC 9112, section 6.3
+    has_no_body = headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers
+    if is_optional and "content-type" not in headers and has_no_body:
         return b""
     return await read_body(request, min(SMALL_BODY, state.max_body_bytes), may_be_empty=is_optional)
 

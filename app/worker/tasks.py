@@ -84,16 +84,32 @@ class Tasks:
         for name, task in tasks.items():
             self._queue.task(name=name, retry=_RETRY, pass_context=True)(self._watch.watched(task))
 
-    async def reconstruct(self, context: JobContext, tenant: str, version_id: int, attributes: list[int]) -> Outcome:
-        """Compute and store the references of some attributes; enqueue advice that waited only for these."""
-        outcome = await _outcome(context, lambda: self._reconstruct(_lane(context), version_id, attributes))
+    async def _carry_out(
+        self,
+        context: JobContext,
+        tenant: str,
+        work: Callable[[], Awaitable[None]],
+        give_up: Callable[[Factory, Problem], Awaitable[None]],
+    ) -> Outcome:
+        """Do a job's work, or give it up for good, and move on the tenant's line."""
+        outcome = await _outcome(context, work)
 
         async def end(services: Factory) -> None:
             if outcome.problem is not None:
-                await services.references().give_up(version_id, attributes, outcome.problem)
+                await give_up(services, outcome.problem)
             await _end_turn(services.jobs(), tenant, context, outcome)
 
         await self._step("end", end)
+        return outcome
+
+    async def reconstruct(self, context: JobContext, tenant: str, version_id: int, attributes: list[int]) -> Outcome:
+        """Compute and store the references of some attributes; enqueue advice that waited only for these."""
+        outcome = await self._carry_out(
+            context,
+            tenant,
+            lambda: self._reconstruct(_lane(context), version_id, attributes),
+            lambda services, problem: services.references().give_up(version_id, attributes, problem),
+        )
         if outcome.problem is not None:
             await self._settle()
         return outcome
@@ -108,14 +124,12 @@ class Tasks:
 
     async def advise(self, context: JobContext, tenant: str, advice_id: str) -> Outcome:
         """Answer an advice, or store why there is no answer."""
-        outcome = await _outcome(context, lambda: self._answer(_lane(context), tenant, advice_id))
-
-        async def end(services: Factory) -> None:
-            if outcome.problem is not None:
-                await services.advice_work(self._recent).fail(advice_id, outcome.problem)
-            await _end_turn(services.jobs(), tenant, context, outcome)
-
-        await self._step("end", end)
+        outcome = await self._carry_out(
+            context,
+            tenant,
+            lambda: self._answer(_lane(context), tenant, advice_id),
+            lambda services, problem: services.advice_work(self._recent).fail(advice_id, problem),
+        )
         await self._settle()
         return outcome
 
@@ -142,15 +156,12 @@ class Tasks:
 
     async def judge(self, context: JobContext, tenant: str, version_id: int) -> Outcome:
         """Judge the disclosure by the counts of a version; without a verdict, the version does not pass."""
-        outcome = await _outcome(context, lambda: self._judge(_lane(context), version_id))
-
-        async def end(services: Factory) -> None:
-            if outcome.problem is not None:
-                await services.verdicts().store(version_id, UNDECIDED)
-            await _end_turn(services.jobs(), tenant, context, outcome)
-
-        await self._step("end", end)
-        return outcome
+        return await self._carry_out(
+            context,
+            tenant,
+            lambda: self._judge(_lane(context), version_id),
+            lambda services, _: services.verdicts().store(version_id, UNDECIDED),
+        )
 
     async def _judge(self, lane: Lane, version_id: int) -> None:
         given = await self._step(_LOAD, lambda services: services.verdicts().load(version_id))

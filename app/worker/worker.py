@@ -199,18 +199,16 @@ async def sweep(database: Database, queue: App, retention: Retention, ceiling: i
     total = 0
     for what in Swept:
         try:
-            while done := await _sweep_part(database, queue, retention, ceiling, what):
+            done = None
+            while done != 0:
+                async with database.transaction() as session:
+                    done = await Factory(session, queue, ceiling).retention().sweep(what, retention)
                 total += done
         except Exception as error:  # noqa: BLE001 -- one fault must not stop the rest, and the database may be unreachable
             _log.warning("retention interrupted", what=what.value, error=type(error).__name__)
     if total:
         _log.info("swept", rows=total)
     return total
-
-
-async def _sweep_part(database: Database, queue: App, retention: Retention, ceiling: int, what: Swept) -> int:
-    async with database.transaction() as session:
-        return await Factory(session, queue, ceiling).retention().sweep(what, retention)
 
 
 async def keep_heads_signed(database: Database, queue: App, signer: Signer | None) -> None:

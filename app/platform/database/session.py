@@ -11,7 +11,6 @@ import psycopg
 import structlog
 from sqlalchemy import event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
@@ -116,10 +115,6 @@ def _refuse_closed(_: object, record: ConnectionPoolEntry, *__: object) -> None:
     raise DisconnectionError
 
 
-def _commit_soon(connection: DBAPIConnection, _: object) -> None:
-    connection.cursor().execute(COMMIT_SOON)
-
-
 @dataclass(frozen=True, slots=True)
 class PoolUsage:
     """The size of a pool, its connections in use, and the transactions that wait for one."""
@@ -148,7 +143,7 @@ class Database:
         )
         event.listen(self._engine.sync_engine, "checkout", _refuse_closed)
         if can_lose_commits:
-            event.listen(self._engine.sync_engine, "connect", _commit_soon)
+            event.listen(self._engine.sync_engine, "connect", lambda made, _: made.cursor().execute(COMMIT_SOON))
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
         self._connections = asyncio.Semaphore(pool_size)
         self._size = pool_size

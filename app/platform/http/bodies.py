@@ -71,15 +71,11 @@ class BodyBudget:
             self._free += taken
 
 
-def _free_of_charge(_: int) -> None:
-    """Reserve nothing for small bodies."""
-
-
 async def read_body(
     request: Request,
     limit: int,
     types: Collection[str] = ("application/json",),
-    take: Callable[[int], None] = _free_of_charge,
+    take: Callable[[int], None] = lambda _: None,  # small bodies are free of charge
     *,
     may_be_empty: bool = False,
 ) -> bytes:
@@ -99,9 +95,11 @@ async def read_body(
         raise MediaTypeError(f"Send the body as {' or '.join(types)} in UTF-8.")
     if "content-range" in request.headers:  # RFC 9110, section 14.5: a part is not the whole
         raise MalformedRequestError("Send the whole body, without Content-Range.")
-    is_packed = _is_packed(request)
+    coding = ", ".join(request.headers.getlist("content-encoding")).strip().lower().removeprefix("x-")
+    if coding not in {"", "identity", "gzip"}:
+        raise ContentCodingError("Send the body as it is, or compressed once by gzip.")
     sent = arriving(request, limit)
-    pieces = _inflated(sent, limit) if is_packed else sent
+    pieces = _inflated(sent, limit) if coding == "gzip" else sent
     read = []
     async for piece in pieces:
         take(len(piece))
@@ -109,11 +107,6 @@ async def read_body(
     if not any(read) and not may_be_empty and any(media_type.endswith("json") for media_type in types):
         raise MalformedRequestError("The body is not JSON: it is empty.")
     return b"".join(read)
-
-
-def has_no_body(request: Request) -> bool:
-    """Whether a request has no body, or an empty one (RFC 9112, section 6.3)."""
-    return request.headers.get("content-length", "0") == "0" and "transfer-encoding" not in request.headers
 
 
 async def arriving(request: Request, limit: int) -> AsyncIterator[bytes]:
@@ -175,14 +168,6 @@ async def _inflated(sent: AsyncIterator[bytes], limit: int) -> AsyncIterator[byt
         raise MalformedRequestError("The body is not gzip, as Content-Encoding says.") from None
     if not inflater.is_complete:
         raise MalformedRequestError("The body ends before its gzip does.")
-
-
-def _is_packed(request: Request) -> bool:
-    """Whether a body is compressed by gzip."""
-    coding = ", ".join(request.headers.getlist("content-encoding")).strip().lower().removeprefix("x-")
-    if coding not in {"", "identity", "gzip"}:
-        raise ContentCodingError("Send the body as it is, or compressed once by gzip.")
-    return coding == "gzip"
 
 
 def _is_plain_json(request: Request, types: Collection[str]) -> bool:

@@ -5,7 +5,7 @@ and its content coding. Changes compare the state alone.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -89,25 +89,14 @@ def entity_tags(name: str, header: str) -> tuple[str, ...] | None:
     """
     if header.strip(" \t") == "*":
         return None
-    tags = tuple(_each_tag(name, header))
-    if not tags:
-        raise _malformed(name)
-    return tags
-
-
-def _each_tag(name: str, header: str) -> Iterator[str]:
-    place = 0
-    while place < len(header):
-        element = _TAG.match(header, place)
-        if element is None:
-            raise _malformed(name)
+    tags, place = [], 0
+    while place < len(header) and (element := _TAG.match(header, place)):
         if element[1] is not None:  # a list may have empty elements (RFC 9110, section 5.6.1)
-            yield element[1]
+            tags.append(element[1])
         place = element.end()
-
-
-def _malformed(name: str) -> MalformedRequestError:
-    return MalformedRequestError(f"{name} must be * or entity tags in double quotes, with commas between.")
+    if place < len(header) or not tags:
+        raise MalformedRequestError(f"{name} must be * or entity tags in double quotes, with commas between.")
+    return tuple(tags)
 
 
 def hex_digits(content: bytes, number: int) -> str:

@@ -108,9 +108,6 @@ class Guesses:
             if self._rate.take(site).remaining == 0 and not self._told.take(site).wait:
                 _log.warning("address locked out", address=site, seconds=self._rate.seconds)
             raise
-        self._remember(known)
-
-    def _remember(self, known: bytes) -> None:
         self._right[known] = None
         self._right.move_to_end(known)
         if len(self._right) > MOST_KNOWN:

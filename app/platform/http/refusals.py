@@ -173,7 +173,12 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RefusalError)  # noqa: S101 -- registered for this class only
     status, title = status_and_title(error)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
-    answer = problem(request, status, title, error.code, error.detail, faults=faults, **_members(error))
+    members: dict[str, Any] = {}
+    if isinstance(error, NameTakenError):
+        members["entry"] = error.entry_id
+    elif isinstance(error, ActionNotPossibleError):
+        members["possible"] = error.possible
+    answer = problem(request, status, title, error.code, error.detail, faults=faults, **members)
     if isinstance(error, UnknownKeyError) and request.headers.get("authorization", "").lower().startswith("bearer "):
         answer.headers["WWW-Authenticate"] = _WRONG_KEY
     if isinstance(error, WaitError):
@@ -183,12 +188,6 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, ContentCodingError):  # RFC 9110, section 15.5.16
         answer.headers["Accept-Encoding"] = "gzip"
     return answer
-
-
-def _members(error: RefusalError) -> dict[str, Any]:
-    if isinstance(error, NameTakenError):
-        return {"entry": error.entry_id}
-    return {"possible": error.possible} if isinstance(error, ActionNotPossibleError) else {}
 
 
 def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:
@@ -201,14 +200,17 @@ def refused_by_framework(request: Request, error: Exception) -> Response:
     """The response to an unknown path or method."""
     assert isinstance(error, HTTPException)  # noqa: S101 -- registered for this class only
     methods = allowed_methods(request.app.state.routes, request) if error.status_code == METHOD_NOT_ALLOWED else []
+    allowed = {"Allow": ", ".join(methods)}
+    if "PATCH" in methods:
+        allowed["Accept-Patch"] = ", ".join(PATCH_TYPES)  # RFC 5789
     if methods and request.method == "OPTIONS":
-        return options(methods)
+        return Response(status_code=204, headers=allowed)
     code = _FRAMEWORK_CODES.get(error.status_code, "refused")
     answer = problem(
         request, error.status_code, error.detail, code, f"{request.method} {request.url.path}: {error.detail}"
     )
     # The framework lists the methods of one route; a path can have several.
-    answer.headers.update(method_headers(methods) if methods else error.headers or {})
+    answer.headers.update(allowed if methods else error.headers or {})
     return answer
 
 
@@ -254,14 +256,3 @@ def allowed_methods(routes: Iterable[BaseRoute], request: Request) -> list[str]:
     if not own:
         return []
     return sorted(own | {"OPTIONS"} | ({"HEAD"} if "GET" in own else set()))
-
-
-def options(methods: Iterable[str]) -> Response:
-    """The response to OPTIONS."""
-    return Response(status_code=204, headers=method_headers(methods))
-
-
-def method_headers(methods: Iterable[str]) -> dict[str, str]:
-    """`Allow`, and `Accept-Patch` if the path has PATCH (RFC 5789)."""
-    patch = {"Accept-Patch": ", ".join(PATCH_TYPES)} if "PATCH" in methods else {}
-    return {"Allow": ", ".join(methods)} | patch

@@ -157,7 +157,7 @@ class Presence:
         self._locked: set[int] = set()
         self._beat_at = self._steady_since = 0.0  # by the server's clock; 0 on a new connection
         self._answered_at = time.monotonic()
-        self._recovery = Recovery()
+        self._orphans: dict[int, float] = {}  # jobs that still have time to be claimed
 
     @property
     def is_away(self) -> bool:
@@ -229,15 +229,48 @@ class Presence:
         return new
 
     async def recover_jobs(self, workers: Sequence[Registered] = ()) -> list[RecoveredJob]:
-        """Return abandoned jobs to the queue (see `Recovery`).
+        """Return the jobs of dead workers to the queue and remove these workers. Safe to run concurrently.
+
+        Jobs that are assigned to workers of this process but that they do not run are returned, too.
+
+        Args:
+            workers: the workers of this process.
 
         Raises:
             psycopg.Error: the database does not respond.
         """
         async with self._turn:
-            if self._connection is None or self._beat_at - self._steady_since < self._settled_after:
+            connection = self._connection
+            if connection is None or self._beat_at - self._steady_since < self._settled_after:
                 return []
-            return await self._recovery.recover_jobs(self._connection, workers)
+            limits = {"stalled": STALLED_AFTER, "lost": LOST_AFTER, "lock_class": LOCK_CLASS}
+            dead = [row[0] for row in await (await connection.execute(_DEAD, limits)).fetchall()]
+            own = {worker.worker_id for worker in workers if worker.worker_id is not None}
+            running = [job_id for worker in workers for job_id in worker.running]
+            asked = {"dead": dead, "own": list(own), "running": running}
+            abandoned = await (await connection.execute(_ABANDONED, asked)).fetchall()
+            taken = []
+            for job_id, worker_id in self._due(abandoned, own):  # one by one, since two may have the same claim
+                taken += await (await connection.execute(_TAKE, _known(job_id, worker_id))).fetchall()
+            if dead:
+                await connection.execute(_REMOVE, {"dead": dead, "stalled": STALLED_AFTER})
+            return [RecoveredJob(*row) for row in taken]
+
+    def _due(self, abandoned: Sequence[TupleRow], own: Collection[int]) -> list[tuple[Any, ...]]:
+        """The jobs to return now.
+
+        A dead worker's job at once; a job without a worker after time for the worker to register again; one of this
+        process after time for the job to end.
+        """
+        now, due = time.monotonic(), []
+        self._orphans = {
+            job_id: self._orphans.get(job_id, now) for job_id, worker in abandoned if worker is None or worker in own
+        }
+        for job_id, worker in abandoned:
+            patience = UNKNOWN_AFTER if worker in own else STALLED_AFTER if worker is None else 0.0
+            if now - self._orphans.get(job_id, now) >= patience:
+                due.append((job_id, worker))
+        return due
 
     async def give_back(self, job_id: int, worker_id: int | None) -> None:
         """Return a running job to the queue because its worker stops, as if it had not begun.
@@ -268,52 +301,6 @@ class Presence:
         self._locked.clear()
         if connection is not None:
             await connection.close()
-
-
-class Recovery:
-    """Finds abandoned jobs. One object per process, since it remembers which jobs still have time to be claimed."""
-
-    def __init__(self) -> None:
-        self._orphans: dict[int, float] = {}
-
-    async def recover_jobs(
-        self, connection: psycopg.AsyncConnection[TupleRow], workers: Sequence[Registered]
-    ) -> list[RecoveredJob]:
-        """Return the jobs of dead workers to the queue and remove these workers. Safe to run concurrently.
-
-        Jobs that are assigned to workers of this process but that they do not run are returned, too.
-
-        Raises:
-            psycopg.Error: the database does not answer.
-        """
-        limits = {"stalled": STALLED_AFTER, "lost": LOST_AFTER, "lock_class": LOCK_CLASS}
-        dead = [row[0] for row in await (await connection.execute(_DEAD, limits)).fetchall()]
-        own = {worker.worker_id for worker in workers if worker.worker_id is not None}
-        running = [job_id for worker in workers for job_id in worker.running]
-        asked = {"dead": dead, "own": list(own), "running": running}
-        abandoned = await (await connection.execute(_ABANDONED, asked)).fetchall()
-        taken = []
-        for job_id, worker_id in self._due(abandoned, own):  # one by one, since two may have the same claim
-            taken += await (await connection.execute(_TAKE, _known(job_id, worker_id))).fetchall()
-        if dead:
-            await connection.execute(_REMOVE, {"dead": dead, "stalled": STALLED_AFTER})
-        return [RecoveredJob(*row) for row in taken]
-
-    def _due(self, abandoned: Sequence[TupleRow], own: Collection[int]) -> list[tuple[Any, ...]]:
-        """The jobs to return now.
-
-        A dead worker's job at once; a job without a worker after time for the worker to register again; one of this
-        process after time for the job to end.
-        """
-        now, due = time.monotonic(), []
-        self._orphans = {
-            job_id: self._orphans.get(job_id, now) for job_id, worker in abandoned if worker is None or worker in own
-        }
-        for job_id, worker in abandoned:
-            patience = UNKNOWN_AFTER if worker in own else STALLED_AFTER if worker is None else 0.0
-            if now - self._orphans.get(job_id, now) >= patience:
-                due.append((job_id, worker))
-        return due
 
 
 def _known(job_id: int, worker_id: int | None) -> dict[str, Any]:
