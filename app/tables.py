@@ -1,55 +1,17 @@
 """All tables. Importing this module registers them."""
 
-from app.advice.tables import AdviceRow, QuestionBudgetRow, QuestionRow, ReferenceArrayRow, ReferenceRow
-from app.audit.tables import AuditHeadRow, AuditKeyRow, AuditLinkRow, AuditRecordRow
-from app.callers.tables import ApiKeyRow, ConsoleSessionRow
-from app.entries.tables import (
-    ConfigurationTableRow,
-    CountTableRow,
-    EntryRow,
-    EntryVersionRow,
-    OfferedPrivacyRow,
-    SearchedVersionRow,
-    ServerKeyRow,
-    VerdictRow,
-)
-from app.platform.database.base import Base, CompatibleRevisionRow
-from app.platform.http.idempotency import IdempotencyKeyRow
-from app.platform.queue.queue import WaitingJobRow
-from app.requests.tables import DataRequestChangeRow, DataRequestRow, HandoverRow, LeaseRow, VerificationRow
-from app.tenants.tables import TenantRow
-from app.webhooks.tables import DeliveryRow, WebhookRow
+from app.advice import tables as advice
+from app.audit import tables as audit
+from app.callers import tables as callers
+from app.entries import tables as entries
+from app.platform.database.base import Base
+from app.platform.http import idempotency
+from app.platform.queue import queue
+from app.requests import tables as requests
+from app.tenants import tables as tenants
+from app.webhooks import tables as webhooks
 
-__all__ = [
-    "AdviceRow",
-    "ApiKeyRow",
-    "AuditHeadRow",
-    "AuditKeyRow",
-    "AuditLinkRow",
-    "AuditRecordRow",
-    "Base",
-    "CompatibleRevisionRow",
-    "ConfigurationTableRow",
-    "ConsoleSessionRow",
-    "CountTableRow",
-    "DataRequestChangeRow",
-    "DataRequestRow",
-    "DeliveryRow",
-    "EntryRow",
-    "EntryVersionRow",
-    "HandoverRow",
-    "IdempotencyKeyRow",
-    "LeaseRow",
-    "OfferedPrivacyRow",
-    "QuestionBudgetRow",
-    "QuestionRow",
-    "ReferenceArrayRow",
-    "ReferenceRow",
-    "SearchedVersionRow",
-    "ServerKeyRow",
-    "TenantRow",
-    "VerdictRow",
-    "VerificationRow",
-    "WaitingJobRow",
-    "WebhookRow",
-]
+#: The modules that define tables of `Base`.
+MODULES = (advice, audit, callers, entries, idempotency, queue, requests, tenants, webhooks)
+
+__all__ = ["MODULES", "Base"]

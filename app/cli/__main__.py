@@ -2,13 +2,10 @@
 
 from typing import NoReturn
 
-from app.platform.process.loading import loading
-
 
 def main() -> NoReturn:
     """Run a command."""
-    with loading():
-        from app.cli import commands  # noqa: PLC0415 -- see above
+    from app.cli import commands  # noqa: PLC0415 -- see above
 
     commands.main()
 

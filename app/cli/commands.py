@@ -10,9 +10,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from aegis_sdk.cli.group import version_options
+from aegis_sdk.cli.group import loading, version_options
 from app.platform.errors import OperatorError, RefusalError
-from app.platform.process.loading import loading
 
 
 def fail(message: str) -> NoReturn:

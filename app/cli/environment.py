@@ -17,7 +17,7 @@ from app.cli.commands import fail
 from app.factory import Factory
 from app.platform.database import migrations
 from app.platform.database.session import Database
-from app.platform.process.embedded.home import home_of, server_account
+from app.platform.process.embedded.cluster import home_of, server_account
 from app.platform.process.embedded.server import EmbeddedPostgres, Postmaster, running_urls
 from app.platform.queue.queue import queue_app
 from app.platform.telemetry import refuse_missing_exporter

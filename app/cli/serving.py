@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from uvicorn.loops.auto import auto_loop_factory
 
+from aegis_sdk.cli.group import loading
 from app.callers.service import Keyring, refuse_open_door
 from app.cli.commands import fail
 from app.cli.environment import (
@@ -29,9 +30,8 @@ from app.platform.database import migrations
 from app.platform.database.migrations import refuse_mismatch
 from app.platform.errors import OperatorError
 from app.platform.http.server import ANSWER_SECONDS
-from app.platform.process.embedded.home import home_of, server_account
+from app.platform.process.embedded.cluster import home_of, server_account
 from app.platform.process.embedded.server import running_urls
-from app.platform.process.loading import loading
 from app.platform.process.supervisor import GroupMember, Supervisor
 from app.settings import Settings, text_in
 

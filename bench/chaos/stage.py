@@ -19,7 +19,7 @@ import psutil
 import psycopg
 
 from app.cli.environment import AUDIT_KEY
-from app.platform.process.embedded.home import home_of, server_account
+from app.platform.process.embedded.cluster import home_of, server_account
 from app.platform.process.embedded.server import running_urls
 from bench.chaos.clock import Clock
 from bench.chaos.disk import Disk, disk

@@ -7,8 +7,7 @@ import pytest
 
 from aegis_sdk.receipts import check_receipt, keys_in
 from app.audit.service import draw_key_text, signer_of
-from app.platform.process.embedded.cluster import binaries_for
-from app.platform.process.embedded.home import server_account
+from app.platform.process.embedded.cluster import binaries_for, server_account
 from app.platform.queue.queue import queue_app
 from app.worker.worker import sign_head
 from tests.app.audit.reading import delivered, receipt, records

@@ -19,23 +19,21 @@ import psycopg
 
 from app.platform.process.bound import bound_command
 from app.platform.process.embedded.cluster import (
-    Binaries,
-    binaries_for,
-    make_cluster,
-    postmaster_of,
-    server_environment,
-    stop_orphan,
-    write_access,
-)
-from app.platform.process.embedded.home import (
     Account,
+    Binaries,
     EmbeddedPostgresError,
     Launch,
     LauncherLock,
+    binaries_for,
     current_launch,
     home_of,
+    make_cluster,
     make_home,
+    postmaster_of,
     server_account,
+    server_environment,
+    stop_orphan,
+    write_access,
 )
 from app.settings import DatabaseUrls
 

@@ -11,8 +11,16 @@ import psycopg
 import pytest
 
 from app.platform.process.bound import bound_command
-from app.platform.process.embedded.cluster import Binaries, binaries_for, make_cluster
-from app.platform.process.embedded.home import Account, EmbeddedPostgresError, home_of, make_home, server_account
+from app.platform.process.embedded.cluster import (
+    Account,
+    Binaries,
+    EmbeddedPostgresError,
+    binaries_for,
+    home_of,
+    make_cluster,
+    make_home,
+    server_account,
+)
 from app.platform.process.embedded.server import EmbeddedPostgres, running_urls
 from tests.postgres import FAST
 

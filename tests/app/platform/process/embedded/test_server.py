@@ -11,8 +11,14 @@ import pytest
 import sqlalchemy
 
 from app.platform.process.bound import bound_command
-from app.platform.process.embedded.cluster import drop_stale_pid_file, postmaster_of
-from app.platform.process.embedded.home import Account, EmbeddedPostgresError, program_of, server_account
+from app.platform.process.embedded.cluster import (
+    Account,
+    EmbeddedPostgresError,
+    drop_stale_pid_file,
+    postmaster_of,
+    program_of,
+    server_account,
+)
 from app.platform.process.embedded.server import EmbeddedPostgres, running_urls
 from tests.for_each import for_each
 from tests.postgres import FAST, create_database, drop_database
