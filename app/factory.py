@@ -23,7 +23,7 @@ from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import CEILING, JobQueue
 from app.requests.service.data_requests import DataRequestService, DataRequestSteps, DataRequestWork
 from app.requests.service.handovers import HandoverService, LeaseService, ReceiptService, VerificationService
-from app.requests.store import DataRequestStore, GrantStore, HandoverStore, LeaseStore, VerificationStore
+from app.requests.store import DataRequestStore, HandoverStore, LeaseStore, VerificationStore
 from app.retention import RetentionService
 from app.tenants.model import NO_QUOTA, Quota
 from app.tenants.service import QuotaService, TenantAdministration, TenantService
@@ -137,15 +137,14 @@ class Factory:
         """The service for data requests, with its cache of versions."""
         return DataRequestService(
             DataRequestStore(self.session),
+            EventStore(self.session),
             EntryStore(self.session),
             AdviceStore(self.session),
             self.advice(recent),
             self.data_request_work(),
-            self._data_request_steps(),
             HandoverStore(self.session),
             VerificationStore(self.session),
             AuditStore(self.session),
-            GrantStore(self.session),
         )
 
     def handovers(self, *, allow_private: bool) -> HandoverService:

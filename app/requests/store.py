@@ -1,7 +1,7 @@
 """The store of data requests and their history, which the audit log also records."""
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -30,7 +30,6 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.advice.model import Status
@@ -39,7 +38,7 @@ from app.audit.tables import AuditRecordRow
 from app.entries.model.entries import Audience, Head
 from app.entries.tables import EntryRow
 from app.platform.callers import Caller
-from app.platform.database.base import read_token, write_token
+from app.platform.database.base import Store, read_token, write_token
 from app.platform.members import model_of
 from app.platform.queue.model import Problem
 from app.requests.model.data_requests import (
@@ -62,69 +61,6 @@ from app.tenants.model import RequiredPrivacy
 from app.tenants.store import tenant_id
 from app.tenants.tables import TenantRow
 
-
-async def record_change(
-    session: AsyncSession, request_ids: Sequence[uuid.UUID], change: Change
-) -> Mapping[uuid.UUID, datetime]:
-    """Log a change of stored data requests; return its time by request.
-
-    From the first delivery on, every record has the digest of the file.
-    """
-    columns = {
-        DataRequestRow.id: "request_id",
-        DataRequestRow.entry_id: "entry_id",
-        DataRequestRow.version: "version",
-        DataRequestRow.digest: "digest",
-        DataRequestRow.terms: "terms",
-        HandoverRow.sha256: "file_sha256",
-        func.coalesce(_text(change.configuration), DataRequestRow.configuration): "configuration",
-        literal(f"request.{change.action}"): "action",
-        literal(change.state.value): "state",
-        literal(change.side.value): "side",
-        _text(change.tenant): "tenant",
-        _text(change.subject): "subject",
-    }
-    changed = (
-        select(*columns)
-        .outerjoin(HandoverRow, HandoverRow.request_id == DataRequestRow.id)
-        .where(DataRequestRow.id == any_(literal(list(request_ids), ARRAY(Uuid))))
-        .order_by(DataRequestRow.id)
-    )
-    added = insert(AuditRecordRow).from_select([*columns.values()], changed)
-    rows = await session.execute(added.returning(AuditRecordRow.request_id, AuditRecordRow.at))
-    return {row.request_id: row.at for row in rows}
-
-
-def _text(value: str | None) -> Any:  # noqa: ANN401 -- a parameter, or NULL
-    return null() if value is None else literal(value)
-
-
-class GrantStore:
-    """Grants: the approved requests, in whatever state they are now."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
-    async def count(self, request: DataRequest, time: timedelta) -> int:
-        """The number of grants of a request's provider to its consumer within `time`.
-
-        Concurrent calls wait until this transaction ends.
-        """
-        tenants = {"provider": request.provider, "consumer": request.consumer}
-        await self._session.execute(_GRANTS_ONE_BY_ONE, tenants)
-        one = aliased(DataRequestRow)
-        granted = (
-            select(func.count(distinct(DataRequestChangeRow.request_id)))
-            .join(DataRequestRow, DataRequestRow.id == DataRequestChangeRow.request_id)
-            .join(
-                one, (one.provider_id == DataRequestRow.provider_id) & (one.consumer_id == DataRequestRow.consumer_id)
-            )
-            .where(one.id == uuid.UUID(request.id))
-            .where(DataRequestChangeRow.state == State.APPROVED.value, DataRequestChangeRow.at > func.now() - time)
-        )
-        return (await self._session.execute(granted)).scalar_one()
-
-
 #: The most requests that the service changes in a transaction.
 PART: Final = 100
 
@@ -142,11 +78,8 @@ class Wanted:
     side: Side | None = None
 
 
-class DataRequestStore:
+class DataRequestStore(Store):
     """Requests by id, by entry and by advice."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def add(
         self, caller: Caller, head: Head, asked: NewDataRequest, question_id: str, advice_id: str, *, is_coarse: bool
@@ -198,7 +131,11 @@ class DataRequestStore:
         Raises:
             InvalidDocumentError: the page token is invalid.
         """
-        conditions = [*_wanted(wanted)]
+        conditions: list[ColumnElement[bool]] = []
+        if wanted.state is not None:
+            conditions.append(DataRequestRow.state == wanted.state.value)
+        if wanted.entry_id is not None:
+            conditions.append(DataRequestRow.entry_id == wanted.entry_id)
         if page_token is not None:
             place = tuple_(DataRequestRow.created_at, DataRequestRow.id)
             conditions.append(place < tuple_(*read_token(page_token)))
@@ -229,6 +166,25 @@ class DataRequestStore:
         )
         return (await self._session.execute(counted)).scalar_one()
 
+    async def count_granted(self, request: DataRequest, time: timedelta) -> int:
+        """The number of requests that a request's provider approved for its consumer within `time`, in any state now.
+
+        Concurrent calls wait until this transaction ends.
+        """
+        tenants = {"provider": request.provider, "consumer": request.consumer}
+        await self._session.execute(_GRANTS_ONE_BY_ONE, tenants)
+        one = aliased(DataRequestRow)
+        granted = (
+            select(func.count(distinct(DataRequestChangeRow.request_id)))
+            .join(DataRequestRow, DataRequestRow.id == DataRequestChangeRow.request_id)
+            .join(
+                one, (one.provider_id == DataRequestRow.provider_id) & (one.consumer_id == DataRequestRow.consumer_id)
+            )
+            .where(one.id == uuid.UUID(request.id))
+            .where(DataRequestChangeRow.state == State.APPROVED.value, DataRequestChangeRow.at > func.now() - time)
+        )
+        return (await self._session.execute(granted)).scalar_one()
+
     async def answered(self) -> list[DataRequest]:
         """Some requests whose advice is finished or deleted, locked. Waits for locked ones."""
         is_finished = AdviceRow.status.in_([Status.SUCCEEDED, Status.FAILED])
@@ -257,14 +213,7 @@ class DataRequestStore:
     async def change(
         self, request_id: str, change: Change, *, cost: Cost | None = None, problem: Problem | None = None
     ) -> None:
-        """Store a change. The request must be locked.
-
-        Args:
-            request_id: the request.
-            change: the change; its configuration, if any, replaces the previous one.
-            cost: the cost of this configuration.
-            problem: why there is no advice.
-        """
+        """Store a change. The request must be locked. A configuration replaces the previous one and its cost."""
         at = await self._add_changes([uuid.UUID(request_id)], change)
         values: dict[str, object] = {"state": change.state.value, "changed_at": at}
         if change.configuration is not None:
@@ -280,7 +229,7 @@ class DataRequestStore:
 
         All changes of requests pass through here, so that the log is complete.
         """
-        at = await record_change(self._session, ids, change)
+        at = await self._audited(ids, change)
         values = {name: value for name, value in asdict(change).items() if name != "at"}
         await self._session.execute(
             insert(DataRequestChangeRow), [{"request_id": one, "at": at[one]} | values for one in ids]
@@ -288,6 +237,35 @@ class DataRequestStore:
         # Only an approved request is fulfilled, so any change ends its lease.
         await self._session.execute(delete(LeaseRow).where(LeaseRow.request_id == any_(literal(ids, ARRAY(Uuid)))))
         return max(at.values())
+
+    async def _audited(self, ids: Sequence[uuid.UUID], change: Change) -> Mapping[uuid.UUID, datetime]:
+        """Log a change of stored data requests; return its time by request.
+
+        From the first delivery on, every record has the digest of the file.
+        """
+        columns = {
+            DataRequestRow.id: "request_id",
+            DataRequestRow.entry_id: "entry_id",
+            DataRequestRow.version: "version",
+            DataRequestRow.digest: "digest",
+            DataRequestRow.terms: "terms",
+            HandoverRow.sha256: "file_sha256",
+            func.coalesce(_value(change.configuration), DataRequestRow.configuration): "configuration",
+            literal(f"request.{change.action}"): "action",
+            literal(change.state.value): "state",
+            literal(change.side.value): "side",
+            _value(change.tenant): "tenant",
+            _value(change.subject): "subject",
+        }
+        changed = (
+            select(*columns)
+            .outerjoin(HandoverRow, HandoverRow.request_id == DataRequestRow.id)
+            .where(DataRequestRow.id == any_(literal(list(ids), ARRAY(Uuid))))
+            .order_by(DataRequestRow.id)
+        )
+        added = insert(AuditRecordRow).from_select([*columns.values()], changed)
+        rows = await self._session.execute(added.returning(AuditRecordRow.request_id, AuditRecordRow.at))
+        return {row.request_id: row.at for row in rows}
 
     async def changes(self, request_id: str) -> list[Change]:
         """The history of a request, oldest first."""
@@ -346,16 +324,13 @@ _REQUESTS: Select[DataRequestRow, str, str, bool] = (
 )
 
 
+def _value(value: str | None) -> Any:  # noqa: ANN401 -- a parameter, or NULL
+    return null() if value is None else literal(value)
+
+
 def _to_request(row: Row[DataRequestRow, str, str, bool]) -> DataRequest:
     request, provider, consumer, is_stale = row
     return model_of(DataRequest, request, provider=provider, consumer=consumer, is_stale=is_stale)
-
-
-def _wanted(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
-    if wanted.state is not None:
-        yield DataRequestRow.state == wanted.state.value
-    if wanted.entry_id is not None:
-        yield DataRequestRow.entry_id == wanted.entry_id
 
 
 def _sides(caller: Caller, side: Side | None) -> list[list[ColumnElement[bool]]]:
@@ -367,11 +342,8 @@ def _sides(caller: Caller, side: Side | None) -> list[list[ColumnElement[bool]]]
     return [[column == own] for name, column in columns.items() if side in (None, name)]
 
 
-class LeaseStore:
+class LeaseStore(Store):
     """Leases by the id of their request."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def find(self, request_id: str) -> Lease | None:
         """The current lease of a request; None if there is none."""
@@ -395,11 +367,8 @@ class LeaseStore:
         await self._session.execute(delete(LeaseRow).where(LeaseRow.request_id == uuid.UUID(request_id)))
 
 
-class HandoverStore:
+class HandoverStore(Store):
     """Handovers by the id of their request."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def add(self, request_id: str, handover: Handover) -> None:
         """Store the delivery for a request, which must be locked."""
@@ -436,11 +405,8 @@ class HandoverStore:
         )
 
 
-class VerificationStore:
+class VerificationStore(Store):
     """Verifications by the id of their request."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def add(self, request_id: str, verification: Verification) -> None:
         """Store a consumer's verification; the request must be locked."""

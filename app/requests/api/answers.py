@@ -43,22 +43,15 @@ async def answer(
 async def request_answer(
     service: DataRequestService, request: DataRequest, caller: Caller, days: int
 ) -> wire.DataRequest:
-    """A request with its history.
-
-    Args:
-        service: reads its history.
-        request: the request.
-        caller: its reader.
-        days: the days after its last change until it expires.
-    """
-    handover, verification = await service.handover(request), await service.verification(caller, request)
+    """A request with its history; it expires `days` after its last change."""
+    changes, handover, verification = await service.history(caller, request)
     return wire.DataRequest(
         **dict(head_answer(request, caller, days)),
         delivery=None if handover is None else _delivery(handover),
         verification=None
         if verification is None
         else answer_of(wire.Verification, verification, privacy=verification.measured.numbers),
-        changes=[answer_of(wire.Change, one, by=one.subject) for one in await service.changes(request)],
+        changes=[answer_of(wire.Change, one, by=one.subject) for one in changes],
     )
 
 

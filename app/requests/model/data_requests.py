@@ -1,4 +1,4 @@
-"""Data requests: a consumer asks for a masked table and states the purpose; its provider decides.
+"""Data requests: a consumer asks for a masked table and states the purpose; its provider decides, and hands it over.
 
 `TRANSITIONS` is the only definition of who may do what, and when. This module is independent of SQL and HTTP.
 """
@@ -62,14 +62,6 @@ class Side(StrEnum):
     OPERATOR = "operator"
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """The sides that may act, and the next state."""
-
-    sides: frozenset[Side]
-    then: State
-
-
 BEFORE_DELIVERY: Final = (State.REQUESTED, State.ADVISED, State.COUNTERED, State.APPROVED)
 
 OPEN: Final = (*BEFORE_DELIVERY, State.DELIVERED)
@@ -79,26 +71,23 @@ HANDED_OVER: Final = (State.DELIVERED, State.RECEIVED, State.DISPUTED)
 """The states in which the consumer may have the masked table, and may read the counts for its verification."""
 
 
-def _by(*sides: Side, then: State) -> Transition:
-    return Transition(frozenset(sides), then)
-
-
-TRANSITIONS: Final[Mapping[tuple[State, Action], Transition]] = {
-    (State.REQUESTED, Action.ADVISE): _by(Side.SERVICE, then=State.ADVISED),
-    (State.REQUESTED, Action.FAIL): _by(Side.SERVICE, then=State.FAILED),
-    (State.ADVISED, Action.APPROVE): _by(Side.PROVIDER, then=State.APPROVED),
-    (State.ADVISED, Action.DECLINE): _by(Side.PROVIDER, then=State.DECLINED),
-    (State.ADVISED, Action.COUNTER): _by(Side.PROVIDER, then=State.COUNTERED),
-    (State.COUNTERED, Action.ACCEPT): _by(Side.CONSUMER, then=State.APPROVED),
-    (State.APPROVED, Action.DELIVER): _by(Side.PROVIDER, then=State.DELIVERED),
-    (State.DELIVERED, Action.RELINK): _by(Side.PROVIDER, then=State.DELIVERED),
-    (State.DELIVERED, Action.RECEIVE): _by(Side.CONSUMER, then=State.RECEIVED),
-    (State.DELIVERED, Action.DISPUTE): _by(Side.CONSUMER, then=State.DISPUTED),
-    **{(state, Action.WITHDRAW): _by(Side.CONSUMER, then=State.WITHDRAWN) for state in BEFORE_DELIVERY},
-    **{(state, Action.EXPIRE): _by(Side.SERVICE, then=State.EXPIRED) for state in OPEN},
+TRANSITIONS: Final[Mapping[tuple[State, Action], tuple[State, frozenset[Side]]]] = {
+    (State.REQUESTED, Action.ADVISE): (State.ADVISED, frozenset({Side.SERVICE})),
+    (State.REQUESTED, Action.FAIL): (State.FAILED, frozenset({Side.SERVICE})),
+    (State.ADVISED, Action.APPROVE): (State.APPROVED, frozenset({Side.PROVIDER})),
+    (State.ADVISED, Action.DECLINE): (State.DECLINED, frozenset({Side.PROVIDER})),
+    (State.ADVISED, Action.COUNTER): (State.COUNTERED, frozenset({Side.PROVIDER})),
+    (State.COUNTERED, Action.ACCEPT): (State.APPROVED, frozenset({Side.CONSUMER})),
+    (State.APPROVED, Action.DELIVER): (State.DELIVERED, frozenset({Side.PROVIDER})),
+    (State.DELIVERED, Action.RELINK): (State.DELIVERED, frozenset({Side.PROVIDER})),
+    (State.DELIVERED, Action.RECEIVE): (State.RECEIVED, frozenset({Side.CONSUMER})),
+    (State.DELIVERED, Action.DISPUTE): (State.DISPUTED, frozenset({Side.CONSUMER})),
+    **{(state, Action.WITHDRAW): (State.WITHDRAWN, frozenset({Side.CONSUMER})) for state in BEFORE_DELIVERY},
+    **{(state, Action.EXPIRE): (State.EXPIRED, frozenset({Side.SERVICE})) for state in OPEN},
     # The service itself ends the requests for a deleted entry.
-    **{(state, Action.END): _by(Side.OPERATOR, Side.SERVICE, then=State.ENDED) for state in OPEN},
+    **{(state, Action.END): (State.ENDED, frozenset({Side.OPERATOR, Side.SERVICE})) for state in OPEN},
 }
+"""By state and action: the next state, and the sides that may act."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +108,6 @@ class Change:
         at: the time, by the database's clock; None before it is stored.
         subject: the prefix of a key, or the subject of a token; None for the service, or if unknown.
         tenant: the acting tenant; None for the service.
-        configuration: None for a change without one.
     """
 
     action: str
@@ -161,7 +149,6 @@ class DataRequest(NewDataRequest):
         advice_id: the catalogue's internal id of the advice; None if it has been deleted.
         is_coarse: whether the consumer reads the coarse view of the advice.
         configuration: the offered or agreed configuration; None until there is advice.
-        cost: the cost of this configuration.
         is_stale: whether the consumer sees a newer version of the entry.
     """
 
@@ -227,7 +214,7 @@ class DataRequest(NewDataRequest):
     def possible_for(self, sides: frozenset[Side]) -> tuple[Action, ...]:
         """The actions that these sides may take now."""
         return tuple(
-            action for (state, action), one in TRANSITIONS.items() if state is self.state and one.sides & sides
+            action for (state, action), (_, able) in TRANSITIONS.items() if state is self.state and able & sides
         )
 
     def after(self, action: Action, sides: frozenset[Side]) -> State:
@@ -239,11 +226,12 @@ class DataRequest(NewDataRequest):
         """
         able = sides_able_to(action)
         if not able & sides:
-            raise RoleNotAllowedError(f"Only the {_either(able)} of a request may {action} it.")
-        transition = TRANSITIONS.get((self.state, action))
-        if transition is None or not transition.sides & sides:
+            either = " or the ".join(sorted(side.value for side in able if side is not Side.SERVICE)) or "service"
+            raise RoleNotAllowedError(f"Only the {either} of a request may {action} it.")
+        then, able_now = TRANSITIONS.get((self.state, action), (self.state, frozenset()))
+        if not able_now & sides:
             raise ActionNotPossibleError(self.state, action, self.possible_for(sides))
-        return transition.then
+        return then
 
     def seen_by(self, caller: Caller) -> Self:
         """The request as the caller sees it: only readers of the counts get the content digest."""
@@ -269,27 +257,17 @@ class DataRequestPage:
 
 def sides_able_to(action: Action) -> frozenset[Side]:
     """The sides that may ever take an action."""
-    return frozenset[Side]().union(*(one.sides for (_, named), one in TRANSITIONS.items() if named is action))
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    configuration: str
+    return frozenset[Side]().union(*(able for (_, named), (_, able) in TRANSITIONS.items() if named is action))
 
 
 def cost_of(configuration: str, ranking: list[Mapping[str, Any]]) -> Cost | None:
     """The cost of a configuration in a ranking; None if the ranking lacks it."""
-    rows = (row for row in ranking if msgspec.convert(row, _Ranked).configuration == configuration)
-    return next(map(cost_in, rows), None)
+    return next((cost_in(row) for row in ranking if row["configuration"] == configuration), None)
 
 
 def cost_in(row: Mapping[str, Any]) -> Cost:
     """The cost of a configuration in its row of a ranking."""
     return msgspec.convert(row, Cost)
-
-
-def _either(sides: frozenset[Side]) -> str:
-    return " or the ".join(sorted(side.value for side in sides if side is not Side.SERVICE)) or "service"
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,8 +302,6 @@ class Handover:
     Attributes:
         size: in bytes.
         sha256: 64 hexadecimal digits.
-        records: the number of records.
-        configuration: the configuration that masked it.
         reached: the measured privacy by criterion.
         card: the release card as compressed JSON; None if there is none.
         delivered_at: the time of the provider's message, by the database's clock; None before it is stored.
@@ -374,11 +350,6 @@ class Handover:
         return None if is_kept else f"Must be {words} {limit:g}, but is {reached:g}."
 
 
-def is_over(link: Link, now: datetime) -> bool:
-    """Whether a link has expired."""
-    return link.expires_at is not None and link.expires_at <= now
-
-
 #: Relative difference of two numbers that both sides computed from the same counts.
 _VERDICT_TOLERANCE = 1e-6
 
@@ -389,10 +360,8 @@ class Verification:
 
     Attributes:
         sha256: of the checked file, 64 hexadecimal digits; None if there was no file.
-        size: its size in bytes; None if there was no file.
         records: its number of records; None if it could not be read.
         measured: the measured privacy by criterion.
-        cells_compared: the number of counts compared with published ones.
         cells_differing: the number of inadmissible differences.
         differences: the first of these, in the contract's form; None for callers who may not read counts.
         verified_at: the time of the consumer's message, by the database's clock; None before it is stored.
@@ -410,14 +379,18 @@ class Verification:
     def faults(self, action: Action, reason: str | None, handover: Handover) -> Iterator[Fault]:
         """The contradictions between this verification and the consumer's action."""
         if action is Action.DISPUTE:
+            # An unread number of records is no other number.
+            is_another = self.sha256 != handover.sha256 or self.records not in (None, handover.records)
             if self.sha256 is None and reason is None:
                 yield Fault("/reason", "Say what is wrong, since no file was checked.")
             elif self.sha256 == handover.sha256 and self.size != handover.size:
                 yield Fault("/size", f"The file with this SHA-256 has {handover.size} bytes.")
-            elif not self.cells_differing and reason is None and not self._is_of_another_file(handover):
+            elif not (self.cells_differing or reason is not None or is_another):
                 yield Fault("", "Say what is wrong: give cells that differ, a reason, or another file.")
             return
-        yield from self._other_file(handover)
+        for name in ("sha256", "size", "records"):
+            if getattr(self, name) != (delivered := getattr(handover, name)):
+                yield Fault(f"/{name}", f"The delivered file has {delivered}.")
         if self.cells_differing:
             yield Fault("/cells_differing", "A table of which cells differ is disputed, not received.")
         yield from self._less_private(handover.reached)
@@ -425,16 +398,6 @@ class Verification:
     def seen_by(self, caller: Caller, request: DataRequest) -> Self:
         """The part that the caller may read: only readers of the counts see the differing ones."""
         return self if request.shows_counts_to(caller) else replace(self, differences=None)
-
-    def _is_of_another_file(self, handover: Handover) -> bool:
-        """Whether the file or its number of records differs from the delivered one; None does not count as a number."""
-        return self.sha256 != handover.sha256 or self.records not in (None, handover.records)
-
-    def _other_file(self, handover: Handover) -> Iterator[Fault]:
-        stated = {"sha256": self.sha256, "size": self.size, "records": self.records}
-        for name, number in stated.items():
-            if number != (delivered := getattr(handover, name)):
-                yield Fault(f"/{name}", f"The delivered file has {delivered}.")
 
     def _less_private(self, delivered: RequiredPrivacy) -> Iterator[Fault]:
         for name, limit in delivered.at_least.items():

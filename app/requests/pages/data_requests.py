@@ -1,7 +1,7 @@
 """The pages of data requests: their list, the page of a request, and its forms."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlencode
 from uuid import UUID
@@ -25,28 +25,8 @@ from app.requests.api.routes import act
 from app.requests.model.data_requests import Action, DataRequestPage, Side
 from app.requests.model.data_requests import State as RequestState
 from app.requests.pages import request as words
-from app.requests.pages.request import (
-    RequestView,
-    check_lines,
-    counted_places,
-    deliver_line,
-    fulfil_line,
-    receipt_name,
-    receive_line,
-    request_commands,
-)
+from app.requests.pages.request import RequestView, receipt_name
 from app.requests.store import Wanted
-
-#: The tone of a state: good, a warning, bad, or neither.
-TONES: Final = {
-    "countered": "warn",
-    "approved": "good",
-    "delivered": "good",
-    "received": "good",
-    "disputed": "bad",
-    "failed": "bad",
-    "declined": "bad",
-}
 
 #: The actions that move a request on. All others end it.
 _MOVES_ON: Final = frozenset({Action.APPROVE, Action.COUNTER, Action.ACCEPT, Action.DELIVER, Action.RECEIVE})
@@ -80,36 +60,6 @@ class RequestFilter(BaseModel):
         return f"/requests?{urlencode(asked)}" if asked else "/requests"
 
 
-@dataclass(frozen=True, slots=True)
-class RequestList:
-    """A page of the list.
-
-    Attributes:
-        form: the filters.
-        items: the requests as in the API's listing.
-        next_page_token: None on the last page.
-    """
-
-    form: RequestFilter
-    items: tuple[wire.DataRequestHead, ...]
-    next_page_token: str | None
-
-    @property
-    def states(self) -> list[tuple[str, str]]:
-        """The options of the state filter."""
-        return [("", "Any"), *((state.value, state.value) for state in RequestState)]
-
-    @property
-    def sides(self) -> list[tuple[str, str]]:
-        """The options of the side filter."""
-        return [("", "Both"), ("consumer", "We ask"), ("provider", "We are asked")]
-
-
-def tone_of(state: str) -> str:
-    """The class of a state's badge."""
-    return TONES.get(state, "")
-
-
 def waits_for_reader(request: wire.DataRequestHead) -> bool:
     """Whether the request waits for an action of its reader."""
     return not _MOVES_ON.isdisjoint(request.possible)
@@ -134,12 +84,14 @@ async def show_requests(
     """One page of requests, newest first, with the form of filters."""
     listed = await _listed(state, viewer, form)
     items = tuple(head_answer(one, viewer.caller, state.limits.request_days) for one in listed.items)
-    view = RequestList(form, items, listed.next_page_token)
     return page(
         request,
         "requests.html",
-        view=view,
-        tone_of=tone_of,
+        form=form,
+        items=items,
+        next_page_token=listed.next_page_token,
+        states=[(one.value, one.value) for one in RequestState],
+        words=words,
         waits=waits_for_reader,
         commands=list_commands(viewer, form),
         here="requests",
@@ -188,14 +140,6 @@ async def download_receipt(request_id: str, viewer: ViewerDependency, state: Sta
     return Response(orjson.dumps({"claims": claims, "jws": jws}), 200, headers, media_type="application/json")
 
 
-async def refused_page(
-    request: Request, viewer: Viewer, state: State, request_id: str, action: str, typed: Form, refusal: Refusal
-) -> Response:
-    """The page of a request with a refused form: the reason, and what was typed."""
-    view = replace(await _view(state, viewer, request_id), refusal=refusal, acted=action, typed=typed)
-    return refusal.on(_page(request, viewer, view, "request.html", refusal.status))
-
-
 async def _view(state: State, viewer: Viewer, request_id: str) -> RequestView:
     async with state.database.transaction() as session:
         service = services_of(state, session).data_requests(state.recent)
@@ -212,19 +156,14 @@ async def _view(state: State, viewer: Viewer, request_id: str) -> RequestView:
 
 
 def _page(request: Request, viewer: Viewer, view: RequestView, template: str, status: int = 200) -> Response:
+    may_erase = view.is_consumer and view.request.contact is not None
     return page(
         request,
         template,
         status,
         view=view,
         words=words,
-        tone_of=tone_of,
-        counted_places=counted_places,
-        commands=request_commands(viewer, view.request, may_erase=view.may_erase, is_signed=view.is_signed),
-        receive_line=receive_line(view.request),
-        fulfil_line=fulfil_line(view.request),
-        deliver_line=deliver_line(viewer, view.request),
-        check_lines=check_lines(viewer, view.request),
+        commands=words.request_commands(viewer, view.request, may_erase=may_erase, is_signed=view.is_signed),
         here="requests",
     )
 
@@ -263,7 +202,9 @@ async def change_request(
     except (NotFoundError, UnknownKeyError):
         raise
     except RefusalError as error:
-        return await refused_page(request, viewer, state, request_id, action, form, Refusal.of(request, error))
+        refusal = Refusal.of(request, error)
+        view = replace(await _view(state, viewer, request_id), refusal=refusal, acted=action, typed=form)
+        return refusal.on(_page(request, viewer, view, "request.html", refusal.status))
     return see(f"/requests/{changed_id}")
 
 

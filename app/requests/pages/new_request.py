@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 import structlog
@@ -14,12 +13,12 @@ from aegis_sdk import wire
 from aegis_sdk.wire.data_requests import LONGEST_PURPOSE
 from app.advice.api.answers import question_of, request_of
 from app.advice.api.routes import read_answer
-from app.advice.pages.question import QuestionForm, question_form, question_link, question_members
-from app.advice.service.advice import QuestionRules, SeenAdvice
+from app.advice.pages.question import question_form, question_link, question_members
+from app.advice.service.advice import QuestionRules
 from app.edge.state import State, StateDependency
 from app.entries.model.entries import Head
 from app.entries.pages.entry import read_index
-from app.entries.pages.entry_index import ABOUT, NAMES, About
+from app.entries.pages.entry_index import ABOUT, NAMES
 from app.factory import Factory
 from app.pages.commands import Commands, aegis, curl
 from app.pages.forms import Form, FormDependency, draw_key, in_forms_words, once
@@ -31,60 +30,17 @@ from app.platform.errors import Fault, InvalidDocumentError, NotFoundError, Refu
 from app.platform.members import model_of
 from app.requests.model.data_requests import NewDataRequest
 
-
-@dataclass(frozen=True, slots=True)
-class NewRequestForm:
-    """The content of the form.
-
-    Attributes:
-        head: the entry.
-        question: the fields of the question.
-        policy: the entry's terms as JSON; empty if there are none.
-        purpose: the typed purpose.
-        contact: the typed contact.
-        once: the key that makes the form take effect only once.
-    """
-
-    head: Head
-    question: QuestionForm
-    policy: str
-    purpose: str
-    contact: str
-    once: str
-
-
-def new_request_form(
-    head: Head, about: About, names: Sequence[str], asked: Form, key: str, faults: Sequence[Fault] = ()
-) -> NewRequestForm:
-    """The form for an entry, filled in from what was typed or from the address."""
-    return NewRequestForm(
-        head=head,
-        question=question_form(about, names, asked, faults),
-        policy=about.terms,
-        purpose=asked.text("purpose"),
-        contact=asked.text("contact"),
-        once=key,
-    )
-
-
-def fields_of(seen: SeenAdvice) -> Form:
-    """The form fields that repeat the question of an advice."""
-    advice = seen.advice
-    question = parse_qs(urlsplit(question_link(advice.entry_id, request_of(advice.question))).query)
-    return Form(question | {"entry": [advice.entry_id], "version": [str(advice.version)]})
+#: The members of a request that its form has besides the question and the terms.
+SAID = ("purpose", "contact")
 
 
 def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
     """The request in a form.
 
-    Args:
-        form: the fields.
-        names: the attributes of the entry.
-
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract, or the terms are not accepted.
     """
-    said = {"purpose": form.text("purpose"), "contact": form.text("contact")}
+    said = {name: form.text(name) for name in SAID}
     members = question_members(form, names) | said | {"terms": form.text("terms") if form.has("accept") else ""}
     try:
         return wire.NewDataRequest.model_validate(members)
@@ -106,7 +62,7 @@ def _in_words(error: InvalidDocumentError) -> InvalidDocumentError:
 def new_request_commands(viewer: Viewer, head: Head, asked: Form, names: Sequence[str]) -> Commands:
     """The commands for the same request. Replace the words in capitals."""
     members = {name: value for name, value in question_members(asked, names).items() if value}
-    said = {"purpose": asked.text("purpose") or "PURPOSE", "contact": asked.text("contact") or "CONTACT"}
+    said = {name: asked.text(name) or name.upper() for name in SAID}
     options = ["--measure", str(members["measure"])] if members.get("measure") else []
     options += [word for name in members.get("attributes", ()) for word in ("--attribute", name)]
     options += [word for name, limit in members.get("require", {}).items() for word in ("--require", f"{name}={limit}")]
@@ -128,11 +84,6 @@ def _weight(name: str, weight: object) -> str:
     return line.getvalue()
 
 
-def finding_commands(viewer: Viewer) -> Commands:
-    """The commands that find a table to request."""
-    return Commands((aegis("search"),), (curl(viewer, "/v1/entries"),))
-
-
 router = APIRouter(route_class=PageRoute)
 
 _log = structlog.get_logger(__name__)
@@ -152,9 +103,12 @@ async def show_new_request(request: Request, viewer: ViewerDependency, state: St
     """
     asked = Form.in_address(request)
     if asked.text("advice"):
-        asked = fields_of(await read_answer(state, viewer.caller, asked.text("advice")))
+        advice = (await read_answer(state, viewer.caller, asked.text("advice"))).advice
+        question = parse_qs(urlsplit(question_link(advice.entry_id, request_of(advice.question))).query)
+        asked = Form(question | {"entry": [advice.entry_id], "version": [str(advice.version)]})
     if not asked.text("entry"):
-        return page(request, "new_request_nowhere.html", commands=finding_commands(viewer), here="requests")
+        commands = Commands((aegis("search"),), (curl(viewer, "/v1/entries"),))
+        return page(request, "new_request_nowhere.html", commands=commands, here="requests")
     return await _form_page(request, viewer, state, asked)
 
 
@@ -195,7 +149,11 @@ async def _form_page(
         request,
         "new_request.html",
         200 if refusal is None else refusal.status,
-        view=new_request_form(head, about, names, asked, draw_key(), () if refusal is None else refusal.faults),
+        head=head,
+        form=question_form(about, names, asked, () if refusal is None else refusal.faults),
+        policy=about.terms,
+        asked=asked,
+        once=draw_key(),
         refusal=refusal,
         by_field={} if refusal is None else refusal.by_field,
         commands=new_request_commands(viewer, head, asked, names),

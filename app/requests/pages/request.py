@@ -3,7 +3,7 @@
 Replace the words in capitals in these commands.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -25,6 +25,18 @@ POLLED: Final[Mapping[str, int]] = {"requested": 2, "approved": 10, "delivered":
 
 #: Relative difference of two numbers that both sides computed from the same counts, as in the service.
 _TOLERANCE: Final = 1e-6
+
+
+#: The tone of a state: good, a warning, bad, or neither.
+TONES: Final = {
+    "countered": "warn",
+    "approved": "good",
+    "delivered": "good",
+    "received": "good",
+    "disputed": "bad",
+    "failed": "bad",
+    "declined": "bad",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +83,14 @@ class RequestView:
     typed: Form = field(default_factory=lambda: Form({}))
 
     @property
-    def changed(self) -> str:
-        """The time of the last change, by which the page detects a new one."""
-        return self.request.changed_at.isoformat()
-
-    @property
     def polled(self) -> int | None:
         """Seconds until the next poll; None if nobody waits for anything."""
         return POLLED.get(self.request.state)
 
     @property
-    def may_erase(self) -> bool:
-        """Whether the viewer can erase the contact."""
-        return Side.CONSUMER in self.sides and self.request.contact is not None
-
-    @property
-    def has_advice(self) -> bool:
-        """Whether the viewer can read the advice."""
-        return Side.CONSUMER in self.sides and self.request.advice is not None
+    def is_consumer(self) -> bool:
+        """Whether the viewer can read the advice, and erase the contact."""
+        return Side.CONSUMER in self.sides
 
     @property
     def link(self) -> str | None:
@@ -130,11 +132,6 @@ class RequestView:
         """What was typed into the refused form of an action."""
         return self.typed if action == self.acted else Form({})
 
-    @property
-    def is_form_gone(self) -> bool:
-        """Whether the page no longer has the refused form, because somebody else was quicker."""
-        return self.refusal is not None and self.acted not in self.request.possible
-
 
 def counted_places(difference: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """The place of a differing count: its attributes with masking and masked value."""
@@ -143,7 +140,7 @@ def counted_places(difference: Mapping[str, Any]) -> Iterator[tuple[str, str, st
 
 
 #: The most attributes or weights that are named; the others are counted.
-_NAMED: Final = 30
+NAMED: Final = 30
 
 _STATES: Final[Mapping[str, str]] = {
     "requested": "The service is finding the best configuration. This page shows it as soon as it is known.",
@@ -160,7 +157,7 @@ _STATES: Final[Mapping[str, str]] = {
     "ended": "The request was ended.",
 }
 
-_DONE: Final[Mapping[str, str]] = {
+DONE: Final[Mapping[str, str]] = {
     "request": "Requested",
     "advise": "Advised",
     "fail": "Advice failed",
@@ -177,7 +174,7 @@ _DONE: Final[Mapping[str, str]] = {
     "end": "Ended",
 }
 
-_RULES: Final[Mapping[str, str]] = {
+RULES: Final[Mapping[str, str]] = {
     "equal": "must be equal",
     "left_out": "may differ by the records left out",
     "rounded": "may differ by rounding",
@@ -195,28 +192,6 @@ def state_sentence(request: wire.DataRequestHead) -> Markup:
     return Markup(_STATES.get(request.state, "")).format(**named)  # noqa: S704 -- words of this module
 
 
-def done(action: str) -> str:
-    """An action in words."""
-    return _DONE.get(action, action)
-
-
-def rule(name: str) -> str:
-    """The admissible difference of a delivered count, in words."""
-    return _RULES.get(name, name)
-
-
-def attribute_names(question: Mapping[str, Any]) -> tuple[Sequence[str], int]:
-    """The first attributes that a question selects, and the number of the others."""
-    names = question.get("attributes") or []
-    return names[:_NAMED], max(len(names) - _NAMED, 0)
-
-
-def weight_texts(question: Mapping[str, Any]) -> tuple[list[tuple[str, float]], int]:
-    """The first weights of a question, and the number of the others."""
-    weights = list((question.get("weights") or {}).items())
-    return weights[:_NAMED], max(len(weights) - _NAMED, 0)
-
-
 def limits(numbers: Mapping[str, float] | None) -> list[str]:
     """Privacy in words, such as `k at least 5`."""
     return [f"{name} {bound(name)} {number:g}" for name, number in (numbers or {}).items()]
@@ -225,40 +200,45 @@ def limits(numbers: Mapping[str, float] | None) -> list[str]:
 #: The plan that `aegis release` writes after its search.
 _PLAN: Final = "release/configurations.yaml"
 
-_WHY: Final = ("--why", "REASON")
-
-#: The body of an action in the API.
-_BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
-    "approve": {"reason": "REASON"},
-    "decline": {"reason": "REASON"},
-    "counter": {"configuration": "CONFIGURATION", "reason": "REASON"},
-    "accept": {},
-    "withdraw": {},
-    "end": {"reason": "REASON"},
-}
-
 
 def request_commands(viewer: Viewer, request: wire.DataRequest, *, may_erase: bool, is_signed: bool) -> Commands:
     """The commands for reading the request and for the actions that the viewer may take now."""
-    place = f"/v1/requests/{request.id}"
-    receipt = (aegis("audit", request.id, "--output", "receipt.jws"),) if is_signed else ()
-    erasure = (curl(viewer, f"{place}/contact", method="DELETE"),) if may_erase else ()
-    return Commands(
-        (aegis("requests", "show", request.id), *_aegis(request), *receipt),
-        (curl(viewer, place), *_curl(viewer, request, place), *erasure),
-    )
-
-
-def _aegis(request: wire.DataRequest) -> Iterator[str]:
-    lines: Mapping[str, tuple[str, ...]] = {
-        "approve": ("approve", request.id, *_WHY),
-        "counter": ("counter", request.id, "CONFIGURATION", *_WHY),
-        "decline": ("decline", request.id, *_WHY),
-        "accept": ("accept", request.id),
-        "withdraw": ("withdraw", request.id),
+    place, why = f"/v1/requests/{request.id}", ("--why", "REASON")
+    lines = {
+        "approve": aegis("requests", "approve", request.id, *why),
+        "counter": aegis("requests", "counter", request.id, "CONFIGURATION", *why),
+        "decline": aegis("requests", "decline", request.id, *why),
+        "accept": aegis("requests", "accept", request.id),
+        "withdraw": aegis("requests", "withdraw", request.id),
+        "deliver": fulfil_line(request),
+        "relink": aegis("requests", "relink", request.id, "--to", "FOLDER", "--link", "URL"),
+        "receive": receive_line(request),
     }
-    yield from (aegis("requests", *words) for action, words in lines.items() if action in request.possible)
-    yield from (make(request) for action, make in _FILES.items() if action in request.possible)
+    bodies: Mapping[str, Mapping[str, Any]] = {
+        "approve": {"reason": "REASON"},
+        "decline": {"reason": "REASON"},
+        "counter": {"configuration": "CONFIGURATION", "reason": "REASON"},
+        "accept": {},
+        "withdraw": {},
+        "end": {"reason": "REASON"},
+    }
+    possible = request.possible
+    calls = [
+        curl(viewer, f"{place}/actions", body={"action": action, **body})
+        for action, body in bodies.items()
+        if action in possible
+    ]
+    calls += [deliver_line(viewer, request)] if "deliver" in possible else []
+    calls += [curl(viewer, f"{place}/contact", method="DELETE")] if may_erase else []
+    receipt = (aegis("audit", request.id, "--output", "receipt.jws"),) if is_signed else ()
+    return Commands(
+        (
+            aegis("requests", "show", request.id),
+            *(line for action, line in lines.items() if action in possible),
+            *receipt,
+        ),
+        (curl(viewer, place), *calls),
+    )
 
 
 def receive_line(request: wire.DataRequest) -> str:
@@ -272,17 +252,6 @@ def fulfil_line(request: wire.DataRequest) -> str:
     return aegis("requests", "fulfil", request.id, "TABLE.csv", "--plan", _PLAN, "--to", "FOLDER", "--link", "URL")
 
 
-def _relink_line(request: wire.DataRequest) -> str:
-    return aegis("requests", "relink", request.id, "--to", "FOLDER", "--link", "URL")
-
-
-_FILES: Final[Mapping[str, Callable[[wire.DataRequest], str]]] = {
-    "deliver": fulfil_line,
-    "relink": _relink_line,
-    "receive": receive_line,
-}
-
-
 def check_lines(viewer: Viewer, request: wire.DataRequest) -> tuple[str, ...]:
     """The commands that check a downloaded receipt, with the delivered file if there is one."""
     file = () if request.delivery is None else ("--file", "FILE")
@@ -293,14 +262,6 @@ def check_lines(viewer: Viewer, request: wire.DataRequest) -> tuple[str, ...]:
 def receipt_name(request_id: str) -> str:
     """The file name of a downloaded receipt."""
     return f"receipt-{request_id}.json"
-
-
-def _curl(viewer: Viewer, request: wire.DataRequest, place: str) -> Iterator[str]:
-    for action, body in _BODIES.items():
-        if action in request.possible:
-            yield curl(viewer, f"{place}/actions", body={"action": action, **body})
-    if "deliver" in request.possible:
-        yield deliver_line(viewer, request)
 
 
 def deliver_line(viewer: Viewer, request: wire.DataRequest) -> str:

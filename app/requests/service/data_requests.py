@@ -43,38 +43,27 @@ from app.requests.model.data_requests import (
     cost_of,
     sides_able_to,
 )
-from app.requests.store import DataRequestStore, GrantStore, HandoverStore, VerificationStore, Wanted
+from app.requests.store import DataRequestStore, HandoverStore, VerificationStore, Wanted
 from app.webhooks.store import EventStore
 
 
 class DataRequestSteps:
-    """Reads requests for callers and takes their actions."""
+    """Reads requests for callers and takes their actions.
+
+    Raises:
+        NotFoundError: by every method with the id of a request: there is none, or the caller may not see it.
+    """
 
     def __init__(self, requests: DataRequestStore, events: EventStore) -> None:
         self._requests = requests
         self._events = events
 
-    async def read(self, caller: Caller, request_id: str) -> DataRequest:
-        """A request of the caller's tenant or for its entries.
-
-        Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
-        """
-        return _visible(caller, request_id, await self._requests.find(request_id)).seen_by(caller)
-
-    async def locked(self, caller: Caller, request_id: str) -> DataRequest:
-        """The same, locked until the transaction ends, and with every member.
-
-        Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
-        """
-        return _visible(caller, request_id, await self._requests.find(request_id, lock=True))
-
-    async def begin(self, caller: Caller, request_id: str) -> None:
-        """Store the first change of a new request. It has no previous state, so it is not an action."""
-        change = Change("request", State.REQUESTED, Side.CONSUMER, tenant=caller.tenant, subject=caller.subject)
-        await self._requests.change(request_id, change)
-        await self._events.requests_changed([request_id])
+    async def read(self, caller: Caller, request_id: str, *, lock: bool = False) -> DataRequest:
+        """A request of the caller's tenant or for its entries. One that is locked has every member."""
+        request = await self._requests.find(request_id, lock=lock)
+        if request is None or not request.is_visible_to(caller):
+            raise NotFoundError(f"There is no request {request_id}, or you may not see it.")
+        return request if lock else request.seen_by(caller)
 
     async def take(
         self,
@@ -92,30 +81,18 @@ class DataRequestSteps:
             ActionNotPossibleError: it is not possible in the present state.
         """
         sides = request.sides_of(caller)
-        state, side = request.after(action, sides), _acting(action, sides)
+        state = request.after(action, sides)
+        # A caller with several sides acts for the first one that is able to.
+        able = sides_able_to(action) & sides
+        side = next(side for side in Side if side in able)
         change = Change(action, state, side, caller.tenant, caller.subject, reason, configuration)
         await self._requests.change(request.id, change, cost=cost)
         await self._events.requests_changed([request.id])
         return await self.read(caller, request.id)
 
 
-def _acting(action: Action, sides: frozenset[Side]) -> Side:
-    """The side for which a caller with several sides acts."""
-    able = sides_able_to(action) & sides
-    return next(side for side in Side if side in able)
-
-
-def _visible(caller: Caller, request_id: str, request: DataRequest | None) -> DataRequest:
-    if request is None or not request.is_visible_to(caller):
-        raise NotFoundError(f"There is no request {request_id}, or you may not see it.")
-    return request
-
-
-_SERVICE = frozenset({Side.SERVICE})
-
-
 class DataRequestWork(EntryFollower):
-    """The service's side of requests. Every call belongs in a short transaction."""
+    """The service's own actions: it answers, expires and ends requests. Every call belongs in a short transaction."""
 
     def __init__(
         self, requests: DataRequestStore, entries: EntryStore, advice: AdviceStore, events: EventStore
@@ -128,39 +105,31 @@ class DataRequestWork(EntryFollower):
     async def settle(self) -> int:
         """Answer some requests whose advice is finished; return their number."""
         answered = await self._requests.answered()
-        by_advice = groupby(sorted(answered, key=_advice_of), key=_advice_of)
-        for _, requests in by_advice:
-            await self._settle(list(requests))
+
+        def asked(request: DataRequest) -> tuple[str, bool]:
+            return request.advice_id or "", request.is_coarse
+
+        for _, requests in groupby(sorted(answered, key=asked), key=asked):
+            await self.answer(list(requests))
         return len(answered)
 
-    async def settle_one(self, request: DataRequest) -> None:
-        """Answer a request whose advice is finished. It must be locked."""
-        await self._settle([request])
-
-    async def _settle(self, requests: Sequence[DataRequest]) -> None:
-        """Answer requests for the same advice and view, which must be locked."""
+    async def answer(self, requests: Sequence[DataRequest]) -> None:
+        """Answer requests for the same finished advice and view, which must be locked."""
         first = requests[0]
         advice = None if first.advice_id is None else await self._advice.find(first.advice_id)
         # Decoding a long ranking takes a while.
         result = None if advice is None else await to_thread.run_sync(shown, advice, first.view)
         for request in requests:
-            if not await self._sees(request):
+            head = await self._entries.find(request.as_consumer, request.entry_id, request.version)
+            if head is None or not head.is_visible_to(request.as_consumer):
                 await self._change(request, Action.FAIL, problem=_NOT_SEEN)
             elif result is None:
-                await self._change(request, Action.FAIL, problem=_problem_of(advice))
+                problem = None if advice is None else advice.problem
+                await self._change(request, Action.FAIL, problem=problem or _DELETED)
             else:
-                await self._offer(request, result)
-
-    async def _sees(self, request: DataRequest) -> bool:
-        """Whether the consumer still sees the requested version."""
-        head = await self._entries.find(request.as_consumer, request.entry_id, request.version)
-        return head is not None and head.is_visible_to(request.as_consumer)
-
-    async def _offer(self, request: DataRequest, result: Mapping[str, Any]) -> None:
-        configuration = result["configuration"]
-        await self._change(
-            request, Action.ADVISE, configuration=configuration, cost=cost_of(configuration, result["ranking"])
-        )
+                configuration = result["configuration"]
+                cost = cost_of(configuration, result["ranking"])
+                await self._change(request, Action.ADVISE, configuration=configuration, cost=cost)
 
     async def expire(self, age: timedelta) -> int:
         """Expire some requests without an action for `age`; return their number."""
@@ -184,55 +153,42 @@ class DataRequestWork(EntryFollower):
         cost: Cost | None = None,
         problem: Problem | None = None,
     ) -> None:
-        state = request.after(action, _SERVICE)
+        state = request.after(action, frozenset({Side.SERVICE}))
         change = Change(action, state, Side.SERVICE, reason=reason, configuration=configuration)
         await self._requests.change(request.id, change, cost=cost, problem=problem)
         await self._events.requests_changed([request.id])
 
 
 _NOT_SEEN = Problem("not_found", "You may no longer see the entry.")
-
-
-def _advice_of(request: DataRequest) -> tuple[str, bool]:
-    return request.advice_id or "", request.is_coarse
-
-
-def _problem_of(advice: Advice | None) -> Problem:
-    if advice is None or advice.problem is None:
-        return Problem("deleted", "The advice has been deleted. Make a new request.")
-    return advice.problem
-
+_DELETED = Problem("deleted", "The advice has been deleted. Make a new request.")
 
 #: The most open requests of a tenant.
 MOST_OPEN: Final = 1_000
 
 
-class DataRequestService:
+class DataRequestService(DataRequestSteps):
     """Data requests, for their consumers and providers."""
 
     def __init__(
         self,
         requests: DataRequestStore,
+        events: EventStore,
         entries: EntryStore,
         advice_store: AdviceStore,
         advice: AdviceService,
         work: DataRequestWork,
-        steps: DataRequestSteps,
         handovers: HandoverStore,
         verifications: VerificationStore,
         audit: AuditStore,
-        grants: GrantStore,
     ) -> None:
-        self._requests = requests
+        super().__init__(requests, events)
         self._entries = entries
         self._advice_store = advice_store
         self._advice = advice
         self._work = work
-        self._steps = steps
         self._handovers = handovers
         self._verifications = verifications
         self._audit = audit
-        self._grants = grants
 
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
@@ -249,23 +205,22 @@ class DataRequestService:
         # All keys of the tenant may read a request, so it is asked with the rights that all of them have.
         asking = replace(caller, roles=frozenset({Role.CONSUMER}))
         head = await self._head(asking, entry_id, version)
-        _refuse_other_terms(head, asked.terms)
+        if asked.terms != head.terms:
+            fault = Fault("/terms", f"The terms of version {head.version} have the digest {head.terms}.")
+            raise InvalidDocumentError("These are not the terms of the entry.", (fault,), code="other_terms")
         if await self._requests.count_open(caller.tenant) >= MOST_OPEN:
             raise QuotaExceededError(f"Your tenant has {MOST_OPEN} open requests, the most that it may have.")
         question = (await self._advice.ask(asking, head, asked.question, rules)).question
         advice = await self._held(question.advice_id)
-        request_id = await self._requests.add(
-            caller,
-            head,
-            replace(asked, question=advice.question),
-            question.id,
-            advice.id,
-            is_coarse=view_for(asking, head) is View.COARSE,
-        )
-        await self._steps.begin(caller, request_id)
+        asked, is_coarse = replace(asked, question=advice.question), view_for(asking, head) is View.COARSE
+        request_id = await self._requests.add(caller, head, asked, question.id, advice.id, is_coarse=is_coarse)
+        # It has no previous state, so this is not an action.
+        begun = Change("request", State.REQUESTED, Side.CONSUMER, tenant=caller.tenant, subject=caller.subject)
+        await self._requests.change(request_id, begun)
+        await self._events.requests_changed([request_id])
         if advice.status.is_final:
-            await self._work.settle_one(await self._steps.locked(caller, request_id))
-        return await self._steps.read(caller, request_id)
+            await self._work.answer([await self.read(caller, request_id, lock=True)])
+        return await self.read(caller, request_id)
 
     async def _head(self, caller: Caller, entry_id: str, version: int | None) -> Head:
         """The head of an entry that the caller may see, locked against deletion until the transaction ends."""
@@ -282,26 +237,14 @@ class DataRequestService:
             raise NotFoundError("The advice that answers this has just been deleted. Ask again.")
         return advice
 
-    async def read(self, caller: Caller, request_id: str) -> DataRequest:
-        """A request of the caller's tenant or for its entries.
-
-        Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
-        """
-        return await self._steps.read(caller, request_id)
-
-    async def changes(self, request: DataRequest) -> list[Change]:
-        """The history of a request that the caller may see, oldest first."""
-        return await self._requests.changes(request.id)
-
-    async def handover(self, request: DataRequest) -> Handover | None:
-        """The delivery for a request that the caller may see; None if there is none."""
-        return await self._handovers.find(request.id)
-
-    async def verification(self, caller: Caller, request: DataRequest) -> Verification | None:
-        """The consumer's verification for a request that the caller may see; None if there is none."""
-        stored = await self._verifications.find(request.id)
-        return None if stored is None else stored.seen_by(caller, request)
+    async def history(
+        self, caller: Caller, request: DataRequest
+    ) -> tuple[list[Change], Handover | None, Verification | None]:
+        """The changes of a request that the caller may see, oldest first, its delivery, and the verification."""
+        verification = await self._verifications.find(request.id)
+        if verification is not None:
+            verification = verification.seen_by(caller, request)
+        return await self._requests.changes(request.id), await self._handovers.find(request.id), verification
 
     async def page(self, caller: Caller, wanted: Wanted, limit: int, page_token: str | None) -> DataRequestPage:
         """A page of the requests of the caller's tenant and for its entries; operators see all.
@@ -310,18 +253,17 @@ class DataRequestService:
             InvalidDocumentError: the page token is invalid.
         """
         page = await self._requests.page(caller, wanted, limit, page_token)
-        return DataRequestPage(tuple(one.seen_by(caller) for one in page.items), page.next_page_token)
+        return replace(page, items=tuple(one.seen_by(caller) for one in page.items))
 
     async def act(self, caller: Caller, request_id: str, action: Action, reason: str | None) -> DataRequest:
         """Decline, accept, withdraw or end a request.
 
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: it is not possible in the present state.
         """
-        request = await self._steps.locked(caller, request_id)
-        return await self._steps.take(caller, request, action, reason)
+        request = await self.read(caller, request_id, lock=True)
+        return await self.take(caller, request, action, reason)
 
     async def approve(
         self, caller: Caller, request_id: str, reason: str | None, limit: GrantLimit | None
@@ -329,34 +271,40 @@ class DataRequestService:
         """Approve a request unless its consumer has reached the limit of grants.
 
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: it is not possible in the present state.
             EnoughGrantedError: the limit is reached.
         """
-        request = await self._steps.locked(caller, request_id)
+        request = await self.read(caller, request_id, lock=True)
         request.after(Action.APPROVE, request.sides_of(caller))
-        if limit is not None and await self._grants.count(request, timedelta(days=limit.days)) >= limit.requests:
+        if (
+            limit is not None
+            and await self._requests.count_granted(request, timedelta(days=limit.days)) >= limit.requests
+        ):
             raise EnoughGrantedError(
                 f"{request.consumer} was granted {limit.requests} requests or more in {limit.days} days."
             )
-        return await self._steps.take(caller, request, Action.APPROVE, reason)
+        return await self.take(caller, request, Action.APPROVE, reason)
 
     async def counter(self, caller: Caller, request_id: str, configuration: str, reason: str | None) -> DataRequest:
         """Offer another configuration of those that meet what the consumer requires.
 
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: it is not possible in the present state.
             InvalidDocumentError: the configuration is not one of those.
         """
-        request = await self._steps.locked(caller, request_id)
+        request = await self.read(caller, request_id, lock=True)
         request.after(Action.COUNTER, request.sides_of(caller))
-        cost = None if configuration == request.configuration else await self._cost(request, configuration)
+        what, cost = "is what the consumer asks for; approve it", None
+        if configuration != request.configuration:
+            cost = cost_of(configuration, await self._ranking(request))
+            what = "is not in the ranking of the consumer's advice"
         if cost is None:
-            raise _no_counter_offer(configuration, is_advised=configuration == request.configuration)
-        return await self._steps.take(caller, request, Action.COUNTER, reason, configuration, cost)
+            fault = Fault("/configuration", f"The configuration {configuration!r} {what}.")
+            detail = "This configuration cannot be offered instead."
+            raise InvalidDocumentError(detail, (fault,), code="no_counter_offer")
+        return await self.take(caller, request, Action.COUNTER, reason, configuration, cost)
 
     async def alternatives(self, caller: Caller, request: DataRequest, limit: int) -> list[tuple[str, Cost]]:
         """The configurations that the caller may offer instead of the advised one, with their costs, the best first.
@@ -367,10 +315,6 @@ class DataRequestService:
             return []
         ranking = [row for row in await self._ranking(request) if row["configuration"] != request.configuration]
         return [(row["configuration"], cost_in(row)) for row in ranking[:limit]]
-
-    async def _cost(self, request: DataRequest, configuration: str) -> Cost | None:
-        """The cost of a configuration in the consumer's view; None if the advice does not rank it."""
-        return cost_of(configuration, await self._ranking(request))
 
     async def _ranking(self, request: DataRequest) -> list[Mapping[str, Any]]:
         """The ranking of a request's advice in the consumer's view; empty if the advice has been deleted."""
@@ -383,27 +327,12 @@ class DataRequestService:
         """Delete the contact of a request; its history stays.
 
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller is not of the consumer's tenant.
         """
-        request = await self._steps.locked(caller, request_id)
+        request = await self.read(caller, request_id, lock=True)
         if Side.CONSUMER not in request.sides_of(caller):
             raise RoleNotAllowedError("Only the tenant that made a request, and operators, may erase its contact.")
         if await self._requests.erase_contact(request.id):
             record = AuditRecord(AuditAction.ERASE_CONTACT, entry_id=request.entry_id, request_id=request.id)
             await self._audit.add(record, caller)
-        return await self._steps.read(caller, request_id)
-
-
-def _refuse_other_terms(head: Head, accepted: str) -> None:
-    if accepted != head.terms:
-        fault = Fault("/terms", f"The terms of version {head.version} have the digest {head.terms}.")
-        raise InvalidDocumentError("These are not the terms of the entry.", (fault,), code="other_terms")
-
-
-def _no_counter_offer(configuration: str, *, is_advised: bool) -> InvalidDocumentError:
-    what = (
-        "is what the consumer asks for; approve it" if is_advised else "is not in the ranking of the consumer's advice"
-    )
-    fault = Fault("/configuration", f"The configuration {configuration!r} {what}.")
-    return InvalidDocumentError("This configuration cannot be offered instead.", (fault,), code="no_counter_offer")
+        return await self.read(caller, request_id)

@@ -5,7 +5,7 @@ A lease lets one program at a time work on a request. Either side can prove a re
 The service checks what providers state, and fetches nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from anyio import to_thread
 
 from aegis_sdk._links import link_faults
-from app.audit.model import Place, moment
+from app.audit.model import moment
 from app.audit.service import RECEIPT, Signer
 from app.audit.store import AuditLogStore
 from app.entries.model.configurations import unpack_configurations
@@ -36,13 +36,11 @@ from app.requests.model.approved_counts import PublishedNames, configuration_in
 from app.requests.model.data_requests import (
     HANDED_OVER,
     Action,
-    Change,
     DataRequest,
     Handover,
     Lease,
     Link,
     Verification,
-    is_over,
     sides_able_to,
 )
 from app.requests.service.data_requests import DataRequestSteps
@@ -60,18 +58,14 @@ class LeaseService:
         """Take or renew the lease of an approved request.
 
         Args:
-            caller: the provider.
-            request_id: the request.
             lease_id: of the caller's lease, to renew it; None for a new one.
-            length: the duration.
 
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not deliver.
             ActionNotPossibleError: the request is not approved.
             LeasedError: another program has the lease.
         """
-        request = await self._steps.locked(caller, request_id)
+        request = await self._steps.read(caller, request_id, lock=True)
         request.after(Action.DELIVER, request.sides_of(caller))
         await self.refuse_other(request.id, lease_id)
         return await self._leases.put(request.id, lease_id or str(uuid4()), length)
@@ -80,10 +74,9 @@ class LeaseService:
         """End the caller's lease; do nothing if it is no longer the caller's.
 
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not deliver.
         """
-        request = await self._steps.locked(caller, request_id)
+        request = await self._steps.read(caller, request_id, lock=True)
         if not request.sides_of(caller) & sides_able_to(Action.DELIVER):
             raise RoleNotAllowedError("Only the provider of a request can have its lease.")
         lease = await self._leases.find(request.id)
@@ -105,10 +98,6 @@ class HandoverService:
     """Deliveries of approved requests.
 
     Args:
-        handovers: the store of deliveries.
-        contents: the guarantees of entries.
-        steps: changes requests.
-        leases: the leases of requests.
         allow_private: whether links may lead into private networks and use HTTP, as in development.
     """
 
@@ -133,24 +122,20 @@ class HandoverService:
         """Deliver the approved table.
 
         Args:
-            caller: the provider.
-            request_id: the request.
-            handover: the description of the file.
             digest: the digest of the masked version of the entry.
             lease_id: the provider's lease; None without one.
 
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: the request is not approved.
             LeasedError: another program fulfils it.
             InvalidDocumentError: it is not as agreed, or its link cannot be fetched.
         """
-        request = await self._steps.locked(caller, request_id)
+        request = await self._steps.read(caller, request_id, lock=True)
         request.after(Action.DELIVER, request.sides_of(caller))
         await self._leases.refuse_other(request.id, lease_id)
         vouched = await self._vouched(request)
-        self._refuse([*self._link_faults(handover.link), *handover.faults(request, digest, vouched)])
+        self._refuse(handover.link, *handover.faults(request, digest, vouched))
         await self._handovers.add(request.id, handover)
         return await self._steps.take(caller, request, Action.DELIVER)
 
@@ -158,27 +143,22 @@ class HandoverService:
         """Replace the link to the same file, for example after its expiry.
 
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: nothing was delivered, or the request has ended.
             InvalidDocumentError: the link cannot be fetched.
         """
-        request = await self._steps.locked(caller, request_id)
+        request = await self._steps.read(caller, request_id, lock=True)
         request.after(Action.RELINK, request.sides_of(caller))
-        self._refuse(self._link_faults(link))
+        self._refuse(link)
         await self._handovers.set_link(request.id, link)
         return await self._steps.take(caller, request, Action.RELINK)
 
-    def _link_faults(self, link: Link) -> list[Fault]:
+    def _refuse(self, link: Link, *others: Fault) -> None:
         faults = [Fault("/url", detail) for detail in link_faults(link.url, allow_private=self._allow_private)]
-        if is_over(link, datetime.now(UTC)):
+        if link.expires_at is not None and link.expires_at <= datetime.now(UTC):
             faults.append(Fault("/expires_at", "The link has already expired."))
-        return faults
-
-    @staticmethod
-    def _refuse(faults: list[Fault]) -> None:
-        if faults:
-            raise InvalidDocumentError("This cannot be delivered.", tuple(faults), code="not_as_agreed")
+        if faults or others:
+            raise InvalidDocumentError("This cannot be delivered.", (*faults, *others), code="not_as_agreed")
 
     async def _vouched(self, request: DataRequest) -> Mapping[str, float]:
         """The privacy that the entry guarantees for the agreed configuration.
@@ -199,13 +179,11 @@ class HandoverService:
 
 @dataclass(frozen=True, slots=True)
 class PackedEvidence:
-    """A delivered request and its version of the entry, as stored.
+    """A delivered request, as the caller sees it, and its version of the entry.
 
     Attributes:
-        request: the request, as the caller sees it.
         schema: the published document without its counts and configurations, as compressed JSON.
-        configurations: the configurations as compressed JSON.
-        tables: the counts.
+        configurations: compressed JSON, too.
     """
 
     request: DataRequest
@@ -233,7 +211,7 @@ class VerificationService:
         """The stored counts of a delivered request's version; only those of its configuration may be disclosed.
 
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it, or the version has been deleted.
+            NotFoundError: the version has been deleted.
             RoleNotAllowedError: the caller is of the entry's tenant, but may not read its counts.
             ActionNotPossibleError: nothing was delivered.
         """
@@ -260,20 +238,12 @@ class VerificationService:
     ) -> DataRequest:
         """Receive or dispute a delivery.
 
-        Args:
-            caller: the consumer.
-            request_id: the request.
-            action: receive or dispute.
-            verification: the consumer's result.
-            reason: for the history.
-
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
             RoleNotAllowedError: the caller may not do this.
             ActionNotPossibleError: nothing was delivered, or the request has ended.
             InvalidDocumentError: the verification contradicts itself or the action, or has unpublished names.
         """
-        request = await self._steps.locked(caller, request_id)
+        request = await self._steps.read(caller, request_id, lock=True)
         request.after(action, request.sides_of(caller))
         handover = await self._handovers.find(request.id)
         if handover is None:
@@ -318,45 +288,6 @@ def _refuse(detail: str, faults: Iterable[Fault]) -> None:
         raise InvalidDocumentError(detail, listed, code="inconsistent_verdict")
 
 
-def receipt_claims(
-    request: DataRequest, changes: Sequence[Change], file_sha256: str | None, last: Place | None, now: datetime
-) -> dict[str, Any]:
-    """The claims of a receipt.
-
-    Args:
-        request: the request as its reader sees it.
-        changes: its history.
-        file_sha256: of the delivered file; None before the delivery.
-        last: the place of its last change in the log; None if the log began later.
-        now: the time of the signature.
-    """
-    return {
-        "request": request.id,
-        "state": request.state.value,
-        "provider": request.provider,
-        "consumer": request.consumer,
-        "entry": {"id": request.entry_id, "version": request.version, "digest": request.digest},
-        "terms": request.terms,
-        "configuration": request.configuration,
-        "file_sha256": file_sha256,
-        "changes": [_change_claims(one) for one in changes],
-        "audit": None if last is None else {"sequence": last.sequence, "hash": last.hash},
-        "signed_at": moment(now),
-    }
-
-
-def _change_claims(change: Change) -> dict[str, Any]:
-    """A step without its reason, which is free text, and without the person."""
-    return {
-        "at": None if change.at is None else moment(change.at),
-        "action": change.action,
-        "state": change.state.value,
-        "side": change.side.value,
-        "tenant": change.tenant,
-        "configuration": change.configuration,
-    }
-
-
 class ReceiptService:
     """Signs receipts. `signer` is None where the service has no key."""
 
@@ -378,20 +309,37 @@ class ReceiptService:
         """The claims and the JWS of a request's receipt, in any state, as the caller sees it.
 
         Raises:
-            NotFoundError: there is no such request, or the caller may not see it.
             NothingSignedError: the service has no key that may sign.
         """
         await self._log.freeze()  # the state, its history and its place in the log belong together
         request = await self._steps.read(caller, request_id)
         signer = await self._valid_signer()
         handover = await self._handovers.find(request.id)
-        claims = receipt_claims(
-            request,
-            await self._requests.changes(request.id),
-            None if handover is None else handover.sha256,
-            await self._log.last_change_of(UUID(request.id)),
-            await self._log.now(),
-        )
+        last = await self._log.last_change_of(UUID(request.id))
+        claims = {
+            "request": request.id,
+            "state": request.state.value,
+            "provider": request.provider,
+            "consumer": request.consumer,
+            "entry": {"id": request.entry_id, "version": request.version, "digest": request.digest},
+            "terms": request.terms,
+            "configuration": request.configuration,
+            "file_sha256": None if handover is None else handover.sha256,
+            # Reasons are free text, so they stay out, and so do persons.
+            "changes": [
+                {
+                    "at": None if change.at is None else moment(change.at),
+                    "action": change.action,
+                    "state": change.state.value,
+                    "side": change.side.value,
+                    "tenant": change.tenant,
+                    "configuration": change.configuration,
+                }
+                for change in await self._requests.changes(request.id)
+            ],
+            "audit": None if last is None else {"sequence": last.sequence, "hash": last.hash},
+            "signed_at": moment(await self._log.now()),
+        }
         return claims, signer.sign(RECEIPT, claims)
 
     async def _valid_signer(self) -> Signer:
