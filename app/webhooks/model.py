@@ -36,7 +36,6 @@ class Webhook:
     Attributes:
         event_types: the events that it subscribes to.
         created_by: the prefix of a key, or the subject of a token.
-        disabled_at: None if it is enabled.
         disabled_reason: `administrator`, `gone` (the response 410) or `failing`.
         failing_since: the first failure after the last success; None if the last attempt succeeded.
         last_status: the HTTP status of the last response; None if there was none.
@@ -84,10 +83,9 @@ class DueDelivery:
 
     Attributes:
         secrets: the signing secrets: the current one and, during an overlap, the previous one.
-        data: the data of the event.
         attempts: the number of previous attempts.
         failures: the webhook's failed attempts since the last success, of any event.
-        failing_since: the time of the first of these; None if there is none.
+        failing_since: the time of the first of these.
     """
 
     id: str

@@ -28,7 +28,12 @@ from app.webhooks.store import DeliveryStore, EventStore, WebhookStore
 
 
 class WebhookService:
-    """Webhooks of tenants, for callers."""
+    """Webhooks of tenants, for callers.
+
+    Raises:
+        RoleNotAllowedError: by all: the caller is not an administrator, or of another tenant than the one named.
+        NotFoundError: by those with the id of a webhook: there is none, or its tenant is not the caller's.
+    """
 
     def __init__(self, webhooks: WebhookStore, events: EventStore, audit: AuditStore) -> None:
         self._audit = audit
@@ -41,13 +46,19 @@ class WebhookService:
         """Create a webhook of a tenant (the caller's own if None); return its secret and the webhook.
 
         Raises:
-            RoleNotAllowedError: the caller may not administer this tenant.
             InvalidDocumentError: the URL or an event is invalid, or the tenant has too many webhooks.
         """
         owner = administered_tenant(caller, tenant)
         if faults := tuple(Fault("/url", detail) for detail in link_faults(url, allow_private=allow_private)):
             raise InvalidDocumentError("A webhook cannot have this URL.", faults)
-        _refuse_unknown(event_types)
+        known = ", ".join(EVENT_TYPES)
+        unknown = tuple(
+            Fault(f"/events/{place}", f"Unknown event {name!r}; use any of {known}.")
+            for place, name in enumerate(event_types)
+            if name not in EVENT_TYPES
+        )
+        if unknown:
+            raise InvalidDocumentError("A webhook cannot subscribe to this.", unknown)
         if await self._webhooks.count(owner) >= MOST_WEBHOOKS:
             raise InvalidDocumentError(f"A tenant has at most {MOST_WEBHOOKS} webhooks. Delete one first.")
         secret = draw_secret()
@@ -57,20 +68,11 @@ class WebhookService:
         return secret_text(secret), await self.find(caller, webhook_id)
 
     async def of_tenant(self, caller: Caller, tenant: str | None) -> list[Webhook]:
-        """The webhooks of a tenant, the caller's own if None.
-
-        Raises:
-            RoleNotAllowedError: the caller may not administer this tenant.
-        """
+        """The webhooks of a tenant, the caller's own if None."""
         return await self._webhooks.of_tenant(administered_tenant(caller, tenant))
 
     async def find(self, caller: Caller, webhook_id: str) -> Webhook:
-        """The webhook with this id.
-
-        Raises:
-            RoleNotAllowedError: the caller is not an administrator.
-            NotFoundError: there is no such webhook, or its tenant is not the caller's.
-        """
+        """The webhook with this id."""
         administered_tenant(caller, None)
         webhook = await self._webhooks.find(webhook_id)
         if webhook is None or not (caller.is_operator or webhook.tenant == caller.tenant):
@@ -78,12 +80,7 @@ class WebhookService:
         return webhook
 
     async def set_enabled(self, caller: Caller, webhook_id: str, *, enabled: bool) -> Webhook:
-        """Enable a webhook and reset its failures, or disable it.
-
-        Raises:
-            RoleNotAllowedError: the caller is not an administrator.
-            NotFoundError: there is no such webhook, or its tenant is not the caller's.
-        """
+        """Enable a webhook and reset its failures, or disable it."""
         webhook = await self.find(caller, webhook_id)
         if enabled:
             await self._webhooks.enable(webhook.id)
@@ -93,24 +90,14 @@ class WebhookService:
         return await self.find(caller, webhook_id)
 
     async def rotate(self, caller: Caller, webhook_id: str, overlap: timedelta) -> tuple[str, Webhook]:
-        """Draw a new secret and return it. During the overlap, the old one also signs.
-
-        Raises:
-            RoleNotAllowedError: the caller is not an administrator.
-            NotFoundError: there is no such webhook, or its tenant is not the caller's.
-        """
+        """Draw a new secret and return it. During the overlap, the old one also signs."""
         webhook, secret = await self.find(caller, webhook_id), draw_secret()
         await self._webhooks.set_secret(webhook.id, secret, datetime.now(UTC) + overlap)
         await self._record(caller, AuditAction.ROTATE_WEBHOOK, webhook.id)
         return secret_text(secret), webhook
 
     async def delete(self, caller: Caller, webhook_id: str) -> None:
-        """Delete a webhook and its deliveries.
-
-        Raises:
-            RoleNotAllowedError: the caller is not an administrator.
-            NotFoundError: there is no such webhook, or its tenant is not the caller's.
-        """
+        """Delete a webhook and its deliveries."""
         webhook = await self.find(caller, webhook_id)
         await self._webhooks.delete(webhook.id)
         await self._record(caller, AuditAction.DELETE_WEBHOOK, webhook.id)
@@ -119,8 +106,6 @@ class WebhookService:
         """Send an event without data, and return its delivery.
 
         Raises:
-            RoleNotAllowedError: the caller is not an administrator.
-            NotFoundError: there is no such webhook, or its tenant is not the caller's.
             InvalidDocumentError: the webhook is disabled.
         """
         webhook = await self.find(caller, webhook_id)
@@ -129,27 +114,11 @@ class WebhookService:
         return await self._webhooks.delivery(await self._events.ping(webhook.id))
 
     async def deliveries(self, caller: Caller, webhook_id: str, limit: int) -> list[Delivery]:
-        """The last deliveries of a webhook, sent or pending, newest first.
-
-        Raises:
-            RoleNotAllowedError: the caller is not an administrator.
-            NotFoundError: there is no such webhook, or its tenant is not the caller's.
-        """
+        """The last deliveries of a webhook, sent or pending, newest first."""
         return await self._webhooks.deliveries((await self.find(caller, webhook_id)).id, limit)
 
     async def _record(self, caller: Caller, action: AuditAction, webhook_id: str) -> None:
         await self._audit.add(AuditRecord(action, target=webhook_id), caller)
-
-
-def _refuse_unknown(event_types: Sequence[str]) -> None:
-    known = ", ".join(EVENT_TYPES)
-    faults = tuple(
-        Fault(f"/events/{place}", f"Unknown event {name!r}; use any of {known}.")
-        for place, name in enumerate(event_types)
-        if name not in EVENT_TYPES
-    )
-    if faults:
-        raise InvalidDocumentError("A webhook cannot subscribe to this.", faults)
 
 
 _log = structlog.get_logger(__name__)

@@ -138,8 +138,7 @@ def _to_webhook(row: WebhookRow, tenant: str) -> Webhook:
 
 
 def _to_delivery(row: DeliveryRow) -> Delivery:
-    next_attempt_at = row.next_attempt_at if row.status == "pending" else None
-    return model_of(Delivery, row, next_attempt_at=next_attempt_at)
+    return model_of(Delivery, row, next_attempt_at=row.next_attempt_at if row.status == "pending" else None)
 
 
 #: A worker counts as dead after this time without a report. An attempt takes at most a third of it.
@@ -187,8 +186,6 @@ class DeliveryStore(Store):
         """Store a failed attempt.
 
         Args:
-            due: the delivery.
-            outcome: the outcome of the attempt.
             wait: the time until the next attempt; None if the event is given up.
             pause: the time in which nothing is sent to the webhook.
         """

@@ -8,7 +8,7 @@ from uuid import UUID
 import structlog
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
-from aegis_advisor.measures import MEASURES, Measure
+from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
 from app.advice.api.answers import advice_json, etag_of_advice, question_answer, question_of
 from app.advice.model import AdviceQuestion
@@ -22,6 +22,7 @@ from app.platform.http.bodies import validated
 from app.platform.http.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency, etag_of
 from app.platform.http.negotiation import Waiting, waiting
 from app.platform.http.operations import JsonResponse, PageLimit, PageToken, answers, body, links
+from app.platform.members import answer_of
 
 router = APIRouter(tags=["advice"])
 
@@ -124,7 +125,7 @@ async def ask_and_wait(
             asked = await factory.advice(state.recent).ask(caller, head, question, rules)
             _log.info("advice asked", entry=head.id, version=head.version, advice=asked.question.id, by=caller.subject)
             # Registered before the commit, so no worker can have announced the answer yet.
-            attention.turn_to(asked.question.advice_id)
+            attention.advice_id = asked.question.advice_id
         if asked.is_new:
             await attention.wait(wait)
         while True:
@@ -172,13 +173,9 @@ async def list_measures(_caller: CallerDependency, known: KnownTagsDependency) -
 @cache
 def _measures() -> tuple[bytes, str]:
     """The constant response and its tag."""
-    body = wire.MeasureList(items=list(map(_measure, MEASURES.values()))).model_dump_json().encode()
+    items = [answer_of(wire.Measure, one, bias_correction=one.correction is not None) for one in MEASURES.values()]
+    body = wire.MeasureList(items=items).model_dump_json().encode()
     return body, etag_of(body)
-
-
-def _measure(measure: Measure) -> wire.Measure:
-    shared = wire.Measure.model_validate(measure, from_attributes=True)
-    return shared.model_copy(update={"bias_correction": measure.correction is not None})
 
 
 questions_router = APIRouter(tags=["operation"])

@@ -161,46 +161,40 @@ def answer_view(
     """The view of a succeeded answer. Slow for long rankings: run it in a child process then.
 
     Args:
-        seen: the answer and its level of detail.
         schema: the schema of its entry, as stored.
-        configurations: the configurations of its entry, as stored.
+        configurations: likewise.
         in_full: whether the reader may read the entry in full.
-        choices: the reader's choices.
     """
-    advice = advice_answer(seen)
-    return _view(advice, entry_document(schema, configurations, in_full=in_full), choices)
-
-
-def _view(advice: Answer, schema: Mapping[str, Any], choices: Choices) -> AnswerView:
+    advice, document = advice_answer(seen), entry_document(schema, configurations, in_full=in_full)
     ranking = advice.ranking or []
     if choices.start >= len(ranking):
         choices = choices.model_copy(update={"start": 0})
     shown = ranking[choices.start : choices.start + ROWS]
-    protections = protections_of(advice, schema)
+    protections = protections_of(advice, document)
     columns = tuple(sorted(protections[:_COLUMNS], key=[*PROTECTION].index))
     across = choices.across if choices.across in protections else next(iter(protections), "")
     first, second = choices.first or advice.configuration or "", choices.second
     ranked = {row.configuration for row in ranking}
-    alone = as_sentence(Alone.of(schema, advice.configuration).line())
+    alone = as_sentence(Alone.of(document, advice.configuration).line())
     unknown = next((one for one in (first, second) if one and one not in ranked), "")
     return AnswerView(
-        sentence=f"{headline(advice, schema)}.",
-        facts=(alone, *_sentences(advice, outcome(advice, schema))),
+        sentence=f"{headline(advice, document)}.",
+        facts=(alone, *_sentences(advice, outcome(advice, document))),
         kept=_kept_name(advice),
         columns=columns,
         tells_difference=_tells_difference(advice),
-        rows=tuple(_rows(advice, shown, promises_of(schema, [row.configuration for row in shown]), columns, choices)),
+        rows=tuple(_rows(advice, shown, promises_of(document, [row.configuration for row in shown]), columns, choices)),
         start=choices.start,
         ranked=len(ranking),
         protections={name: PROTECTION[name] for name in protections},
         across=across,
-        frontier=rendered(frontier_chart(advice, schema, across, link=_comparing(advice, choices))),
-        costs=rendered(costs_chart(advice, schema)),
+        frontier=rendered(frontier_chart(advice, document, across, link=_comparing(advice, choices))),
+        costs=rendered(costs_chart(advice, document)),
         verb="keeps" if isinstance(advice, wire.CoarseAdvice) else "costs",
         first=first,
-        comparison=_comparison(advice, schema, first, second) if second and not unknown else None,
+        comparison=_comparison(advice, document, first, second) if second and not unknown else None,
         unknown=unknown,
-        names=tuple(attribute["name"] for attribute in schema["attributes"]),
+        names=tuple(attribute["name"] for attribute in document["attributes"]),
     )
 
 

@@ -1,6 +1,6 @@
 """The form of a question about an entry."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -158,21 +158,18 @@ def question_in(form: Form, names: Sequence[str]) -> wire.AdviceRequest:
 
 def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
     """The members of the question in a form, in the contract's names, unchecked."""
-    return dict(_members(form, names))
-
-
-def _members(form: Form, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
     chosen = form.texts("attributes") or _lines(form.text("named"))
-    yield "measure", form.text("measure")
+    members: dict[str, Any] = {"measure": form.text("measure")}
     has_boxes = any(form.has(f"step-{name}") for name in names)
     if (chosen or has_boxes) and frozenset(chosen) != frozenset(names):  # the contract refuses an empty selection
-        yield "attributes", chosen
+        members["attributes"] = chosen
     weights = {name: weight for name in chosen or names if (weight := _weight(form, name)) != 1}
-    yield "weights", weights | dict(map(_weighted, _lines(form.text("weighted")))) or None
+    members["weights"] = weights | dict(map(_weighted, _lines(form.text("weighted")))) or None
     required = {name: number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
-    yield "require", {name: number for name, number in required.items() if number is not None} or None
-    yield "kinds", ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"]
-    yield "bias_correction", {"true": True, "false": False}.get(form.text("bias_correction"))
+    members["require"] = {name: number for name, number in required.items() if number is not None} or None
+    members["kinds"] = ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"]
+    members["bias_correction"] = {"true": True, "false": False}.get(form.text("bias_correction"))
+    return members
 
 
 def _weight(form: Form, name: str) -> object:

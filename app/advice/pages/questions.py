@@ -13,7 +13,7 @@ from app.edge.state import StateDependency, services_of
 from app.pages.commands import Commands, aegis, curl
 from app.pages.page import page
 from app.pages.page_route import PageRoute
-from app.pages.viewers import Viewer, ViewerDependency
+from app.pages.viewers import ViewerDependency
 from app.platform.callers import LONGEST_TENANT
 from app.platform.errors import Fault, InvalidDocumentError
 
@@ -49,13 +49,6 @@ class QuestionsForm(BaseModel):
         return f"/operator/questions?{urlencode(asked)}" if asked else "/operator/questions"
 
 
-def questions_commands(viewer: Viewer, form: QuestionsForm) -> Commands:
-    """Commands that list the questions."""
-    entry = form.entry.strip()
-    only = ("--entry", entry) if entry else ()
-    return Commands((aegis("audit", *only),), (curl(viewer, "/v1/questions", form.asked),))
-
-
 def in_words(asked: wire.AdviceRequest) -> str:
     """A question in one line."""
     required = [f"{name} {number:g}" for name, number in (asked.require or {}).items()]
@@ -77,7 +70,8 @@ async def show_questions(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: Annotated[QuestionsForm, Query()]
 ) -> Response:
     """The most used budgets, and all questions, newest first."""
-    tenant, token = form.tenant or None, form.page_token or None
+    tenant, token, entry = form.tenant or None, form.page_token or None, form.entry.strip()
+    only = ("--entry", entry) if entry else ()
     async with state.database.transaction() as session:
         questions = services_of(state, session).asked_questions()
         records, following = await questions.page(viewer.caller, tenant, form.entry_id, PER_PAGE, token)
@@ -90,6 +84,6 @@ async def show_questions(
         budget=state.question_budget,
         questions=[(question_answer(record), in_words(request_of(record.question))) for record in records],
         next_token=following,
-        commands=questions_commands(viewer, form),
+        commands=Commands((aegis("audit", *only),), (curl(viewer, "/v1/questions", form.asked),)),
         here="operator",
     )

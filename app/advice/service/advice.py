@@ -127,12 +127,7 @@ class AdviceService:
         self._recent = recent
 
     async def ask(self, caller: Caller, head: Head, question: AdviceQuestion, rules: QuestionRules) -> AskedQuestion:
-        """Ask a question about a version that the caller may see.
-
-        Args:
-            head: the head of the entry, at that version.
-            question: the question.
-            rules: the rules for every question.
+        """Ask a question about the version of a head that the caller may see.
 
         Raises:
             InvalidDocumentError: this version cannot answer the question, or not for this caller.
@@ -153,10 +148,9 @@ class AdviceService:
         return AskedQuestion(own, asked.is_new)
 
     async def questions_left(self, caller: Caller, head: Head, budget: int) -> int | None:
-        """The number of distinct questions that the caller's tenant has left about this version; None without a limit.
+        """The number of distinct questions that the caller's tenant has left about a head's version; None: no limit.
 
         Args:
-            head: the head of the entry, at that version.
             budget: the total number for tenants with coarse answers.
         """
         if view_for(caller, head) is View.FULL:
@@ -241,7 +235,9 @@ class AdviceService:
         """The advice for a question; None if the caller may not see it."""
         advice = await self._advice.find(question.advice_id)
         head = None if advice is None else await self._entries.find(caller, advice.entry_id, advice.version)
-        if advice is None or head is None or not _may_read(caller, question.tenant, head):
+        if advice is None or head is None or not head.is_visible_to(caller):
+            return None
+        if not caller.is_operator and caller.tenant != question.tenant:
             return None
         view = view_for(caller, head)
         if view is View.COARSE and question.view != View.COARSE:  # it may be refused to callers with coarse answers
@@ -252,10 +248,6 @@ class AdviceService:
         if not head.shows_counts_to(caller):  # it would reveal that somebody else asked the same
             own = replace(own, elapsed_ms=None)
         return SeenAdvice(own, view, head.version < head.latest_seen_by(caller))
-
-
-def _may_read(caller: Caller, asking_tenant: str, head: Head) -> bool:
-    return head.is_visible_to(caller) and (caller.is_operator or caller.tenant == asking_tenant)
 
 
 class AskedQuestions:

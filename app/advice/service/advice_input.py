@@ -2,7 +2,6 @@
 
 import pickle
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any, Self
@@ -46,31 +45,7 @@ class AdviceInput:
     schema: bytes
     count_tables: tuple[CountTable, ...]
     configurations: PackedConfigurations
-    references: tuple[PackedReference, ...]
-
-    @classmethod
-    def of(
-        cls,
-        advice: Advice,
-        outline: tuple[AttributeOutline, ...],
-        places: Sequence[int],
-        schema: bytes,
-        count_tables: tuple[CountTable, ...],
-        configurations: PackedConfigurations,
-        references: tuple[PackedReference, ...] = (),
-    ) -> Self:
-        """The input for an advice on a version, restricted to the attributes at `places`."""
-        return cls(
-            version_id=advice.version_id,
-            digest=advice.digest,
-            question=advice.question,
-            outline=outline,
-            places=tuple(places),
-            schema=schema,
-            count_tables=count_tables,
-            configurations=configurations,
-            references=references,
-        )
+    references: tuple[PackedReference, ...] = ()
 
 
 class RecentInputs:

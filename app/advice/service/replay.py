@@ -138,10 +138,12 @@ class ReplayService:
         places = selected_places(advice.question, frame.outline)
         pairs = needs_pairs(advice.question, frame.outline)
         counts = await self._contents.count_tables(advice.version_id, places)
-        given = AdviceInput.of(
-            advice,
+        given = AdviceInput(
+            advice.version_id,
+            advice.digest,
+            advice.question,
             frame.outline,
-            places,
+            tuple(places),
             schema,
             await self._contents.count_tables(advice.version_id, places, pairs=pairs),
             await self._contents.configuration_table(advice.version_id, frame),

@@ -195,10 +195,12 @@ class AdviceWork:
         configurations = await self._contents.configuration_table(advice.version_id, frame)
         _refuse_lane(lane, advice.question, frame.outline, places, configurations)
         pairs = needs_pairs(advice.question, frame.outline)
-        return AdviceInput.of(
-            advice,
+        return AdviceInput(
+            advice.version_id,
+            advice.digest,
+            advice.question,
             frame.outline,
-            places,
+            tuple(places),
             schema,
             await self._contents.count_tables(advice.version_id, places, pairs=pairs),
             configurations,

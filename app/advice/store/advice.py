@@ -26,7 +26,6 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects.postgresql import JSONB, insert
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.dml import ReturningUpdate
 
@@ -34,7 +33,7 @@ from app.advice.model import Advice, AdviceQuestion, Progress, Status
 from app.advice.tables import AdviceRow, QuestionBudgetRow, QuestionRow, ReferenceRow
 from app.entries.model.configurations import GENERATED
 from app.entries.tables import EntryRow, EntryVersionRow
-from app.platform.database.base import Base, one_of, read_token, write_token
+from app.platform.database.base import Base, Store, one_of, read_token, write_token
 from app.platform.errors import NotFoundError
 from app.platform.members import model_of
 from app.platform.queue.model import Problem
@@ -54,11 +53,8 @@ class Asked:
     status: Status
 
 
-class AdviceStore:
+class AdviceStore(Store):
     """Advice by id, or by question."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def find_answer(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked | None:
         """The advice for `question`, finished or not; None if nobody has asked or the last attempt failed."""
@@ -83,7 +79,13 @@ class AdviceStore:
             rows = await self._session.execute(_ADVICE, {"wanted": uuid.UUID(advice_id)})
         except ValueError:
             return None
-        return next((_to_advice(row, version) for row, version in rows), None)
+        return next(
+            (
+                model_of(Advice, row, entry_id=version.entry_id, version=version.version, digest=version.digest)
+                for row, version in rows
+            ),
+            None,
+        )
 
     async def hold(self, advice_id: str) -> None:
         """Block the completion and deletion of an advice during the transaction."""
@@ -230,10 +232,6 @@ def _key(version_id: int, question: AdviceQuestion, model_version: str) -> dict[
     return {"version_id": version_id, "question_digest": question.digest(), "model_version": model_version}
 
 
-def _to_advice(row: AdviceRow, version: EntryVersionRow) -> Advice:
-    return model_of(Advice, row, entry_id=version.entry_id, version=version.version, digest=version.digest)
-
-
 @dataclass(frozen=True, slots=True)
 class TenantQuestion:
     """A tenant's question, and its advice."""
@@ -269,11 +267,8 @@ class SpentBudget:
     used: int
 
 
-class QuestionStore:
+class QuestionStore(Store):
     """Questions by their id, the only one that callers see."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def add(self, advice_id: str, tenant: str, view: str) -> tuple[TenantQuestion, bool]:
         """Add a tenant's question; return it, and whether it is new for this tenant.
@@ -315,18 +310,7 @@ class QuestionStore:
         if page_token is not None:
             wanted = wanted.where(tuple_(QuestionRow.created_at, QuestionRow.id) < tuple_(*read_token(page_token)))
         rows = (await self._session.execute(wanted)).all()
-        records = [
-            AskedRecord(
-                str(row.id),
-                row.tenant,
-                str(row.entry_id),
-                row.version,
-                AdviceQuestion.from_json(row.question),
-                row.view,
-                row.created_at,
-            )
-            for row in rows[:limit]
-        ]
+        records = [model_of(AskedRecord, row) for row in rows[:limit]]
         more = len(rows) > limit
         return records, write_token(rows[limit - 1].created_at, rows[limit - 1].id) if more else None
 
@@ -338,7 +322,7 @@ class QuestionStore:
         if entry_id is not None:
             wanted = wanted.where(EntryRow.id == entry_id)
         rows = await self._session.execute(wanted)
-        return [SpentBudget(row.tenant, str(row.id), row.entry, row.version, row.used) for row in rows]
+        return [model_of(SpentBudget, row) for row in rows]
 
     async def tenants(self, advice_ids: Sequence[str]) -> list[tuple[str, str]]:
         """The tenants with questions for any of these advices, each with its advice, ordered by name."""
@@ -389,7 +373,7 @@ _RECORDS = (
 _SPENT = (
     select(
         TenantRow.name.label("tenant"),
-        EntryRow.id,
+        EntryRow.id.label("entry_id"),
         EntryRow.name.label("entry"),
         EntryVersionRow.version,
         QuestionBudgetRow.used,

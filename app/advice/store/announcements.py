@@ -69,25 +69,18 @@ class Announcements:
             for attention in self._attentive:
                 attention.call()
             async for notification in connection.notifies():
-                self._announce(notification.payload)
-
-    def _announce(self, advice_id: str) -> None:
-        for attention in self._attentive:
-            if attention.advice_id == advice_id:
-                attention.call()
+                for attention in self._attentive:
+                    if attention.advice_id == notification.payload:
+                        attention.call()
 
 
 class Attention:
     """Waits for wake-ups about one advice. They may be spurious, so the caller checks the advice itself."""
 
     def __init__(self) -> None:
-        self.advice_id: str | None = None
+        self.advice_id: str | None = None  # the one to wait for
         self.is_over = False
         self._called = asyncio.Event()
-
-    def turn_to(self, advice_id: str) -> None:
-        """Wait for wake-ups about this advice from now on."""
-        self.advice_id = advice_id
 
     def call(self) -> None:
         """End the wait."""

@@ -5,21 +5,17 @@ from dataclasses import asdict
 
 from sqlalchemy import ColumnElement, bindparam, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from aegis_advisor.reconstruction import Certificate, Misfit
 from app.advice.model import PackedReference
 from app.advice.tables import ReferenceArrayRow, ReferenceRow
 from app.entries.store.contents import packed_columns, packed_values, to_packed
 from app.platform.database.arrays import PackedArray
-from app.platform.database.base import one_of
+from app.platform.database.base import Store, one_of
 
 
-class ReferenceStore:
+class ReferenceStore(Store):
     """References by entry version and model version."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     async def missing(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[int]:
         """Those of `attributes` that have no reference yet, in the same order."""
