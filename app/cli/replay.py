@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -55,4 +56,4 @@ async def _computed(replayed: Replay, settings: Settings) -> tuple[Sequence[Pack
     references: Sequence[PackedReference] = ()
     if replayed.counts is not None:
         references = await child.run(compute_references, replayed.counts, settings.reconstruction_seconds)
-    return references, await child.run(compute_advice, replayed.input_with(references))
+    return references, await child.run(compute_advice, replace(replayed.given, references=tuple(references)))

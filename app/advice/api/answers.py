@@ -24,16 +24,11 @@ from app.tenants.api import required_privacy
 
 def advice_json(seen: SeenAdvice) -> bytes:
     """An advice as JSON, finished or not. Slow for long rankings."""
-    return orjson.dumps(_advice_body(seen))
+    return orjson.dumps(advice_body(seen))
 
 
-def advice_answer(seen: SeenAdvice) -> wire.Advice | wire.CoarseAdvice:
-    """An advice as a model, for pages. Slower than `advice_json`: a model for each row of the ranking."""
-    return wire.AdviceAnswer.model_validate(_advice_body(seen)).root
-
-
-def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
-    """An advice as `wire.Advice`, finished or not."""
+def advice_body(seen: SeenAdvice) -> dict[str, Any]:
+    """An advice as `wire.Advice`, finished or not, without models: they would be slow for long rankings."""
     advice = seen.advice
     result = shown(advice, seen.view) or dict.fromkeys(RESULT_FIELDS[seen.view])
     elapsed = {"elapsed_ms": advice.elapsed_ms} if seen.view is View.FULL else {}

@@ -13,8 +13,8 @@ from app.advice.pages.question import (
     advice_commands,
     question_commands,
     question_form,
-    question_in,
     question_link,
+    question_members,
 )
 from app.advice.service.advice import SeenAdvice
 from app.edge.state import State, StateDependency, services_of
@@ -23,7 +23,7 @@ from app.entries.model.documents import is_small
 from app.entries.model.entries import Head
 from app.entries.pages.entry import read_index
 from app.entries.pages.entry_index import ABOUT, NAMES
-from app.pages.forms import Form, FormDependency
+from app.pages.forms import Form, FormDependency, validated_as
 from app.pages.page import page, see
 from app.pages.page_route import PageRoute, Refusal
 from app.pages.slices import read_part
@@ -66,7 +66,7 @@ async def ask(
     _, index = await read_index(state, viewer.caller, entry_id, version)
     names = read_part(index.names, NAMES)
     try:
-        question = question_of(question_in(form, names))
+        question = question_of(validated_as(wire.AdviceRequest, question_members(form, names) | {"limit": None}))
         seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)
     except (InvalidDocumentError, BudgetSpentError, QuotaSpentError) as error:
         return await _question_page(request, viewer, state, entry_id, version, form, Refusal.of(request, error))
@@ -114,19 +114,14 @@ async def _view(state: State, caller: Caller, seen: SeenAdvice, choices: Choices
         in_full = head.shows_counts_to(caller)
         key = choices.link(seen.advice.id), seen.view, seen.is_stale, version_key(head, in_full)
         view: AnswerView | tuple[bytes, bytes] = state.answers.find(key) or await catalogue.schema(head)
-    if isinstance(view, tuple):
-        view = await _made(state, caller, seen, view, choices, in_full=in_full)
-        state.answers.keep(key, view)
-    return head, view
-
-
-async def _made(
-    state: State, caller: Caller, seen: SeenAdvice, stored: tuple[bytes, bytes], choices: Choices, *, in_full: bool
-) -> AnswerView:
-    """The view of the answer. A child process handles long rankings, so that others are served meanwhile."""
-    if all(is_small(part, SMALL) for part in (seen.advice.result or b"", *stored)):
-        return answer_view(seen, *stored, in_full, choices)
-    return await state.making.run(answer_view, seen, *stored, in_full, choices, on_behalf_of=caller.tenant)
+    if isinstance(view, AnswerView):
+        return head, view
+    if all(is_small(part, SMALL) for part in (seen.advice.result or b"", *view)):
+        made = answer_view(seen, *view, in_full, choices)
+    else:  # a child process handles long rankings, so that others are served meanwhile
+        made = await state.making.run(answer_view, seen, *view, in_full, choices, on_behalf_of=caller.tenant)
+    state.answers.keep(key, made)
+    return head, made
 
 
 @router.get("/advice/{advice_id}/progress")

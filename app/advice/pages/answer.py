@@ -34,7 +34,7 @@ from aegis_sdk.reading import (
     shown,
     whole_of,
 )
-from app.advice.api.answers import advice_answer
+from app.advice.api.answers import advice_body
 from app.advice.service.advice import SeenAdvice
 from app.entries.api.mapping import entry_document
 
@@ -165,7 +165,8 @@ def answer_view(
         configurations: likewise.
         in_full: whether the reader may read the entry in full.
     """
-    advice, document = advice_answer(seen), entry_document(schema, configurations, in_full=in_full)
+    advice = wire.AdviceAnswer.model_validate(advice_body(seen)).root
+    document = entry_document(schema, configurations, in_full=in_full)
     ranking = advice.ranking or []
     if choices.start >= len(ranking):
         choices = choices.model_copy(update={"start": 0})

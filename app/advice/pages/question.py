@@ -10,7 +10,7 @@ from aegis_sdk import wire
 from app.advice.service.views import COARSE_WEIGHTS
 from app.entries.pages.entry_index import About
 from app.pages.commands import Commands, aegis, curl
-from app.pages.forms import Form, number, validated_as, written
+from app.pages.forms import Form, number, written
 from app.pages.viewers import Viewer
 from app.platform.errors import Fault
 
@@ -106,6 +106,9 @@ def question_form(about: About, names: Sequence[str], asked: Form, faults: Seque
     chosen = frozenset(asked.texts("attributes") or names)
     few = len(names) <= SLIDERS
     words_of = {name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()}
+    # Those with any promise, the most frequently required first.
+    vouched = {criterion.name for criterion in about.vouched}
+    criteria = dict.fromkeys((*_FIRST, *wire.PRIVACY_CRITERIA))
     given = () if few else [f"{name}={weight}" for name in names if (weight := asked.text(f"weight-{name}"))]
     return QuestionForm(
         measures={
@@ -118,7 +121,7 @@ def question_form(about: About, names: Sequence[str], asked: Form, faults: Seque
         named="" if few else "\n".join(asked.texts("attributes")) or asked.text("named"),
         weighted="\n".join(given) or asked.text("weighted"),
         attributes=len(names),
-        criteria={name: asked.text(f"require-{name}") for name in _criteria(about)},
+        criteria={name: asked.text(f"require-{name}") for name in criteria if name in vouched or name == "k"},
         has_generated=about.generated > 0,
         wants_generated="generated" in asked.texts("kinds"),
         bias_correction=asked.text("bias_correction"),
@@ -144,18 +147,6 @@ def _by_field(faults: Sequence[Fault]) -> Mapping[str, str]:
     return by_field
 
 
-def question_in(form: Form, names: Sequence[str]) -> wire.AdviceRequest:
-    """The question in a form.
-
-    Args:
-        names: the attributes of the entry.
-
-    Raises:
-        InvalidDocumentError: a field breaks a rule of the contract.
-    """
-    return validated_as(wire.AdviceRequest, question_members(form, names) | {"limit": None})
-
-
 def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
     """The members of the question in a form, in the contract's names, unchecked."""
     chosen = form.texts("attributes") or _lines(form.text("named"))
@@ -164,7 +155,10 @@ def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
     if (chosen or has_boxes) and frozenset(chosen) != frozenset(names):  # the contract refuses an empty selection
         members["attributes"] = chosen
     weights = {name: weight for name in chosen or names if (weight := _weight(form, name)) != 1}
-    members["weights"] = weights | dict(map(_weighted, _lines(form.text("weighted")))) or None
+    for line in _lines(form.text("weighted")):  # such as age=2; the name may contain =
+        name, _, weight = line.rpartition("=")
+        weights[name.strip() or line] = number(weight.strip()) if name else ""
+    members["weights"] = weights or None
     required = {name: number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
     members["require"] = {name: number for name, number in required.items() if number is not None} or None
     members["kinds"] = ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"]
@@ -186,19 +180,6 @@ def _step(form: Form, name: str) -> int:
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def _weighted(line: str) -> tuple[str, object]:
-    """An attribute and its weight, from a line such as `age=2`; the name may contain `=`."""
-    name, _, weight = line.rpartition("=")
-    return (name.strip(), number(weight.strip())) if name else (line, "")
-
-
-def _criteria(about: About) -> list[str]:
-    """The privacy criteria with any promise, the most frequently required first."""
-    vouched = {criterion.name for criterion in about.vouched}
-    rest = [name for name in wire.PRIVACY_CRITERIA if name not in _FIRST]
-    return [name for name in (*_FIRST, *rest) if name in vouched or name == "k"]
 
 
 def question_link(entry_id: str, question: wire.AdviceRequest) -> str:

@@ -44,7 +44,7 @@ from app.advice.service.coarse import (
     order_by_attribute,
     order_of_all,
 )
-from app.advice.service.questions import figures_for, needs_pairs, scored_names, scored_places, weights_of
+from app.advice.service.questions import needs_pairs, scored_names, scored_places, weights_of
 from app.entries.model.configurations import GENERATED, MASKED, ConfigurationTable, unpack_configurations
 from app.entries.model.documents import compress, read_as, stored_entry, with_arrays
 from app.entries.model.entries import CountTable
@@ -281,7 +281,8 @@ class Declared:
         places = scored_places(question, scored, names)
         table = unpack_configurations(given.configurations, given.outline)
         holdout = read_as(_WithHoldout, given.schema).holdout
-        figures, complete = figures_for(question.measure, places, table)
+        figures = table.figures.by(question.measure, places)
+        complete = figures.complete(places)
         kept = table.meeting(question.at_least, question.at_most, question.policy, question.kinds)
         rows = complete[kept[complete]]
         unmasked = Figures.of([holdout.unmasked], names).by(question.measure, places)

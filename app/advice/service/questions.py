@@ -12,7 +12,7 @@ from aegis_advisor.ranking import lacks_evidence, lacks_own_reference
 from app.advice.model import AdviceQuestion, ReferenceKind
 from app.entries.model.configurations import ConfigurationTable
 from app.entries.model.entries import AttributeOutline
-from app.entries.model.published import ALL_TOGETHER, JOINT, Figures
+from app.entries.model.published import ALL_TOGETHER, JOINT
 from app.entries.model.published import MEASURES as DECLARED
 from app.entries.service.checks import CELLS
 from app.platform.errors import Fault, InvalidDocumentError, pointer, some
@@ -206,12 +206,6 @@ def scored_places(question: AdviceQuestion, scored: Sequence[str], names: Sequen
     return [place for place, name in enumerate(names) if name in scored]
 
 
-def figures_for(measure: str, places: Sequence[int], table: ConfigurationTable) -> tuple[Figures, NDArray[np.int64]]:
-    """The declared utilities for a question, and the configurations that have all of them."""
-    figures = table.figures.by(measure, places)
-    return figures, figures.complete(places)
-
-
 def refuse_undeclared(
     question: AdviceQuestion, places: Sequence[int], table: ConfigurationTable, kept: NDArray[np.bool_]
 ) -> None:
@@ -226,8 +220,7 @@ def refuse_undeclared(
     Raises:
         InvalidDocumentError: none does.
     """
-    _, complete = figures_for(question.measure, places, table)
-    if not kept[complete].any():
+    if not kept[table.figures.by(question.measure, places).complete(places)].any():
         known = [measure for at, measure in enumerate(DECLARED) if (table.figures.places[:, 2] == at).any()]
         said = f"The entry declares some by {', '.join(known)}." if known else "The entry declares none."
         raise InvalidDocumentError(

@@ -1,7 +1,7 @@
 """Replays: recomputing an answer from the stored version, and comparing it with the stored one bit for bit."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -38,10 +38,6 @@ class Replay:
     stored: tuple[PackedReference, ...]
     given: AdviceInput
     policy: RequiredPrivacy
-
-    def input_with(self, references: Sequence[PackedReference]) -> AdviceInput:
-        """The input of the answer with these references."""
-        return replace(self.given, references=tuple(references))
 
     def differences(self, references: Sequence[PackedReference], result: bytes) -> Iterator[str]:
         """The differences between stored and recomputed results, one sentence each, without counts."""

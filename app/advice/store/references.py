@@ -51,12 +51,17 @@ class ReferenceStore(Store):
         for row in await self._session.execute(rows):
             arrays.setdefault(row.attribute, {})[row.name] = to_packed(row)
         stored = (await self._session.execute(heads.order_by(ReferenceRow.attribute))).scalars()
-        return tuple(
-            PackedReference(
-                head.attribute, arrays[head.attribute], head.information_bound, _certificate(head), head.ceilings
+        references = []
+        for head in stored:
+            misfits = {masking: Misfit(**misfit) for masking, misfit in head.misfits.items()}
+            certificate = Certificate(
+                head.method, head.atoms, head.iterations, head.residual, head.converged, misfits, head.support_known
             )
-            for head in stored
-        )
+            packed = arrays[head.attribute]
+            references.append(
+                PackedReference(head.attribute, packed, head.information_bound, certificate, head.ceilings)
+            )
+        return tuple(references)
 
 
 _STORED = select(ReferenceRow.attribute).where(
@@ -72,8 +77,3 @@ def _of(
 ) -> list[ColumnElement[bool]]:
     conditions = [table.version_id == version_id, table.model_version == model_version]
     return conditions if attributes is None else [*conditions, one_of(table.attribute, attributes)]
-
-
-def _certificate(row: ReferenceRow) -> Certificate:
-    misfits = {masking: Misfit(**misfit) for masking, misfit in row.misfits.items()}
-    return Certificate(row.method, row.atoms, row.iterations, row.residual, row.converged, misfits, row.support_known)

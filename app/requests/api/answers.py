@@ -21,7 +21,7 @@ from app.requests.model.approved_counts import (
     Inexact,
     configuration_in,
 )
-from app.requests.model.data_requests import DataRequest, Handover
+from app.requests.model.data_requests import OPEN, DataRequest, Handover
 from app.requests.service.data_requests import DataRequestService
 from app.requests.service.handovers import PackedEvidence
 
@@ -73,7 +73,7 @@ def head_answer(request: DataRequest, caller: Caller, days: int) -> wire.DataReq
         advice=request.question_id,
         problem=None if request.problem is None else failure(request.problem),
         possible=request.possible_for(request.sides_of(caller)),
-        expires_at=request.changed_at + timedelta(days=days) if request.is_open else None,
+        expires_at=request.changed_at + timedelta(days=days) if request.state in OPEN else None,
     )
 
 

@@ -188,11 +188,6 @@ class DataRequest(NewDataRequest):
         asked = RequiredPrivacy(self.question.at_least or {}, self.question.at_most or {})
         return asked.stricter_of(self.question.policy)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the request can still change."""
-        return self.state in OPEN
-
     def sides_of(self, caller: Caller) -> frozenset[Side]:
         """The sides for which the caller can act; none for an outsider."""
         if caller.is_operator:
