@@ -50,7 +50,6 @@ from app.requests.model.data_requests import (
     DataRequestPage,
     Handover,
     Lease,
-    Link,
     NewDataRequest,
     Side,
     State,
@@ -375,8 +374,7 @@ class HandoverStore(Store):
         await self._session.execute(
             insert(HandoverRow).values(
                 request_id=uuid.UUID(request_id),
-                **asdict(handover.link),
-                **_stored(handover, "link", "delivered_at"),
+                **_stored(handover, "delivered_at"),
             )
         )
 
@@ -387,22 +385,14 @@ class HandoverStore(Store):
             execution_options={"populate_existing": True},
         )
         return next(
-            (
-                model_of(
-                    Handover, row, link=Link(row.url, row.expires_at), reached=RequiredPrivacy.from_json(row.reached)
-                )
-                for row in rows.scalars()
-            ),
+            (model_of(Handover, row, reached=RequiredPrivacy.from_json(row.reached)) for row in rows.scalars()),
             None,
         )
 
-    async def set_link(self, request_id: str, link: Link) -> None:
+    async def set_link(self, request_id: str, url: str, expires_at: datetime | None) -> None:
         """Replace the link to the file."""
-        await self._session.execute(
-            update(HandoverRow)
-            .where(HandoverRow.request_id == uuid.UUID(request_id))
-            .values(url=link.url, expires_at=link.expires_at)
-        )
+        is_it = HandoverRow.request_id == uuid.UUID(request_id)
+        await self._session.execute(update(HandoverRow).where(is_it).values(url=url, expires_at=expires_at))
 
 
 class VerificationStore(Store):

@@ -124,11 +124,6 @@ class Outcome:
         """Whether the receiver has accepted the event."""
         return self.status is not None and 200 <= self.status < 300  # noqa: PLR2004 -- the statuses of success
 
-    @property
-    def is_gone(self) -> bool:
-        """Whether the receiver wants no more events."""
-        return self.status == 410  # noqa: PLR2004 -- Gone
-
 
 def draw_secret() -> bytes:
     """A new secret of 256 random bits."""

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 
 import structlog
 
@@ -147,8 +148,9 @@ class DeliveryService:
         wait, pause = waits(due, outcome)
         await self._deliveries.failed(due, outcome, wait, pause)
         is_hopeless = due.failing_since is not None and datetime.now(UTC) - due.failing_since >= PATIENCE
-        if outcome.is_gone or is_hopeless:
-            reason = "gone" if outcome.is_gone else "failing"
+        is_gone = outcome.status == HTTPStatus.GONE
+        if is_gone or is_hopeless:
+            reason = "gone" if is_gone else "failing"
             if await self._webhooks.disable(due.webhook_id, reason):
                 record = AuditRecord(AuditAction.DISABLE_WEBHOOK, target=due.webhook_id, value=reason)
                 await self._audit.add(record, None)

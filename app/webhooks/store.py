@@ -5,7 +5,7 @@ nothing about entries that the tenant does not see. Both tenants of a data reque
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -175,12 +175,23 @@ class DeliveryStore(Store):
             .order_by(DeliveryRow.next_attempt_at, DeliveryRow.created_at)
             .limit(1)
         )
-        return next((_to_due(*row) for row in await self._session.execute(statement)), None)
+        row = (await self._session.execute(statement)).first()
+        if row is None:
+            return None
+        delivery, webhook, former = row
+        return model_of(
+            DueDelivery,
+            delivery,
+            url=webhook.url,
+            secrets=(webhook.secret,) if former is None else (webhook.secret, former),
+            failures=webhook.failures,
+            failing_since=webhook.failing_since,
+        )
 
     async def succeeded(self, due: DueDelivery, outcome: Outcome) -> None:
         """Store that the receiver has accepted an event. The webhook stays claimed."""
-        await self._webhook(due, outcome, failures=0, failing_since=None, retry_at=None)
-        await self._attempted(due, outcome, status="delivered")
+        healthy = {"failures": 0, "failing_since": None, "retry_at": None}
+        await self._attempted(due, outcome, healthy, {"status": "delivered"})
 
     async def failed(self, due: DueDelivery, outcome: Outcome, wait: timedelta | None, pause: timedelta) -> None:
         """Store a failed attempt.
@@ -189,15 +200,14 @@ class DeliveryStore(Store):
             wait: the time until the next attempt; None if the event is given up.
             pause: the time in which nothing is sent to the webhook.
         """
-        next_attempt = {} if wait is None else {"next_attempt_at": func.clock_timestamp() + wait}
-        await self._webhook(
-            due,
-            outcome,
-            failures=WebhookRow.failures + 1,
-            failing_since=func.coalesce(WebhookRow.failing_since, func.clock_timestamp()),
-            retry_at=func.clock_timestamp() + pause,
-        )
-        await self._attempted(due, outcome, status="pending" if wait is not None else "failed", **next_attempt)
+        now = func.clock_timestamp()
+        failing = {
+            "failures": WebhookRow.failures + 1,
+            "failing_since": func.coalesce(WebhookRow.failing_since, now),
+            "retry_at": now + pause,
+        }
+        then = {"status": "failed"} if wait is None else {"status": "pending", "next_attempt_at": now + wait}
+        await self._attempted(due, outcome, failing, then)
 
     async def release(self, webhook_id: str) -> None:
         """End the claim on a webhook."""
@@ -221,18 +231,21 @@ class DeliveryStore(Store):
         )
         return (await self._session.execute(claimed)).first() is not None
 
-    async def _attempted(self, due: DueDelivery, outcome: Outcome, **values: object) -> None:
-        await self._session.execute(
-            update(DeliveryRow)
-            .where(DeliveryRow.id == uuid.UUID(due.id), DeliveryRow.status == "pending")
-            .values(attempts=DeliveryRow.attempts + 1, **_told(outcome), **values)
-        )
-
-    async def _webhook(self, due: DueDelivery, outcome: Outcome, **values: object) -> None:
+    async def _attempted(
+        self, due: DueDelivery, outcome: Outcome, webhook: Mapping[str, Any], delivery: Mapping[str, Any]
+    ) -> None:
+        """Store an attempt, with these values of the webhook and of the delivery."""
+        now = func.clock_timestamp()
+        told = {"last_attempt_at": now, "last_status": outcome.status, "last_error": outcome.error}
         await self._session.execute(
             update(WebhookRow)
             .where(WebhookRow.id == uuid.UUID(due.webhook_id))
-            .values(claimed_until=func.clock_timestamp() + CLAIM, **_told(outcome), **values)
+            .values(claimed_until=now + CLAIM, **told, **webhook)
+        )
+        await self._session.execute(
+            update(DeliveryRow)
+            .where(DeliveryRow.id == uuid.UUID(due.id), DeliveryRow.status == "pending")
+            .values(attempts=DeliveryRow.attempts + 1, **told, **delivery)
         )
 
 
@@ -261,26 +274,6 @@ def _longest_waiting(passed_over: Sequence[int]) -> Select[uuid.UUID, int]:
 def _is_served(tenant: int | InstrumentedAttribute[int]) -> Exists:
     sibling = aliased(WebhookRow)
     return select(sibling.id).where(sibling.tenant_id == tenant, sibling.claimed_until > func.now()).exists()
-
-
-def _told(outcome: Outcome) -> dict[str, object]:
-    return {
-        "last_attempt_at": func.clock_timestamp(),
-        "last_status": outcome.status,
-        "last_error": outcome.error,
-    }
-
-
-def _to_due(delivery: DeliveryRow, webhook: WebhookRow, previous: bytes | None) -> DueDelivery:
-    secrets = (webhook.secret,) if previous is None else (webhook.secret, previous)
-    return model_of(
-        DueDelivery,
-        delivery,
-        url=webhook.url,
-        secrets=secrets,
-        failures=webhook.failures,
-        failing_since=webhook.failing_since,
-    )
 
 
 _ADD = "INSERT INTO delivery (webhook_id, type, data) "

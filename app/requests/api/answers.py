@@ -81,8 +81,6 @@ def _delivery(handover: Handover) -> wire.Delivery:
     return answer_of(
         wire.Delivery,
         handover,
-        url=handover.link.url,
-        expires_at=handover.link.expires_at,
         privacy=handover.reached.numbers,
         card=None if handover.card is None else decompress(handover.card),
     )

@@ -24,9 +24,7 @@ from app.requests.api.answers import answer, evidence_json, head_answer
 from app.requests.model.data_requests import (
     Action,
     DataRequest,
-    GrantLimit,
     Handover,
-    Link,
     NewDataRequest,
     Side,
     Verification,
@@ -179,14 +177,14 @@ async def act(factory: Factory, state: State, caller: Caller, request_id: str, a
     handovers = factory.handovers(allow_private=state.links_allow_private)
     match asked:
         case wire.Approve(reason=reason, limit=limit):
-            granted = None if limit is None else GrantLimit(limit.requests, limit.days)
-            request = await requests.approve(caller, request_id, reason, granted)
+            most = None if limit is None else (limit.requests, limit.days)
+            request = await requests.approve(caller, request_id, reason, most)
         case wire.Counter():
             request = await requests.counter(caller, request_id, asked.configuration, asked.reason)
         case wire.Deliver():
             request = await handovers.deliver(caller, request_id, _handover(asked), asked.entry_digest, asked.lease)
         case wire.Relink():
-            request = await handovers.relink(caller, request_id, Link(asked.url, asked.expires_at))
+            request = await handovers.relink(caller, request_id, asked.url, asked.expires_at)
         case wire.Receive() | wire.Dispute():
             verdict = _verification(asked)
             request = await factory.verifications().take(caller, request_id, action, verdict, asked.reason)
@@ -207,7 +205,6 @@ def _handover(asked: wire.DeliveryDescriptor) -> Handover:
     return model_of(
         Handover,
         asked,
-        link=Link(asked.url, asked.expires_at),
         reached=required_privacy(asked.privacy),
         card=None if asked.card is None else compress(asked.card),
     )

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Self
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,17 +39,6 @@ _UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class _Difference:
-    """A differing cell of the masked table."""
-
-    rule: str
-    attributes: list[str]
-    maskings: list[str]
-    values: list[str]
-    label: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class PublishedNames:
     """The names of a configuration.
 
@@ -76,18 +64,19 @@ class PublishedNames:
     def faults(self, differences: Iterable[Mapping[str, Any]]) -> Iterator[Fault]:
         """A fault for every unpublished name, with its place and without the name."""
         for place, each in enumerate(differences):
-            for member, detail in self._faults(msgspec.convert(each, _Difference)):
+            for member, detail in self._faults(each):
                 yield Fault(f"/differences/{place}/{member}", detail)
 
-    def _faults(self, difference: _Difference) -> Iterator[tuple[str, str]]:
-        names, values, label = difference.attributes, difference.values, difference.label
+    def _faults(self, difference: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        names, values, label = difference["attributes"], difference["values"], difference.get("label")
+        is_unknown = difference["rule"] == _UNKNOWN
         if any(name not in self.maskings for name in names):
             yield "attributes", "The delivered configuration has no such attribute."
-        elif [self.maskings[name] for name in names] != difference.maskings:
+        elif [self.maskings[name] for name in names] != difference["maskings"]:
             yield "maskings", "These are not the maskings of the delivered configuration, one for each attribute."
-        elif not self._has(names, values) or (values and difference.rule == _UNKNOWN):
+        elif not self._has(names, values) or (values and is_unknown):
             yield "values", "The entry has no such masked values; say only how many texts are unknown."
-        if label is not None and (not _is_made_of(label, self.labels) or difference.rule == _UNKNOWN):
+        if label is not None and (not _is_made_of(label, self.labels) or is_unknown):
             yield "label", "The entry has no such label value; say only how many texts are unknown."
 
     def _has(self, names: list[str], values: list[str]) -> bool:

@@ -235,14 +235,6 @@ class DataRequest(NewDataRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class GrantLimit:
-    """The most requests of a tenant that a provider grants within some days."""
-
-    requests: int
-    days: int
-
-
-@dataclass(frozen=True, slots=True)
 class DataRequestPage:
     """One page of a listing, newest first, and the token of the next page or None."""
 
@@ -283,18 +275,11 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """The address of a file, and its expiry, None for a link that does not expire."""
-
-    url: str
-    expires_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class Handover:
     """A delivered file.
 
     Attributes:
+        expires_at: the end of the link to it; None for one that does not expire.
         size: in bytes.
         sha256: 64 hexadecimal digits.
         reached: the measured privacy by criterion.
@@ -302,7 +287,8 @@ class Handover:
         delivered_at: the time of the provider's message, by the database's clock; None before it is stored.
     """
 
-    link: Link
+    url: str
+    expires_at: datetime | None
     media_type: str
     size: int
     sha256: str

@@ -33,7 +33,6 @@ from app.requests.model.data_requests import (
     Cost,
     DataRequest,
     DataRequestPage,
-    GrantLimit,
     Handover,
     NewDataRequest,
     Side,
@@ -266,9 +265,9 @@ class DataRequestService(DataRequestSteps):
         return await self.take(caller, request, action, reason)
 
     async def approve(
-        self, caller: Caller, request_id: str, reason: str | None, limit: GrantLimit | None
+        self, caller: Caller, request_id: str, reason: str | None, limit: tuple[int, int] | None
     ) -> DataRequest:
-        """Approve a request unless its consumer has reached the limit of grants.
+        """Approve a request unless its consumer has reached the limit: so many grants within so many days.
 
         Raises:
             RoleNotAllowedError: the caller may not do this.
@@ -277,13 +276,10 @@ class DataRequestService(DataRequestSteps):
         """
         request = await self.read(caller, request_id, lock=True)
         request.after(Action.APPROVE, request.sides_of(caller))
-        if (
-            limit is not None
-            and await self._requests.count_granted(request, timedelta(days=limit.days)) >= limit.requests
-        ):
-            raise EnoughGrantedError(
-                f"{request.consumer} was granted {limit.requests} requests or more in {limit.days} days."
-            )
+        if limit is not None:
+            most, days = limit
+            if await self._requests.count_granted(request, timedelta(days=days)) >= most:
+                raise EnoughGrantedError(f"{request.consumer} was granted {most} requests or more in {days} days.")
         return await self.take(caller, request, Action.APPROVE, reason)
 
     async def counter(self, caller: Caller, request_id: str, configuration: str, reason: str | None) -> DataRequest:

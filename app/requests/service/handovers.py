@@ -39,7 +39,6 @@ from app.requests.model.data_requests import (
     DataRequest,
     Handover,
     Lease,
-    Link,
     Verification,
     sides_able_to,
 )
@@ -135,11 +134,11 @@ class HandoverService:
         request.after(Action.DELIVER, request.sides_of(caller))
         await self._leases.refuse_other(request.id, lease_id)
         vouched = await self._vouched(request)
-        self._refuse(handover.link, *handover.faults(request, digest, vouched))
+        self._refuse(handover.url, handover.expires_at, *handover.faults(request, digest, vouched))
         await self._handovers.add(request.id, handover)
         return await self._steps.take(caller, request, Action.DELIVER)
 
-    async def relink(self, caller: Caller, request_id: str, link: Link) -> DataRequest:
+    async def relink(self, caller: Caller, request_id: str, url: str, expires_at: datetime | None) -> DataRequest:
         """Replace the link to the same file, for example after its expiry.
 
         Raises:
@@ -149,13 +148,13 @@ class HandoverService:
         """
         request = await self._steps.read(caller, request_id, lock=True)
         request.after(Action.RELINK, request.sides_of(caller))
-        self._refuse(link)
-        await self._handovers.set_link(request.id, link)
+        self._refuse(url, expires_at)
+        await self._handovers.set_link(request.id, url, expires_at)
         return await self._steps.take(caller, request, Action.RELINK)
 
-    def _refuse(self, link: Link, *others: Fault) -> None:
-        faults = [Fault("/url", detail) for detail in link_faults(link.url, allow_private=self._allow_private)]
-        if link.expires_at is not None and link.expires_at <= datetime.now(UTC):
+    def _refuse(self, url: str, expires_at: datetime | None, *others: Fault) -> None:
+        faults = [Fault("/url", detail) for detail in link_faults(url, allow_private=self._allow_private)]
+        if expires_at is not None and expires_at <= datetime.now(UTC):
             faults.append(Fault("/expires_at", "The link has already expired."))
         if faults or others:
             raise InvalidDocumentError("This cannot be delivered.", (*faults, *others), code="not_as_agreed")
