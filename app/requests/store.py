@@ -371,23 +371,14 @@ class HandoverStore(Store):
 
     async def add(self, request_id: str, handover: Handover) -> None:
         """Store the delivery for a request, which must be locked."""
-        await self._session.execute(
-            insert(HandoverRow).values(
-                request_id=uuid.UUID(request_id),
-                **_stored(handover, "delivered_at"),
-            )
-        )
+        row = insert(HandoverRow).values(request_id=uuid.UUID(request_id), **_columns(handover))
+        await self._session.execute(row)
 
     async def find(self, request_id: str) -> Handover | None:
         """The delivery for a request; None if there is none."""
-        rows = await self._session.execute(
-            select(HandoverRow).where(HandoverRow.request_id == uuid.UUID(request_id)),
-            execution_options={"populate_existing": True},
-        )
-        return next(
-            (model_of(Handover, row, reached=RequiredPrivacy.from_json(row.reached)) for row in rows.scalars()),
-            None,
-        )
+        wanted = select(HandoverRow).where(HandoverRow.request_id == uuid.UUID(request_id))
+        row = (await self._session.execute(wanted, execution_options={"populate_existing": True})).scalar()
+        return None if row is None else model_of(Handover, row, reached=RequiredPrivacy.from_json(row.reached))
 
     async def set_link(self, request_id: str, url: str, expires_at: datetime | None) -> None:
         """Replace the link to the file."""
@@ -400,24 +391,16 @@ class VerificationStore(Store):
 
     async def add(self, request_id: str, verification: Verification) -> None:
         """Store a consumer's verification; the request must be locked."""
-        await self._session.execute(
-            insert(VerificationRow).values(
-                request_id=uuid.UUID(request_id),
-                **_stored(verification, "verified_at"),
-            )
-        )
+        row = insert(VerificationRow).values(request_id=uuid.UUID(request_id), **_columns(verification))
+        await self._session.execute(row)
 
     async def find(self, request_id: str) -> Verification | None:
         """The consumer's verification of the delivery for a request; None if there is none."""
-        rows = await self._session.execute(
-            select(VerificationRow).where(VerificationRow.request_id == uuid.UUID(request_id))
-        )
-        return next(
-            (model_of(Verification, row, measured=RequiredPrivacy.from_json(row.measured)) for row in rows.scalars()),
-            None,
-        )
+        wanted = select(VerificationRow).where(VerificationRow.request_id == uuid.UUID(request_id))
+        row = (await self._session.execute(wanted)).scalar()
+        return None if row is None else model_of(Verification, row, measured=RequiredPrivacy.from_json(row.measured))
 
 
-def _stored(described: Handover | Verification, *others: str) -> dict[str, Any]:
-    """The members as columns of the same names, but for these others."""
-    return {name: value for name, value in asdict(described).items() if name not in others}
+def _columns(described: Handover | Verification) -> dict[str, Any]:
+    """The members that are known; the database sets the others."""
+    return {name: value for name, value in asdict(described).items() if value is not None}

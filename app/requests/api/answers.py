@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from aegis_advisor.evidence import LabelContent, MaskingContent
+from aegis_advisor.evidence import MaskingContent
 from aegis_sdk import wire
 from app.advice.api.answers import failure, request_of
 from app.entries.model.documents import decompress, read_as, stored_entry
@@ -21,7 +21,7 @@ from app.requests.model.approved_counts import (
     Inexact,
     configuration_in,
 )
-from app.requests.model.data_requests import OPEN, DataRequest, Handover
+from app.requests.model.data_requests import OPEN, DataRequest
 from app.requests.service.data_requests import DataRequestService
 from app.requests.service.handovers import PackedEvidence
 
@@ -45,12 +45,17 @@ async def request_answer(
 ) -> wire.DataRequest:
     """A request with its history; it expires `days` after its last change."""
     changes, handover, verification = await service.history(caller, request)
+    delivery = handover and answer_of(
+        wire.Delivery,
+        handover,
+        privacy=handover.reached.numbers,
+        card=None if handover.card is None else decompress(handover.card),
+    )
+    outcome = verification and answer_of(wire.Verification, verification, privacy=verification.measured.numbers)
     return wire.DataRequest(
         **dict(head_answer(request, caller, days)),
-        delivery=None if handover is None else _delivery(handover),
-        verification=None
-        if verification is None
-        else answer_of(wire.Verification, verification, privacy=verification.measured.numbers),
+        delivery=delivery,
+        verification=outcome,
         changes=[answer_of(wire.Change, one, by=one.subject) for one in changes],
     )
 
@@ -77,15 +82,6 @@ def head_answer(request: DataRequest, caller: Caller, days: int) -> wire.DataReq
     )
 
 
-def _delivery(handover: Handover) -> wire.Delivery:
-    return answer_of(
-        wire.Delivery,
-        handover,
-        privacy=handover.reached.numbers,
-        card=None if handover.card is None else decompress(handover.card),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Control:
     """The disclosure control of all counts, with the published members."""
@@ -99,13 +95,19 @@ def evidence_json(packed: PackedEvidence) -> bytes:
     request = packed.request
     configuration = configuration_in(entry, request.configuration or "")
     counts = ApprovedCounts.of(entry, configuration)
+    label = wire.EvidenceLabel(
+        name=counts.label.name,
+        domain=list(counts.label.domain),
+        joint=[np.asarray(counts.label.histogram).tolist()],
+        **_about(counts.label_inexact),
+    )
     evidence = wire.Evidence(
         request=request.id,
         entry=wire.EntryVersion(id=request.entry_id, version=request.version, digest=request.digest),
         configuration=configuration.id,
         kind=configuration.kind,
         records=entry.records if configuration.records is None else configuration.records,
-        label=_label(counts.label, counts.label_inexact),
+        label=label,
         disclosure_control=read_as(_Control, packed.schema).disclosure_control,
         suppressed=configuration.suppressed,
         suppressed_cells=configuration.suppressed_cells,
@@ -115,16 +117,6 @@ def evidence_json(packed: PackedEvidence) -> bytes:
         pairs=list(map(_pair, counts.pairs)),
     )
     return evidence.model_dump_json().encode()
-
-
-def _label(label: LabelContent, inexact: Inexact) -> wire.EvidenceLabel:
-    return wire.EvidenceLabel(
-        name=label.name,
-        domain=list(label.domain),
-        joint=[np.asarray(label.histogram).tolist()],
-        off_by=inexact.off_by,
-        noise=_noise(inexact),
-    )
 
 
 def _table(table: ApprovedTable) -> wire.EvidenceTable:
@@ -137,8 +129,7 @@ def _table(table: ApprovedTable) -> wire.EvidenceTable:
         domain=list(table.about.domain),
         joint=None if table.joint is None else table.joint.tolist(),
         records=None if masking is None else masking.records,
-        off_by=table.inexact.off_by,
-        noise=_noise(table.inexact),
+        **_about(table.inexact),
     )
 
 
@@ -149,11 +140,12 @@ def _pair(pair: ApprovedPair) -> wire.EvidencePair:
         maskings=list(pair.maskings),
         joint=pair.joint.tolist(),
         counted_with=None if places is None else [place.tolist() for place in places],
-        off_by=pair.inexact.off_by,
-        noise=_noise(pair.inexact),
+        **_about(pair.inexact),
     )
 
 
-def _noise(inexact: Inexact) -> wire.EvidenceNoise | None:
-    scale = inexact.noise_scale
-    return None if scale is None else wire.EvidenceNoise(scale=scale, terms=inexact.terms)
+def _about(inexact: Inexact) -> dict[str, Any]:
+    """The members of `wire.Inexact`."""
+    scale, terms = inexact.noise_scale, inexact.terms
+    noise = None if scale is None else wire.EvidenceNoise(scale=scale, terms=terms)
+    return {"off_by": inexact.off_by, "noise": noise}

@@ -182,32 +182,20 @@ async def act(factory: Factory, state: State, caller: Caller, request_id: str, a
         case wire.Counter():
             request = await requests.counter(caller, request_id, asked.configuration, asked.reason)
         case wire.Deliver():
-            request = await handovers.deliver(caller, request_id, _handover(asked), asked.entry_digest, asked.lease)
+            card = None if asked.card is None else compress(asked.card)
+            handover = model_of(Handover, asked, reached=required_privacy(asked.privacy), card=card)
+            request = await handovers.deliver(caller, request_id, handover, asked.entry_digest, asked.lease)
         case wire.Relink():
             request = await handovers.relink(caller, request_id, asked.url, asked.expires_at)
         case wire.Receive() | wire.Dispute():
-            verdict = _verification(asked)
+            differences = tuple(difference.model_dump() for difference in asked.differences)
+            measured = required_privacy(asked.privacy)
+            verdict = model_of(Verification, asked, measured=measured, differences=differences)
             request = await factory.verifications().take(caller, request_id, action, verdict, asked.reason)
         case _:
             request = await requests.act(caller, request_id, action, asked.reason)
     _log.info("request changed", data_request=request.id, action=action.value, by=caller.subject)
     return request
-
-
-def _verification(asked: wire.DeliveryVerdict) -> Verification:
-    """A validated verdict as a domain object."""
-    differences = tuple(difference.model_dump() for difference in asked.differences)
-    return model_of(Verification, asked, measured=required_privacy(asked.privacy), differences=differences)
-
-
-def _handover(asked: wire.DeliveryDescriptor) -> Handover:
-    """A validated descriptor as a domain object."""
-    return model_of(
-        Handover,
-        asked,
-        reached=required_privacy(asked.privacy),
-        card=None if asked.card is None else compress(asked.card),
-    )
 
 
 @router.post(

@@ -28,7 +28,7 @@ from app.requests.pages import request as words
 from app.requests.pages.request import RequestView, receipt_name
 from app.requests.store import Wanted
 
-#: The actions that move a request on. All others end it.
+#: The actions that move a request on, so it waits for who can take one. All others end it.
 _MOVES_ON: Final = frozenset({Action.APPROVE, Action.COUNTER, Action.ACCEPT, Action.DELIVER, Action.RECEIVE})
 
 
@@ -60,17 +60,6 @@ class RequestFilter(BaseModel):
         return f"/requests?{urlencode(asked)}" if asked else "/requests"
 
 
-def waits_for_reader(request: wire.DataRequestHead) -> bool:
-    """Whether the request waits for an action of its reader."""
-    return not _MOVES_ON.isdisjoint(request.possible)
-
-
-def list_commands(viewer: Viewer, form: RequestFilter) -> Commands:
-    """The commands for the same list."""
-    options = [word for name, text in form.asked.items() for word in (f"--{name}", text)]
-    return Commands((aegis("requests", "list", *options),), (curl(viewer, "/v1/requests", form.asked),))
-
-
 router = APIRouter(route_class=PageRoute)
 
 #: Requests per page.
@@ -83,6 +72,7 @@ async def show_requests(
 ) -> Response:
     """One page of requests, newest first, with the form of filters."""
     listed = await _listed(state, viewer, form)
+    options = [word for name, text in form.asked.items() for word in (f"--{name}", text)]
     items = tuple(head_answer(one, viewer.caller, state.limits.request_days) for one in listed.items)
     return page(
         request,
@@ -92,8 +82,8 @@ async def show_requests(
         next_page_token=listed.next_page_token,
         states=[(one.value, one.value) for one in RequestState],
         words=words,
-        waits=waits_for_reader,
-        commands=list_commands(viewer, form),
+        moves_on=_MOVES_ON,
+        commands=Commands((aegis("requests", "list", *options),), (curl(viewer, "/v1/requests", form.asked),)),
         here="requests",
     )
 

@@ -50,7 +50,9 @@ class DataRequestSteps:
     """Reads requests for callers and takes their actions.
 
     Raises:
-        NotFoundError: by every method with the id of a request: there is none, or the caller may not see it.
+        NotFoundError: by all with the id of a request: there is none, or the caller may not see it.
+        RoleNotAllowedError: by all actions: the caller may not do this.
+        ActionNotPossibleError: by all actions: it is not possible in the present state.
     """
 
     def __init__(self, requests: DataRequestStore, events: EventStore) -> None:
@@ -73,12 +75,7 @@ class DataRequestSteps:
         configuration: str | None = None,
         cost: Cost | None = None,
     ) -> DataRequest:
-        """Take an action on a locked request; return the changed request.
-
-        Raises:
-            RoleNotAllowedError: the caller may not do this.
-            ActionNotPossibleError: it is not possible in the present state.
-        """
+        """Take an action on a locked request; return the changed request."""
         sides = request.sides_of(caller)
         state = request.after(action, sides)
         # A caller with several sides acts for the first one that is able to.
@@ -166,7 +163,7 @@ MOST_OPEN: Final = 1_000
 
 
 class DataRequestService(DataRequestSteps):
-    """Data requests, for their consumers and providers."""
+    """Data requests, for their consumers and providers. It refuses what `DataRequestSteps` does."""
 
     def __init__(
         self,
@@ -255,12 +252,7 @@ class DataRequestService(DataRequestSteps):
         return replace(page, items=tuple(one.seen_by(caller) for one in page.items))
 
     async def act(self, caller: Caller, request_id: str, action: Action, reason: str | None) -> DataRequest:
-        """Decline, accept, withdraw or end a request.
-
-        Raises:
-            RoleNotAllowedError: the caller may not do this.
-            ActionNotPossibleError: it is not possible in the present state.
-        """
+        """Decline, accept, withdraw or end a request."""
         request = await self.read(caller, request_id, lock=True)
         return await self.take(caller, request, action, reason)
 
@@ -270,8 +262,6 @@ class DataRequestService(DataRequestSteps):
         """Approve a request unless its consumer has reached the limit: so many grants within so many days.
 
         Raises:
-            RoleNotAllowedError: the caller may not do this.
-            ActionNotPossibleError: it is not possible in the present state.
             EnoughGrantedError: the limit is reached.
         """
         request = await self.read(caller, request_id, lock=True)
@@ -286,8 +276,6 @@ class DataRequestService(DataRequestSteps):
         """Offer another configuration of those that meet what the consumer requires.
 
         Raises:
-            RoleNotAllowedError: the caller may not do this.
-            ActionNotPossibleError: it is not possible in the present state.
             InvalidDocumentError: the configuration is not one of those.
         """
         request = await self.read(caller, request_id, lock=True)

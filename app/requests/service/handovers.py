@@ -1,6 +1,7 @@
 """What follows an approval: leases, deliveries by providers, verifications by consumers, and signed receipts.
 
-A lease lets one program at a time work on a request. Either side can prove a receipt later without the service.
+A lease lets one program at a time work on a request. Either side can prove a receipt later without the service. Every
+service here refuses what `DataRequestSteps` does.
 
 The service checks what providers state, and fetches nothing.
 """
@@ -60,8 +61,6 @@ class LeaseService:
             lease_id: of the caller's lease, to renew it; None for a new one.
 
         Raises:
-            RoleNotAllowedError: the caller may not deliver.
-            ActionNotPossibleError: the request is not approved.
             LeasedError: another program has the lease.
         """
         request = await self._steps.read(caller, request_id, lock=True)
@@ -70,11 +69,7 @@ class LeaseService:
         return await self._leases.put(request.id, lease_id or str(uuid4()), length)
 
     async def release(self, caller: Caller, request_id: str, lease_id: str) -> None:
-        """End the caller's lease; do nothing if it is no longer the caller's.
-
-        Raises:
-            RoleNotAllowedError: the caller may not deliver.
-        """
+        """End the caller's lease; do nothing if it is no longer the caller's."""
         request = await self._steps.read(caller, request_id, lock=True)
         if not request.sides_of(caller) & sides_able_to(Action.DELIVER):
             raise RoleNotAllowedError("Only the provider of a request can have its lease.")
@@ -125,8 +120,6 @@ class HandoverService:
             lease_id: the provider's lease; None without one.
 
         Raises:
-            RoleNotAllowedError: the caller may not do this.
-            ActionNotPossibleError: the request is not approved.
             LeasedError: another program fulfils it.
             InvalidDocumentError: it is not as agreed, or its link cannot be fetched.
         """
@@ -142,8 +135,6 @@ class HandoverService:
         """Replace the link to the same file, for example after its expiry.
 
         Raises:
-            RoleNotAllowedError: the caller may not do this.
-            ActionNotPossibleError: nothing was delivered, or the request has ended.
             InvalidDocumentError: the link cannot be fetched.
         """
         request = await self._steps.read(caller, request_id, lock=True)
@@ -238,8 +229,6 @@ class VerificationService:
         """Receive or dispute a delivery.
 
         Raises:
-            RoleNotAllowedError: the caller may not do this.
-            ActionNotPossibleError: nothing was delivered, or the request has ended.
             InvalidDocumentError: the verification contradicts itself or the action, or has unpublished names.
         """
         request = await self._steps.read(caller, request_id, lock=True)
