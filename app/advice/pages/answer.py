@@ -81,9 +81,7 @@ class Row:
     Attributes:
         rank: its rank; empty if the answer has none.
         kept: the share kept in percent, or the deviation.
-        promises: its promises, a text for each column.
         sure: whether its difference from the best is significant, in words.
-        link: the address of its comparison with the best.
     """
 
     id: str
@@ -109,19 +107,11 @@ class AnswerView:
     """The page of an answer.
 
     Attributes:
-        sentence: the headline.
-        facts: the basis and certainty of the headline.
         kept: the header of the column about utility; empty if the answer has no utilities.
-        columns: the names of the columns about privacy.
         tells_difference: whether the answer has the significance of differences from the best.
-        rows: the rows of this page.
         start: the number of rows before them.
-        ranked: the total number of rows.
         protections: the possible axes to the right of the frontier, in words.
-        across: the chosen one.
         verb: whether the bars show what each masking `costs` or, in coarse answers, `keeps`.
-        first: the left configuration of the comparison.
-        comparison: the comparison of two configurations, if chosen.
         unknown: a chosen configuration that is not ranked.
         names: the attributes of the entry.
     """
@@ -301,10 +291,8 @@ def compared_chart(
     """Two configurations side by side: the costs of their maskings by attribute, the largest difference first.
 
     Args:
-        advice: A succeeded answer.
         first: The id of a configuration; A in the chart.
         second: The id of another; B in the chart.
-        id: Of the element.
     """
     one, other = maskings_of(schema, first), maskings_of(schema, second)
     pairs = [

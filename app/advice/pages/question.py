@@ -73,10 +73,7 @@ class QuestionForm:
         sliders: the attributes, unless there are too many.
         named: otherwise, the named attributes, one on each line.
         weighted: and the weights other than 1, one on each line.
-        attributes: the number of attributes.
         criteria: the required numbers by privacy criterion; empty texts for none.
-        has_generated: whether the entry has generated configurations.
-        wants_generated: whether the question includes them.
         bias_correction: as in the address; empty for the measure's default.
         faults: the first fault of each field, by `measure`, `attributes`, `weights` and `require-` with a criterion.
     """
@@ -96,13 +93,7 @@ class QuestionForm:
 
 
 def question_form(about: About, names: Sequence[str], asked: Form, faults: Sequence[Fault] = ()) -> QuestionForm:
-    """The form for an entry, filled in from the given fields.
-
-    Args:
-        about: the entry without its long lists.
-        asked: the fields.
-        faults: the faults of the fields.
-    """
+    """The form for an entry, filled in from the given fields."""
     chosen = frozenset(asked.texts("attributes") or names)
     few = len(names) <= SLIDERS
     words_of = {name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()}

@@ -29,8 +29,6 @@ class KnownVersion:
     """The cached data of a version, which never changes, except that more references are stored over time.
 
     Attributes:
-        outline: its attributes.
-        table: its configurations, without their ids.
         stored: the places of attributes whose references are known to be stored; these are never removed.
     """
 
@@ -68,7 +66,6 @@ class SeenAdvice:
 
     Attributes:
         advice: with the id and the time of the caller's own question.
-        view: the level of detail for the caller (`app.advice.service.views.shown`).
         is_stale: whether the caller sees a newer version of the entry than the advice is about.
     """
 

@@ -102,9 +102,6 @@ def order_by_attribute(
         weights: (attributes,) of the question.
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute the masking ids of the codes.
-        limit: the number of rows to return; None for all.
-        grid: the grid for rounding deviations.
-        preferences: the order of configurations with equal deviations.
     """
     total, reach = np.zeros(codes.shape[0]), np.zeros(codes.shape[0])
     tables = [_Options.of(one, names, grid) for one, names in zip(attributes, options, strict=True)]
@@ -127,9 +124,6 @@ def order_of_all(
     Args:
         deviations: (configurations,) of all: the best few alone would reveal their exact order.
         worth: the joint utility of the attributes.
-        limit: the number of rows to return; None for all.
-        grid: the grid for rounding deviations.
-        preferences: the order of configurations with equal deviations.
     """
     values, places = np.unique(deviations, return_inverse=True)
     rounded = np.array([grid.rounded(one, worth) for one in values.tolist()])
@@ -303,7 +297,6 @@ def configuration_shares(
     """The share that each configuration keeps, (configurations,), to two digits.
 
     Args:
-        attributes: the shares of the scored attributes.
         weights: (attributes,) of the question.
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute the masking ids of the codes.

@@ -117,11 +117,8 @@ class Answer:
 
     Attributes:
         recommendation: with all rows for a joint measure, otherwise up to the question's limit.
-        ids: the ids of the configurations.
-        question: the question.
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute the masking ids of the codes.
-        evidence: the evidence on each attribute.
     """
 
     recommendation: Recommendation
@@ -254,14 +251,10 @@ class Declared:
     """The declared utilities of the ranked configurations.
 
     Attributes:
-        question: the question.
         names: the scored attributes; empty for a joint measure.
         weights: (attributes,) with the sum 1.
-        table: all configurations of the entry.
         rows: the places of the ranked ones.
         left_out: the number of others that meet all requirements, but lack a declared utility.
-        utilities: the utilities of the ranked ones.
-        holdout: the held-out records.
     """
 
     question: AdviceQuestion

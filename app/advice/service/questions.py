@@ -28,8 +28,6 @@ def refuse_unanswerable(
     """Refuse a question that this version cannot answer.
 
     Args:
-        outline: the attributes of the version.
-        table: its configurations.
         has_pairs: whether the version has pair counts, or none are needed (`needs_pairs`).
 
     Raises:
@@ -177,12 +175,7 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
 
 
 def declared_faults(question: AdviceQuestion, scored: Sequence[str], names: Sequence[str]) -> Iterator[Fault]:
-    """The faults of a question about generated configurations, for which declared utilities do not suffice.
-
-    Args:
-        scored: the scored attributes.
-        names: all attributes of the entry.
-    """
+    """The faults of a question about generated configurations, for which declared utilities do not suffice."""
     if not question.ranks_declared:
         return
     if question.measure not in DECLARED:
@@ -214,7 +207,6 @@ def refuse_undeclared(
     Args:
         question: the question, without faults.
         places: the scored attributes (`scored_places`).
-        table: the configurations.
         kept: (configurations,) whether each meets all requirements.
 
     Raises:

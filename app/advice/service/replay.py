@@ -26,7 +26,6 @@ class Replay:
     """An answer and its input.
 
     Attributes:
-        advice: the stored answer.
         counts: the input of the references; None if the answer needs none.
         stored: the stored references of the version, by the model of the answer.
         given: the input of the answer, without references.

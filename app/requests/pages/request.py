@@ -63,14 +63,10 @@ class RequestView:
     """The content of the page.
 
     Attributes:
-        request: the request as the API shows it to the viewer.
-        sides: the sides for which the viewer can act.
         alternatives: configurations that the viewer may offer instead, with their costs.
         once: the key that makes a form of this page take effect only once.
         is_signed: whether the service signs receipts.
-        refusal: why a form of this page was refused.
         acted: the action of the refused form.
-        typed: its fields.
     """
 
     request: wire.DataRequest
