@@ -154,7 +154,7 @@ class Factory:
             ContentStore(self.session),
             self._data_request_steps(),
             self.leases(),
-            allow_private=allow_private,
+            allow_private,
         )
 
     def leases(self) -> LeaseService:

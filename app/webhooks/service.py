@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 
@@ -28,6 +29,7 @@ from app.webhooks.model import (
 from app.webhooks.store import DeliveryStore, EventStore, WebhookStore
 
 
+@dataclass(frozen=True, slots=True)
 class WebhookService:
     """Webhooks of tenants, for callers.
 
@@ -36,10 +38,9 @@ class WebhookService:
         NotFoundError: by those with the id of a webhook: there is none, or its tenant is not the caller's.
     """
 
-    def __init__(self, webhooks: WebhookStore, events: EventStore, audit: AuditStore) -> None:
-        self._audit = audit
-        self._webhooks = webhooks
-        self._events = events
+    _webhooks: WebhookStore
+    _events: EventStore
+    _audit: AuditStore
 
     async def create(
         self, caller: Caller, tenant: str | None, url: str, event_types: Sequence[str], *, allow_private: bool
@@ -128,13 +129,13 @@ _log = structlog.get_logger(__name__)
 _JITTER = 0.2
 
 
+@dataclass(frozen=True, slots=True)
 class DeliveryService:
     """The outcome of deliveries, for workers."""
 
-    def __init__(self, deliveries: DeliveryStore, webhooks: WebhookStore, audit: AuditStore) -> None:
-        self._audit = audit
-        self._deliveries = deliveries
-        self._webhooks = webhooks
+    _deliveries: DeliveryStore
+    _webhooks: WebhookStore
+    _audit: AuditStore
 
     async def record(self, due: DueDelivery, outcome: Outcome) -> None:
         """Store the outcome of an attempt and the time of the next one, if any.

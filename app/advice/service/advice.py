@@ -100,28 +100,18 @@ class AskedQuestion:
     is_new: bool
 
 
+@dataclass(frozen=True, slots=True)
 class AdviceService:
     """Questions and answers about entries that the caller may see."""
 
-    def __init__(
-        self,
-        entries: EntryStore,
-        contents: ContentStore,
-        advice: AdviceStore,
-        questions: QuestionStore,
-        reconstruction: ReferenceService,
-        quotas: QuotaService,
-        queue: JobQueue,
-        recent: RecentVersions,
-    ) -> None:
-        self._questions = questions
-        self._quotas = quotas
-        self._entries = entries
-        self._contents = contents
-        self._advice = advice
-        self._reconstruction = reconstruction
-        self._queue = queue
-        self._recent = recent
+    _entries: EntryStore
+    _contents: ContentStore
+    _advice: AdviceStore
+    _questions: QuestionStore
+    _reconstruction: ReferenceService
+    _quotas: QuotaService
+    _queue: JobQueue
+    _recent: RecentVersions
 
     async def ask(self, caller: Caller, head: Head, question: AdviceQuestion, rules: QuestionRules) -> AskedQuestion:
         """Ask a question about the version of a head that the caller may see.
@@ -247,11 +237,11 @@ class AdviceService:
         return SeenAdvice(own, view, head.version < head.latest_seen_by(caller))
 
 
+@dataclass(frozen=True, slots=True)
 class AskedQuestions:
     """Questions of all tenants, and their used budgets."""
 
-    def __init__(self, questions: QuestionStore) -> None:
-        self._questions = questions
+    _questions: QuestionStore
 
     async def page(
         self, caller: Caller, tenant: str | None, entry_id: UUID | None, limit: int, page_token: str | None

@@ -92,22 +92,15 @@ def differing(stored: object, computed: object, *path: str | int) -> Iterator[st
         yield pointer(*path)
 
 
+@dataclass(frozen=True, slots=True)
 class ReplayService:
     """Loads answers for replays."""
 
-    def __init__(
-        self,
-        advice: AdviceStore,
-        questions: QuestionStore,
-        entries: EntryStore,
-        contents: ContentStore,
-        references: ReferenceStore,
-    ) -> None:
-        self._advice = advice
-        self._questions = questions
-        self._entries = entries
-        self._contents = contents
-        self._references = references
+    _advice: AdviceStore
+    _questions: QuestionStore
+    _entries: EntryStore
+    _contents: ContentStore
+    _references: ReferenceStore
 
     async def load(self, advice_id: str) -> Replay:
         """An answer by the caller's id of the question, or by its own id.

@@ -5,6 +5,7 @@ its last reference is stored.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from aegis_advisor import MODEL_VERSION
 from app.advice.model import Advice, AdviceQuestion, PackedReference
@@ -28,6 +29,7 @@ SMALLEST = 5_000
 MOST = 32
 
 
+@dataclass(frozen=True, slots=True)
 class ReferenceService:
     """Requests references, loads their inputs and stores them. Each call belongs in a short transaction.
 
@@ -35,21 +37,12 @@ class ReferenceService:
     all lock the version first: each sees the effects of the previous one, so no advice is forgotten.
     """
 
-    def __init__(
-        self,
-        contents: ContentStore,
-        references: ReferenceStore,
-        advice: AdviceStore,
-        questions: QuestionStore,
-        events: EventStore,
-        queue: JobQueue,
-    ) -> None:
-        self._contents = contents
-        self._references = references
-        self._advice = advice
-        self._questions = questions
-        self._events = events
-        self._queue = queue
+    _contents: ContentStore
+    _references: ReferenceStore
+    _advice: AdviceStore
+    _questions: QuestionStore
+    _events: EventStore
+    _queue: JobQueue
 
     async def ensure(
         self, tenant: str, version_id: int, outline: Sequence[AttributeOutline], places: Sequence[int]
@@ -118,12 +111,12 @@ def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> dict[t
     return shares
 
 
+@dataclass(frozen=True, slots=True)
 class AdviceFollower(EntryFollower):
     """Requests references for new versions, and ends the waiting for advice on deleted entries."""
 
-    def __init__(self, advice: AdviceStore, queue: JobQueue) -> None:
-        self._advice = advice
-        self._queue = queue
+    _advice: AdviceStore
+    _queue: JobQueue
 
     async def version_added(self, tenant: str, version_id: int, outline: Sequence[AttributeOutline]) -> None:
         """Enqueue the jobs that compute all references of a new version."""
@@ -134,24 +127,16 @@ class AdviceFollower(EntryFollower):
         await self._advice.wake_waiting(entry_id)
 
 
+@dataclass(frozen=True, slots=True)
 class AdviceWork:
     """Loads inputs of computations and stores their results. Each call belongs in a short transaction."""
 
-    def __init__(
-        self,
-        contents: ContentStore,
-        references: ReferenceStore,
-        advice: AdviceStore,
-        events: EventStore,
-        reconstruction: ReferenceService,
-        recent: RecentInputs,
-    ) -> None:
-        self._contents = contents
-        self._references = references
-        self._advice = advice
-        self._events = events
-        self._reconstruction = reconstruction
-        self._recent = recent
+    _contents: ContentStore
+    _references: ReferenceStore
+    _advice: AdviceStore
+    _events: EventStore
+    _reconstruction: ReferenceService
+    _recent: RecentInputs
 
     async def begin(self, tenant: str, lane: Lane, advice_id: str) -> AdviceInput | None:
         """Mark an advice as running, and return the input of its computation.

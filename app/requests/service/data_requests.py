@@ -1,7 +1,7 @@
 """Data requests of consumers, the decisions of providers, and the steps that all services share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import groupby
 from typing import Any, Final
@@ -46,6 +46,7 @@ from app.requests.store import DataRequestStore, HandoverStore, VerificationStor
 from app.webhooks.store import EventStore
 
 
+@dataclass(frozen=True, slots=True)
 class DataRequestSteps:
     """Reads requests for callers and takes their actions.
 
@@ -55,9 +56,8 @@ class DataRequestSteps:
         ActionNotPossibleError: by all actions: it is not possible in the present state.
     """
 
-    def __init__(self, requests: DataRequestStore, events: EventStore) -> None:
-        self._requests = requests
-        self._events = events
+    _requests: DataRequestStore
+    _events: EventStore
 
     async def read(self, caller: Caller, request_id: str, *, lock: bool = False) -> DataRequest:
         """A request of the caller's tenant or for its entries. One that is locked has every member."""
@@ -87,16 +87,14 @@ class DataRequestSteps:
         return await self.read(caller, request.id)
 
 
+@dataclass(frozen=True, slots=True)
 class DataRequestWork(EntryFollower):
     """The service's own actions: it answers, expires and ends requests. Every call belongs in a short transaction."""
 
-    def __init__(
-        self, requests: DataRequestStore, entries: EntryStore, advice: AdviceStore, events: EventStore
-    ) -> None:
-        self._requests = requests
-        self._entries = entries
-        self._advice = advice
-        self._events = events
+    _requests: DataRequestStore
+    _entries: EntryStore
+    _advice: AdviceStore
+    _events: EventStore
 
     async def settle(self) -> int:
         """Answer some requests whose advice is finished; return their number."""
@@ -162,29 +160,17 @@ _DELETED = Problem("deleted", "The advice has been deleted. Make a new request."
 MOST_OPEN: Final = 1_000
 
 
+@dataclass(frozen=True, slots=True)
 class DataRequestService(DataRequestSteps):
     """Data requests, for their consumers and providers. It refuses what `DataRequestSteps` does."""
 
-    def __init__(
-        self,
-        requests: DataRequestStore,
-        events: EventStore,
-        entries: EntryStore,
-        advice_store: AdviceStore,
-        advice: AdviceService,
-        work: DataRequestWork,
-        handovers: HandoverStore,
-        verifications: VerificationStore,
-        audit: AuditStore,
-    ) -> None:
-        super().__init__(requests, events)
-        self._entries = entries
-        self._advice_store = advice_store
-        self._advice = advice
-        self._work = work
-        self._handovers = handovers
-        self._verifications = verifications
-        self._audit = audit
+    _entries: EntryStore
+    _advice_store: AdviceStore
+    _advice: AdviceService
+    _work: DataRequestWork
+    _handovers: HandoverStore
+    _verifications: VerificationStore
+    _audit: AuditStore
 
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules

@@ -47,12 +47,12 @@ from app.requests.service.data_requests import DataRequestSteps
 from app.requests.store import DataRequestStore, HandoverStore, LeaseStore, VerificationStore
 
 
+@dataclass(frozen=True, slots=True)
 class LeaseService:
     """Leases of approved requests."""
 
-    def __init__(self, leases: LeaseStore, steps: DataRequestSteps) -> None:
-        self._leases = leases
-        self._steps = steps
+    _leases: LeaseStore
+    _steps: DataRequestSteps
 
     async def take(self, caller: Caller, request_id: str, lease_id: str | None, length: timedelta) -> Lease:
         """Take or renew the lease of an approved request.
@@ -88,27 +88,15 @@ class LeaseService:
             raise LeasedError(lease.expires_at)
 
 
+@dataclass(frozen=True, slots=True)
 class HandoverService:
-    """Deliveries of approved requests.
+    """Deliveries of approved requests. Links may lead into private networks and use HTTP where this is allowed."""
 
-    Args:
-        allow_private: whether links may lead into private networks and use HTTP, as in development.
-    """
-
-    def __init__(
-        self,
-        handovers: HandoverStore,
-        contents: ContentStore,
-        steps: DataRequestSteps,
-        leases: LeaseService,
-        *,
-        allow_private: bool,
-    ) -> None:
-        self._handovers = handovers
-        self._contents = contents
-        self._steps = steps
-        self._leases = leases
-        self._allow_private = allow_private
+    _handovers: HandoverStore
+    _contents: ContentStore
+    _steps: DataRequestSteps
+    _leases: LeaseService
+    _allow_private: bool
 
     async def deliver(
         self, caller: Caller, request_id: str, handover: Handover, digest: str, lease_id: str | None
@@ -182,20 +170,14 @@ class PackedEvidence:
     tables: tuple[CountTable, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class VerificationService:
     """Consumers' verifications of deliveries."""
 
-    def __init__(
-        self,
-        verifications: VerificationStore,
-        handovers: HandoverStore,
-        contents: ContentStore,
-        steps: DataRequestSteps,
-    ) -> None:
-        self._verifications = verifications
-        self._handovers = handovers
-        self._contents = contents
-        self._steps = steps
+    _verifications: VerificationStore
+    _handovers: HandoverStore
+    _contents: ContentStore
+    _steps: DataRequestSteps
 
     async def evidence(self, caller: Caller, request_id: str) -> PackedEvidence:
         """The stored counts of a delivered request's version; only those of its configuration may be disclosed.
@@ -276,22 +258,15 @@ def _refuse(detail: str, faults: Iterable[Fault]) -> None:
         raise InvalidDocumentError(detail, listed, code="inconsistent_verdict")
 
 
+@dataclass(frozen=True, slots=True)
 class ReceiptService:
     """Signs receipts. `signer` is None where the service has no key."""
 
-    def __init__(
-        self,
-        steps: DataRequestSteps,
-        requests: DataRequestStore,
-        handovers: HandoverStore,
-        log: AuditLogStore,
-        signer: Signer | None,
-    ) -> None:
-        self._steps = steps
-        self._requests = requests
-        self._handovers = handovers
-        self._log = log
-        self._signer = signer
+    _steps: DataRequestSteps
+    _requests: DataRequestStore
+    _handovers: HandoverStore
+    _log: AuditLogStore
+    _signer: Signer | None
 
     async def make(self, caller: Caller, request_id: str) -> tuple[dict[str, Any], str]:
         """The claims and the JWS of a request's receipt, in any state, as the caller sees it.
