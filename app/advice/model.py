@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Self
-
-import msgspec
 
 from aegis_advisor.reconstruction import Certificate
 from app.entries.model.configurations import GENERATED, MASKED_ONLY
@@ -49,6 +46,8 @@ class ReferenceKind(StrEnum):
 class AdviceQuestion:
     """A consumer's question, with all defaults filled in; None means all attributes, weights of 1, no requirements.
 
+    Members that older questions lack when they are read from their stored JSON get their defaults.
+
     Attributes:
         at_least: the required lower limits, for privacy criteria where higher is better.
         at_most: the required upper limits, for privacy criteria where lower is better.
@@ -72,11 +71,6 @@ class AdviceQuestion:
     def ranks_declared(self) -> bool:
         """Whether it includes generated configurations, so that all are ranked by declared utilities."""
         return GENERATED in self.kinds
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Restore a question from its stored JSON. Members missing in older questions get their defaults."""
-        return msgspec.convert(stored, cls)
 
     def digest(self) -> bytes:
         """SHA-256 of the question, 32 bytes: equal for equal questions, independent of the order of names."""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Exists, Select, TextClause, and_, bindparam, case, delete, func, select, text, true, update
+from sqlalchemy import Exists, Select, and_, bindparam, case, delete, func, select, text, true, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 from sqlalchemy.types import Boolean, Integer, Text, Uuid
@@ -317,23 +317,19 @@ _WHAT = (
 )
 
 
-def _statement(query: str) -> TextClause:
-    return text(query).bindparams(*_WHAT)
-
-
-_PUBLISHED = _statement(
+_PUBLISHED = text(
     f"{_ADD} SELECT webhook.id, '{ENTRY_PUBLISHED}', jsonb_build_object('entry', {_ENTRY}) {_RECIPIENTS} "
     f"WHERE '{ENTRY_PUBLISHED}' = ANY(webhook.event_types) AND {_SEES} AND NOT {_SAW} {_NEW}"
-)
-_CHANGED = _statement(
+).bindparams(*_WHAT)
+_CHANGED = text(
     f"{_ADD} SELECT webhook.id, '{ENTRY_CHANGED}', jsonb_build_object('entry', {_ENTRY}) {_RECIPIENTS} "
     f"WHERE '{ENTRY_CHANGED}' = ANY(webhook.event_types) AND {_SEES} AND {_SAW} {_NEW}"
-)
-_WITHDRAWN = _statement(
+).bindparams(*_WHAT)
+_WITHDRAWN = text(
     f"{_ADD} SELECT webhook.id, '{ENTRY_WITHDRAWN}', jsonb_build_object('entry', {_ENTRY}) {_RECIPIENTS} "
     f"WHERE '{ENTRY_WITHDRAWN}' = ANY(webhook.event_types) AND {_IS_TOLD} AND {_SAW} "
     f"AND (:deleted OR NOT {_IN_AUDIENCE}) {_NEW}"
-).bindparams(bindparam("deleted", type_=Boolean))
+).bindparams(*_WHAT, bindparam("deleted", type_=Boolean))
 
 #: The versions that a webhook's tenant has asked about and may know.
 _ASKED = (
@@ -342,13 +338,13 @@ _ASKED = (
     "WHERE question.tenant_id = webhook.tenant_id AND older.entry_id = entry.id AND older.version < version.version "
     "AND NOT older.awaits_sign_off) AS asked "
 )
-_STALE = _statement(
+_STALE = text(
     f"{_ADD} SELECT webhook.id, '{ADVICE_STALE}', "
     f"jsonb_build_object('entry', {_ENTRY}, 'versions', asked.versions) {_RECIPIENTS} {_ASKED} "
     f"WHERE '{ADVICE_STALE}' = ANY(webhook.event_types) AND asked.versions IS NOT NULL "
     f"AND {_SEES} AND NOT {_SAW} {_NEW} "
     "AND version.version = coalesce(entry.released_version, entry.latest_version)"
-)
+).bindparams(*_WHAT)
 
 _ENDED = text(
     f"{_ADD} SELECT webhook.id, 'advice.' || advice.status, "

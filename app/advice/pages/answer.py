@@ -280,14 +280,7 @@ def _comparison(advice: Answer, schema: Mapping[str, Any], first: str, second: s
     return Comparison(tuple(facts), tuple(maskings[:ROWS]), chart, max(len(maskings) - ROWS, 0))
 
 
-def compared_chart(
-    advice: Answer,
-    schema: Mapping[str, Any],
-    first: str,
-    second: str,
-    *,
-    id: str = "compared",  # noqa: A002 - the name that HTML has for it
-) -> Bars:
+def compared_chart(advice: Answer, schema: Mapping[str, Any], first: str, second: str) -> Bars:
     """Two configurations side by side: the costs of their maskings by attribute, the largest difference first.
 
     Args:
@@ -303,7 +296,7 @@ def compared_chart(
     alike = [group for group in pairs if group.bars[0].name == group.bars[1].name]
     drawn, rest = differing[:MOST_ATTRIBUTES], [*differing[MOST_ATTRIBUTES:], *alike]
     return Bars(
-        id,
+        "compared",
         f"{shown(first)} (A) and {shown(second)} (B), side by side",
         axis_of(advice),
         drawn,

@@ -141,20 +141,22 @@ def _by_field(faults: Sequence[Fault]) -> Mapping[str, str]:
 def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
     """The members of the question in a form, in the contract's names, unchecked."""
     chosen = form.texts("attributes") or _lines(form.text("named"))
-    members: dict[str, Any] = {"measure": form.text("measure")}
     has_boxes = any(form.has(f"step-{name}") for name in names)
-    if (chosen or has_boxes) and frozenset(chosen) != frozenset(names):  # the contract refuses an empty selection
-        members["attributes"] = chosen
+    # The contract refuses an empty selection.
+    is_selection = (chosen or has_boxes) and frozenset(chosen) != frozenset(names)
     weights = {name: weight for name in chosen or names if (weight := _weight(form, name)) != 1}
     for line in _lines(form.text("weighted")):  # such as age=2; the name may contain =
         name, _, weight = line.rpartition("=")
         weights[name.strip() or line] = number(weight.strip()) if name else ""
-    members["weights"] = weights or None
     required = {name: number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
-    members["require"] = {name: number for name, number in required.items() if number is not None} or None
-    members["kinds"] = ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"]
-    members["bias_correction"] = {"true": True, "false": False}.get(form.text("bias_correction"))
-    return members
+    return {
+        "measure": form.text("measure"),
+        **({"attributes": chosen} if is_selection else {}),
+        "weights": weights or None,
+        "require": {name: limit for name, limit in required.items() if limit is not None} or None,
+        "kinds": ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"],
+        "bias_correction": {"true": True, "false": False}.get(form.text("bias_correction")),
+    }
 
 
 def _weight(form: Form, name: str) -> object:

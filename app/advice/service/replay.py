@@ -106,7 +106,7 @@ class ReplayService:
         """An answer by the caller's id of the question, or by its own id.
 
         Raises:
-            NotFoundError: there is no such advice.
+            NotFoundError: there is no such advice, or its version has just been deleted.
             InvalidDocumentError: it has no answer.
         """
         question = await self._questions.find(advice_id)
@@ -115,9 +115,6 @@ class ReplayService:
             raise NotFoundError(f"There is no advice {advice_id}.")
         if advice.status is not Status.SUCCEEDED:
             raise InvalidDocumentError(f"The advice {advice_id} is {advice.status.value}, so there is no answer.")
-        return await self._load(advice)
-
-    async def _load(self, advice: Advice) -> Replay:
         frame = await self._contents.hold(advice.version_id)
         schema = await self._contents.schema(advice.version_id)
         head = await self._entries.find(DEVELOPER, advice.entry_id, advice.version)

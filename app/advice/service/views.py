@@ -1,12 +1,15 @@
 """The parts of an answer that a caller may read. Others get only the fields named here."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 from app.advice.model import Advice, AdviceQuestion, ReferenceKind, View
 from app.advice.service.questions import FAULTS_FOUND, scored_names
-from app.entries.model.documents import decompress
+from app.entries.model.documents import changed, decompress
 from app.entries.model.entries import AttributeOutline, Head
 from app.platform.callers import Caller
 from app.platform.errors import Fault, InvalidDocumentError, pointer
@@ -52,26 +55,41 @@ def coarse_declared(result: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Score:
+    kept: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Attribute:
+    """The coarse data on an attribute: for each masking a word for the share that it keeps, if there are shares."""
+
+    name: str
+    maskings: Mapping[str, _Score]
+
+
+@dataclass(frozen=True, slots=True)
+class _Attributes:
+    attributes: Sequence[_Attribute]
+
+
 def coarse(result: Mapping[str, Any]) -> dict[str, Any]:
     """The coarse form of a full answer; without shares for a single attribute and for most measures."""
-    attributes = [
-        {"name": one["name"], "maskings": {name: {"kept": score["kept"]} for name, score in one["maskings"].items()}}
-        for one in result["attributes"]
-    ]
-    words = [score["kept"] for attribute in attributes for score in attribute["maskings"].values()]
+    attributes = msgspec.convert(result, _Attributes).attributes
+    words = [score.kept for attribute in attributes for score in attribute.maskings.values()]
     with_shares = len(attributes) > 1 and None not in words
-    order = result["coarse"]
-    names = ("configuration", "rank", "utility_share", "deviation_share")
-    return {
+    order, names = result["coarse"], ("configuration", "rank", "utility_share", "deviation_share")
+    shown = {
         **{name: result[name] for name in ("considered", "unit", "better")},
         "ranking_basis": "estimated",  # its deviations are rounded
-        **{name: order[name] for name in _ORDER},
-        "ranking": [
-            {name: row[name] if with_shares or not name.endswith("_share") else None for name in names}
-            for row in order["ranking"]
-        ],
-        "attributes": attributes if with_shares else [],
+        **{name: order[name] for name in (*_ORDER, "ranking")},
+        "attributes": list(map(asdict, attributes)) if with_shares else [],
     }
+
+    def coarse_row(row: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: row[name] if with_shares or not name.endswith("_share") else None for name in names}
+
+    return changed(shown, ("ranking", "*"), coarse_row)  # type: ignore[no-any-return]
 
 
 def refuse_beyond_coarse(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aegis_advisor import MODEL_VERSION
-from app.advice.model import Advice, AdviceQuestion, PackedReference
+from app.advice.model import Advice, AdviceQuestion, PackedReference, Status
 from app.advice.service.advice_input import AdviceInput, RecentInputs
 from app.advice.service.computation import ReferenceInput
 from app.advice.service.questions import advice_cost, lane_of, needs_pairs, reference_cost, selected_places
@@ -159,9 +159,9 @@ class AdviceWork:
         else:
             _refuse_lane(lane, given.question, given.outline, given.places, given.configurations)
         if given is None:
-            await self._advice.wait(advice_id)
+            await self._advice.mark(advice_id, Status.QUEUED)
             return None
-        await self._advice.start(advice_id)
+        await self._advice.mark(advice_id, Status.RUNNING)
         return given
 
     async def _load(self, tenant: str, lane: Lane, advice: Advice) -> AdviceInput | None:

@@ -117,18 +117,14 @@ class AdviceStore(Store):
         """Wake the callers that wait for advice on a deleted entry, at the commit."""
         await self._session.execute(_ANNOUNCE_WAITING, {"channel": CHANNEL, "wanted": uuid.UUID(entry_id)})
 
-    async def wait(self, advice_id: str) -> None:
-        """Mark an advice as queued again, unless it is answered."""
-        await self._change(advice_id, _UNANSWERED, status=Status.QUEUED.value)
+    async def mark(self, advice_id: str, status: Status) -> None:
+        """Mark an advice as running, or as queued again, unless it is answered."""
+        await self._change(advice_id, _UNANSWERED, status=status.value)
 
     async def answer_by(self, advice_id: str, model_version: str) -> bool:
         """Assign the advice to another model version; False if that already has the same question."""
         values = {"wanted": uuid.UUID(advice_id), "model": model_version}
         return (await self._session.execute(_ANSWER_BY, values)).first() is not None
-
-    async def start(self, advice_id: str) -> None:
-        """Mark an advice as running, unless it is answered."""
-        await self._change(advice_id, _UNANSWERED, status=Status.RUNNING.value)
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> bool:
         """Store the answer and announce it at the commit; False if there is one already."""

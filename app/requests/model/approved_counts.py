@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +40,17 @@ _UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
+class _Difference:
+    """A differing cell of the masked table."""
+
+    rule: str
+    attributes: list[str]
+    maskings: list[str]
+    values: list[str]
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PublishedNames:
     """The names of a configuration.
 
@@ -58,21 +70,25 @@ class PublishedNames:
         chosen = configuration.maskings
         shared = [attribute for attribute in entry.attributes if chosen.get(attribute.name, DROP) != DROP]
         maskings = {attribute.name: chosen[attribute.name] for attribute in shared}
-        values = {attribute.name: _parts(_domain(attribute, chosen[attribute.name])) for attribute in shared}
+        domains = (
+            attribute.domain if chosen[attribute.name] == IDENTITY else attribute.masking(chosen[attribute.name]).domain
+            for attribute in shared
+        )
+        values = dict(zip(maskings, map(_parts, domains), strict=True))
         return cls(_parts(entry.label.domain), maskings, values)
 
     def faults(self, differences: Iterable[Mapping[str, Any]]) -> Iterator[Fault]:
         """A fault for every unpublished name, with its place and without the name."""
         for place, each in enumerate(differences):
-            for member, detail in self._faults(each):
+            for member, detail in self._faults(msgspec.convert(each, _Difference)):
                 yield Fault(f"/differences/{place}/{member}", detail)
 
-    def _faults(self, difference: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        names, values, label = difference["attributes"], difference["values"], difference.get("label")
-        is_unknown = difference["rule"] == _UNKNOWN
+    def _faults(self, difference: _Difference) -> Iterator[tuple[str, str]]:
+        names, values, label = difference.attributes, difference.values, difference.label
+        is_unknown = difference.rule == _UNKNOWN
         if any(name not in self.maskings for name in names):
             yield "attributes", "The delivered configuration has no such attribute."
-        elif [self.maskings[name] for name in names] != difference["maskings"]:
+        elif [self.maskings[name] for name in names] != difference.maskings:
             yield "maskings", "These are not the maskings of the delivered configuration, one for each attribute."
         elif not self._has(names, values) or (values and is_unknown):
             yield "values", "The entry has no such masked values; say only how many texts are unknown."
@@ -84,10 +100,6 @@ class PublishedNames:
             return True
         known = (_is_made_of(value, self.values[name]) for name, value in zip(names, values, strict=False))
         return len(names) == len(values) and all(known)
-
-
-def _domain(attribute: AttributeContent, masking: str) -> Sequence[str]:
-    return attribute.domain if masking == IDENTITY else attribute.masking(masking).domain
 
 
 def _parts(texts: Iterable[str]) -> frozenset[str]:
@@ -232,14 +244,14 @@ def _pairs(
     for pair in given:
         by_attributes.setdefault(tuple(sorted(pair.attributes)), []).append(pair)
     for both in combinations([place for place, masking in enumerate(chosen) if masking != DROP], 2):
-        tables = sorted(by_attributes.get(both, ()), key=lambda pair: not _is_own(pair, chosen))
+        # The configuration's own table comes first.
+        tables = sorted(
+            by_attributes.get(both, ()),
+            key=lambda pair: [chosen[place] for place in pair.attributes] != list(pair.maskings),
+        )
         folded = (_folded(evidence, pair, chosen) for pair in tables)
         if (known := next((pair for pair in folded if pair is not None), None)) is not None:
             yield known
-
-
-def _is_own(pair: PairCounts, chosen: Sequence[str]) -> bool:
-    return all(chosen[place] == masking for place, masking in zip(pair.attributes, pair.maskings, strict=True))
 
 
 def _folded(evidence: Sequence[AttributeEvidence], pair: PairCounts, chosen: Sequence[str]) -> ApprovedPair | None:

@@ -247,9 +247,15 @@ def sides_able_to(action: Action) -> frozenset[Side]:
     return frozenset[Side]().union(*(able for (_, named), (_, able) in TRANSITIONS.items() if named is action))
 
 
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    configuration: str
+
+
 def cost_of(configuration: str, ranking: list[Mapping[str, Any]]) -> Cost | None:
     """The cost of a configuration in a ranking; None if the ranking lacks it."""
-    return next((cost_in(row) for row in ranking if row["configuration"] == configuration), None)
+    rows = (row for row in ranking if msgspec.convert(row, _Ranked).configuration == configuration)
+    return next(map(cost_in, rows), None)
 
 
 def cost_in(row: Mapping[str, Any]) -> Cost:

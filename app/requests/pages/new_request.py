@@ -31,7 +31,7 @@ from app.platform.members import model_of
 from app.requests.model.data_requests import NewDataRequest
 
 #: The members of a request that its form has besides the question and the terms.
-SAID = ("purpose", "contact")
+SAID = [name for name in wire.NewDataRequest.model_fields if name not in {*wire.Question.model_fields, "terms"}]
 
 
 def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
@@ -45,18 +45,14 @@ def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
     try:
         return wire.NewDataRequest.model_validate(members)
     except ValidationError as error:
-        raise _in_words(in_forms_words(error)) from None
-
-
-def _in_words(error: InvalidDocumentError) -> InvalidDocumentError:
-    """The same error, with the remedy for empty fields."""
-    words = {
+        faults = in_forms_words(error).faults
+    remedies = {
         "/terms": "Accept the terms; otherwise nothing is requested.",
         "/purpose": f"State the purpose of the data in at most {LONGEST_PURPOSE:,} characters.",
         "/contact": "Give a contact for the provider's questions, such as a mail address.",
     }
-    faults = tuple(Fault(one.pointer, words.get(one.pointer, one.detail)) for one in error.faults)
-    return InvalidDocumentError("The form is incomplete.", faults)
+    worded = tuple(Fault(one.pointer, remedies.get(one.pointer, one.detail)) for one in faults)
+    raise InvalidDocumentError("The form is incomplete.", worded)
 
 
 def new_request_commands(viewer: Viewer, head: Head, asked: Form, names: Sequence[str]) -> Commands:

@@ -4,6 +4,8 @@ import hashlib
 import json
 from dataclasses import asdict
 
+import msgspec
+
 from app.advice.model import AdviceQuestion
 from app.platform.errors import InvalidDocumentError
 from app.settings import Settings
@@ -47,11 +49,11 @@ def test_a_question_without_a_policy_is_the_one_that_it_was_before_there_were_an
     stored = asdict(question)
     del stored["policy"], stored["kinds"]
     assert question.digest() == hashlib.sha256(json.dumps(stored, sort_keys=True).encode()).digest()
-    assert AdviceQuestion.from_json(stored) == question
+    assert msgspec.convert(stored, AdviceQuestion) == question
 
 
 def test_a_policy_makes_it_another_question():
     policies = [NOTHING_REQUIRED, RequiredPrivacy({"k": 5}), RequiredPrivacy({}, {"t": 1})]
     assert len({AdviceQuestion("g3", policy=policy).digest() for policy in policies}) == 3
     under = AdviceQuestion("g3", policy=RequiredPrivacy({"k": 5.0}, {"t": 0.5}))
-    assert AdviceQuestion.from_json(json.loads(json.dumps(asdict(under)))) == under
+    assert msgspec.convert(json.loads(json.dumps(asdict(under))), AdviceQuestion) == under

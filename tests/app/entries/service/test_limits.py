@@ -88,7 +88,7 @@ async def test_an_answer_stays_whatever_a_late_job_says(api, worker, database):
     advice_id = (await ask(api, head["id"])).json()["id"]
     await worker.run()
     async with database.transaction() as session:
-        await AdviceStore(session).start(advice_id)
+        await AdviceStore(session).mark(advice_id, Status.RUNNING)
         await AdviceStore(session).fail(advice_id, Problem("internal", "late"))
     answer = (await api.get(f"/v1/advice/{advice_id}")).json()
     assert (answer["status"], answer["configuration"]) == (Status.SUCCEEDED, "c01")
