@@ -199,10 +199,14 @@ def _ordered(
     return CoarseOrder(order[:limit], first + 1, order[level[order] == level[order[0]]], near)
 
 
-def in_contract(order: CoarseOrder, ids: Sequence[str], shares: NDArray[np.float64] | None) -> dict[str, Any]:
-    """The members of an answer with the order, in the contract's names. `shares`: (rows,), if any."""
+def in_contract(
+    order: CoarseOrder, ids: Sequence[str], shares: NDArray[np.float64] | None, kinds: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """The members of an answer with the order, in the contract's names. `shares` and `kinds`: (rows,), if any."""
     kept = [None] * order.order.size if shares is None else shares.tolist()
-    rows = zip(order.order.tolist(), order.ranks.tolist(), kept, strict=True)
+    named = [{"configuration": ids[place]} for place in order.order.tolist()]
+    if kinds is not None:
+        named = [row | {"kind": kind} for row, kind in zip(named, kinds, strict=True)]
     return {
         "configuration": ids[order.tied[0]],
         "tied": [ids[place] for place in order.tied[:MOST_LISTED]],
@@ -210,12 +214,12 @@ def in_contract(order: CoarseOrder, ids: Sequence[str], shares: NDArray[np.float
         "indistinguishable_count": None if order.within is None else order.within.size,
         "ranking": [
             {
-                "configuration": ids[place],
+                **row,
                 "rank": rank,
                 "utility_share": share,
                 "deviation_share": None if share is None else round(1 - share, 2),
             }
-            for place, rank, share in rows
+            for row, rank, share in zip(named, order.ranks.tolist(), kept, strict=True)
         ],
     }
 

@@ -36,6 +36,7 @@ from app.advice.service.coarse import (
     GRID,
     MEASURE,
     AttributeShares,
+    CoarseOrder,
     Grid,
     attribute_shares,
     configuration_shares,
@@ -348,32 +349,11 @@ def _in_contract(
 ) -> dict[str, Any]:
     """The members of an answer with the order."""
     ids = [declared.table.ids[place] for place in declared.rows.tolist()]
-    kept = _kept(declared)
-    return {
-        "configuration": ids[tied[0]],
-        "tied": [ids[place] for place in tied[:MOST_LISTED].tolist()],
-        "indistinguishable": None,  # utilities on the same held-out records are correlated
-        "indistinguishable_count": None,
-        "ranking": [
-            {
-                "configuration": ids[place],
-                "kind": declared.kind(int(declared.rows[place])),
-                "rank": number,
-                "utility_share": kept[place],
-                "deviation_share": round(1 - kept[place], 2),
-            }
-            for place, number in zip(order.tolist(), rank.tolist(), strict=True)
-        ],
-    }
-
-
-def _kept(declared: Declared) -> list[float]:
-    """The share that each configuration keeps, to two digits; 1 where there is no utility to lose."""
-    worth = declared.worth
-    if not worth.any():
-        return [1.0] * int(declared.rows.size)
-    kept: list[float] = np.round(declared.shares @ worth / worth.sum(), 2).tolist()
-    return kept
+    kinds = [declared.kind(place) for place in declared.rows[order].tolist()]
+    worth = declared.worth  # all is kept where there is nothing to lose
+    kept = np.round(declared.shares @ worth / worth.sum(), 2) if worth.any() else np.ones(declared.rows.size)
+    # Utilities on the same held-out records are correlated, so what is indistinguishable from the best is not known.
+    return in_contract(CoarseOrder(order, rank, tied, None), ids, kept[order], kinds)
 
 
 def _assessment(declared: Declared, best: int) -> dict[str, Any]:
