@@ -33,7 +33,6 @@ from app.webhooks.model import (
     EVENT_TYPES,
     PING,
     REQUEST_CHANGED,
-    Delivery,
     Webhook,
 )
 
@@ -153,7 +152,8 @@ async def test_webhook(webhook_id: str, caller: AdministratorDependency, once: O
     """Sends the event `ping`, whatever events the webhook subscribes to."""
 
     async def test(factory: Factory, _: None) -> Response:
-        return JsonResponse(_delivery(await factory.webhooks().test(caller, webhook_id)), 202)
+        delivery = await factory.webhooks().test(caller, webhook_id)
+        return JsonResponse(answer_of(wire.WebhookDelivery, delivery, event=delivery.type), 202)
 
     return await once.answer(b"", nothing, test)
 
@@ -171,7 +171,8 @@ async def list_deliveries(
 ) -> Response:
     """Lists the last deliveries, sent or pending, without their data."""
     deliveries = await factory.webhooks().deliveries(caller, webhook_id, limit)
-    return JsonResponse(wire.WebhookDeliveryList(items=list(map(_delivery, deliveries))))
+    items = [answer_of(wire.WebhookDelivery, one, event=one.type) for one in deliveries]
+    return JsonResponse(wire.WebhookDeliveryList(items=items))
 
 
 def _answer(webhook: Webhook) -> wire.Webhook:
@@ -180,10 +181,6 @@ def _answer(webhook: Webhook) -> wire.Webhook:
 
 def _with_secret(webhook: Webhook, secret: str) -> wire.NewWebhook:
     return wire.NewWebhook(**dict(_answer(webhook)), secret=secret)
-
-
-def _delivery(delivery: Delivery) -> wire.WebhookDelivery:
-    return answer_of(wire.WebhookDelivery, delivery, event=delivery.type)
 
 
 _MODELS: Final[Mapping[str, type[BaseModel]]] = {

@@ -3,7 +3,6 @@
 import base64
 import hmac
 import json
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -24,9 +23,6 @@ PATIENCE: Final = timedelta(days=7)
 
 KEPT: Final = timedelta(days=30)
 """How long deliveries are stored."""
-
-_MARK: Final = "whsec_"
-_SECRET_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +119,6 @@ class Outcome:
     def is_success(self) -> bool:
         """Whether the receiver has accepted the event."""
         return self.status is not None and 200 <= self.status < 300  # noqa: PLR2004 -- the statuses of success
-
-
-def draw_secret() -> bytes:
-    """A new secret of 256 random bits."""
-    return secrets.token_bytes(_SECRET_BYTES)
-
-
-def secret_text(secret: bytes) -> str:
-    """A secret in the form for its holder."""
-    return _MARK + base64.b64encode(secret).decode()
 
 
 def signed_headers(message_id: str, moment: datetime, body: bytes, keys: Sequence[bytes]) -> dict[str, str]:

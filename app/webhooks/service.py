@@ -1,6 +1,8 @@
 """Webhooks, administered by tenants' administrators and by operators, and the outcome of deliveries."""
 
+import base64
 import random
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -23,10 +25,10 @@ from app.webhooks.model import (
     DueDelivery,
     Outcome,
     Webhook,
-    draw_secret,
-    secret_text,
 )
 from app.webhooks.store import DeliveryStore, EventStore, WebhookStore
+
+_SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +65,11 @@ class WebhookService:
             raise InvalidDocumentError("A webhook cannot subscribe to this.", unknown)
         if await self._webhooks.count(owner) >= MOST_WEBHOOKS:
             raise InvalidDocumentError(f"A tenant has at most {MOST_WEBHOOKS} webhooks. Delete one first.")
-        secret = draw_secret()
+        secret = secrets.token_bytes(_SECRET_BYTES)
         asked = [name for name in EVENT_TYPES if name in event_types]
         webhook_id = await self._webhooks.add(owner, url, asked, secret, caller.subject)
         await self._record(caller, AuditAction.CREATE_WEBHOOK, webhook_id)
-        return secret_text(secret), await self.find(caller, webhook_id)
+        return _shown(secret), await self.find(caller, webhook_id)
 
     async def of_tenant(self, caller: Caller, tenant: str | None) -> list[Webhook]:
         """The webhooks of a tenant, the caller's own if None."""
@@ -93,10 +95,10 @@ class WebhookService:
 
     async def rotate(self, caller: Caller, webhook_id: str, overlap: timedelta) -> tuple[str, Webhook]:
         """Draw a new secret and return it. During the overlap, the old one also signs."""
-        webhook, secret = await self.find(caller, webhook_id), draw_secret()
+        webhook, secret = await self.find(caller, webhook_id), secrets.token_bytes(_SECRET_BYTES)
         await self._webhooks.set_secret(webhook.id, secret, datetime.now(UTC) + overlap)
         await self._record(caller, AuditAction.ROTATE_WEBHOOK, webhook.id)
-        return secret_text(secret), webhook
+        return _shown(secret), webhook
 
     async def delete(self, caller: Caller, webhook_id: str) -> None:
         """Delete a webhook and its deliveries."""
@@ -121,6 +123,11 @@ class WebhookService:
 
     async def _record(self, caller: Caller, action: AuditAction, webhook_id: str) -> None:
         await self._audit.add(AuditRecord(action, target=webhook_id), caller)
+
+
+def _shown(secret: bytes) -> str:
+    """A secret in the form of Standard Webhooks, for its holder."""
+    return "whsec_" + base64.b64encode(secret).decode()
 
 
 _log = structlog.get_logger(__name__)

@@ -97,6 +97,10 @@ def question_form(about: About, names: Sequence[str], asked: Form, faults: Seque
     chosen = frozenset(asked.texts("attributes") or names)
     few = len(names) <= SLIDERS
     words_of = {name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()}
+    by_field: dict[str, str] = {}
+    for fault in faults:
+        field, _, rest = fault.pointer.strip("/").partition("/")
+        by_field.setdefault(f"require-{rest}" if field == "require" and rest else field, fault.detail)
     # Those with any promise, the most frequently required first.
     vouched = {criterion.name for criterion in about.vouched}
     criteria = dict.fromkeys((*_FIRST, *wire.PRIVACY_CRITERIA))
@@ -116,7 +120,7 @@ def question_form(about: About, names: Sequence[str], asked: Form, faults: Seque
         has_generated=about.generated > 0,
         wants_generated="generated" in asked.texts("kinds"),
         bias_correction=asked.text("bias_correction"),
-        faults=_by_field(faults),
+        faults=by_field,
     )
 
 
@@ -127,15 +131,6 @@ def _slider(asked: Form, name: str, *, is_chosen: bool) -> Slider:
     if isinstance(weight, float) and weight in STEPS:
         return Slider(name, is_chosen, STEPS.index(weight), "")
     return Slider(name, is_chosen, _USUAL, asked.text(f"weight-{name}"))
-
-
-def _by_field(faults: Sequence[Fault]) -> Mapping[str, str]:
-    """The first fault of each field, where each required criterion is a field."""
-    by_field: dict[str, str] = {}
-    for fault in faults:
-        field, _, rest = fault.pointer.strip("/").partition("/")
-        by_field.setdefault(f"require-{rest}" if field == "require" and rest else field, fault.detail)
-    return by_field
 
 
 def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 import msgspec
 
 from app.advice.model import AdviceQuestion, View
-from app.platform.callers import Caller, Role
+from app.platform.callers import Caller
 from app.platform.errors import ActionNotPossibleError, Fault, RoleNotAllowedError
 from app.platform.queue.model import Problem
 from app.tenants.model import RequiredPrivacy
@@ -176,11 +176,6 @@ class DataRequest(NewDataRequest):
     def view(self) -> View:
         """The consumer's view of the advice."""
         return View.COARSE if self.is_coarse else View.FULL
-
-    @property
-    def as_consumer(self) -> Caller:
-        """A caller with the consumer's least rights, since all keys of the tenant may read a request."""
-        return Caller(self.consumer, frozenset({Role.CONSUMER}))
 
     @property
     def required(self) -> RequiredPrivacy:

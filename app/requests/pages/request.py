@@ -79,11 +79,6 @@ class RequestView:
     typed: Form = field(default_factory=lambda: Form({}))
 
     @property
-    def polled(self) -> int | None:
-        """Seconds until the next poll; None if nobody waits for anything."""
-        return POLLED.get(self.request.state)
-
-    @property
     def is_consumer(self) -> bool:
         """Whether the viewer can read the advice, and erase the contact."""
         return Side.CONSUMER in self.sides

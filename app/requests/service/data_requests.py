@@ -114,8 +114,10 @@ class DataRequestWork(EntryFollower):
         # Decoding a long ranking takes a while.
         result = None if advice is None else await to_thread.run_sync(shown, advice, first.view)
         for request in requests:
-            head = await self._entries.find(request.as_consumer, request.entry_id, request.version)
-            if head is None or not head.is_visible_to(request.as_consumer):
+            # With the least rights, since all keys of the tenant may read a request.
+            consumer = Caller(request.consumer, frozenset({Role.CONSUMER}))
+            head = await self._entries.find(consumer, request.entry_id, request.version)
+            if head is None or not head.is_visible_to(consumer):
                 await self._change(request, Action.FAIL, problem=_NOT_SEEN)
             elif result is None:
                 problem = None if advice is None else advice.problem
