@@ -27,7 +27,7 @@ LEFT = {
     "app/advice/store/advice.py": (3, "SQL over questions and outlines that are stored as JSON"),
     "app/entries/pages/catalogue.py": (3, "fields of a form"),
     "app/requests/pages/data_requests.py": (3, "claims of a receipt, and fields of a form"),
-    "app/requests/pages/request.py": (7, _OPEN),
+    "app/requests/pages/request.py": (5, _OPEN),
     "app/requests/pages/new_request.py": (7, "members that a form gives, not yet checked"),
     "app/requests/service/data_requests.py": (5, _ROWS),
     "app/requests/store.py": (1, "columns of a row"),
