@@ -18,7 +18,8 @@ from app.entries.api.uploads import parse_entry, published_entry, read_publicati
 from app.entries.model.documents import compress, parts_of
 from app.entries.model.entries import Head, Publication
 from app.entries.service.admission import Admission, SmallCounts, SmallCountsGate
-from app.entries.service.publications import digest, packed_tables, sum_faults
+from app.entries.service.checks import sum_faults
+from app.entries.service.publications import digest, packed_tables
 from app.factory import Factory
 from app.platform.callers import DEVELOPER
 from app.platform.database.session import Database

@@ -7,14 +7,14 @@ from pydantic_core import to_jsonable_python
 
 from aegis_sdk import wire
 from app.entries.model.documents import (
+    GENERATED_COUNTS,
+    SMALL_GROUPS,
     changed,
     decompress,
     with_counts,
-    with_measured_shares,
-    with_transfer_shares,
+    with_shares,
+    without,
     without_counts,
-    without_generated_counts,
-    without_small_groups,
 )
 from app.entries.model.entries import Audience, CountTable, Head, HeadPage, StoredVerdict, Visibility
 from app.platform.members import answer_of
@@ -79,9 +79,9 @@ def entry_document(
         configurations
     )
     if not tables:
-        document = without_generated_counts(document)
+        document = without(document, GENERATED_COUNTS)
     if not in_full:
-        document = with_transfer_shares(with_measured_shares(without_small_groups(document)))
+        document = with_shares(without(document, SMALL_GROUPS))
     return document
 
 

@@ -17,10 +17,10 @@ from aegis_sdk import wire
 from aegis_sdk.wire import NotJsonError, read_json, refuse_too_many
 from app.entries.api.mapping import visibility_of
 from app.entries.model.documents import entry_in
-from app.entries.model.entries import Content, Publication, StoredVerdict
+from app.entries.model.entries import Publication
 from app.entries.model.published import ConfigurationColumns, DisclosureControl, Figures, Path, PublishedEntry
 from app.entries.service.checks import NO_POLICY, Policy
-from app.entries.service.publications import VerdictInput, compute_verdict, publication_of
+from app.entries.service.publications import publication_of
 from app.platform.errors import InvalidDocumentError
 from app.platform.http.bodies import invalid_document
 from app.platform.http.refusals import MalformedRequestError
@@ -82,22 +82,6 @@ async def read_publication_in(
     except TimeoutError:
         detail = f"Checking this entry takes more than {DEADLINE:g} s. Publish fewer maskings or smaller domains."
         raise InvalidDocumentError(detail, code="too_heavy") from None
-
-
-async def judge_in(
-    children: Mapping[Lane, ChildProcess], tenant: str, content: Content, size: int
-) -> StoredVerdict | None:
-    """The verdict on an entry before publication; None if it takes longer than people wait.
-
-    It runs in the heavy lane, where a process is not killed for being a second late. The authoritative verdict comes
-    later from a worker, with more time. `size` is that of the entry's document, in bytes.
-
-    Raises:
-        InterruptedWorkError: the process died.
-        OverloadedError: too many entries are waiting.
-    """
-    given = VerdictInput.of(content), JUDGING_SECONDS
-    return await run_patiently(children, tenant, compute_verdict, *given, size=size)
 
 
 async def run_patiently(
@@ -209,14 +193,14 @@ def _shape(marks: bytes) -> tuple[int, ...] | None:
 
 def _read_object(members: msgspec.Struct, depth: int) -> dict[str, object]:
     """Parse an object whose members are nested `depth` levels deep in the body."""
-    given = ((name, getattr(members, name)) for name in members.__struct_fields__)
-    return {name: _read_member(name, value, depth) for name, value in given if value is not msgspec.UNSET}
-
-
-def _read_member(name: str, value: msgspec.Raw | list[msgspec.Struct], depth: int) -> object:
-    if isinstance(value, list):
-        return [_read_object(item, depth + 2) for item in value]
-    return _read_counts(value, depth) if name in _COUNTS else _read_value(value, depth)
+    values: dict[str, object] = {}
+    for name in members.__struct_fields__:
+        value = getattr(members, name)
+        if isinstance(value, list):
+            values[name] = [_read_object(item, depth + 2) for item in value]
+        elif value is not msgspec.UNSET:
+            values[name] = _read_counts(value, depth) if name in _COUNTS else _read_value(value, depth)
+    return values
 
 
 def _read_value(raw: msgspec.Raw, depth: int) -> object:

@@ -76,7 +76,7 @@ _TELLING: Final = (
 )
 """Members that disclose counts, besides the counts themselves."""
 
-_SMALL_GROUPS: Final = (
+SMALL_GROUPS: Final = (
     ("attributes", "*", "maskings", "*", "records"),
     ("configurations", "*", "suppressed"),
     ("configurations", "*", "suppressed_cells"),
@@ -84,6 +84,12 @@ _SMALL_GROUPS: Final = (
     ("configurations", "*", "weights", "attributes"),
 )
 """Members that can be, alone or as a difference, the number of a few people."""
+
+GENERATED_COUNTS: Final = (("configurations", "*", "histogram"),)
+"""The label histograms of generated configurations."""
+
+TRANSFERS: Final = (("holdout", "unmasked"), ("configurations", "*", "transfer"))
+"""Transfer utilities, of which others read only shares."""
 
 _COUNTED: Final = True
 """Stands for the counts of a pair in a stored schema. Old schemas lack it, but all of their pairs have counts."""
@@ -107,7 +113,8 @@ def changed(value: Any, path: Sequence[str], change: Callable[[Any], Any]) -> An
     return value | {name: new}
 
 
-def _without(document: Document, paths: Sequence[Sequence[str]]) -> Document:
+def without(document: Document, paths: Sequence[Sequence[str]]) -> Document:
+    """A document without the members at some paths."""
     for path in paths:
         document = changed(document, path, lambda _: _GONE)
     return document
@@ -135,22 +142,7 @@ def without_counts(document: Document) -> Document:
         return [pair for pair in pairs if is_counted(msgspec.convert(pair, PairContent))]
 
     schema = changed(document, ("pairs",), counted)
-    return _without(schema, (*_COUNTS, *_TELLING))
-
-
-def without_small_groups(document: Document) -> Document:
-    """A document without counts, and without numbers of records in maskings and of suppressed records."""
-    return _without(document, _SMALL_GROUPS)
-
-
-def without_generated_counts(document: Document) -> Document:
-    """A document without the label histograms of generated configurations."""
-    return _without(document, [("configurations", "*", "histogram")])
-
-
-def without_transfers(document: Document) -> Document:
-    """A document without transfer utilities, of which others read only shares."""
-    return _without(document, [("holdout", "unmasked"), ("configurations", "*", "transfer")])
+    return without(schema, (*_COUNTS, *_TELLING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,15 +154,7 @@ class _Measured:
     raw_auc: float
 
 
-def with_measured_shares(document: Document) -> Document:
-    """The document with a share to two digits in place of the AUC of each configuration.
-
-    The share of the unmasked table's distance from chance, between 0 and 1; null if that distance is 0.
-    """
-    return changed(document, ("configurations", "*", "measured"), _share)  # type: ignore[no-any-return]
-
-
-def _share(measured: Document | None) -> Document | None:
+def _measured_share(measured: Document | None) -> Document | None:
     if measured is None:
         return None
     known = msgspec.convert(measured, _Measured)
@@ -184,23 +168,21 @@ class _HeldOut:
     holdout: HoldoutContent | None = None
 
 
-def with_transfer_shares(document: Document) -> Document:
-    """The document with shares to two digits in place of all transfer utilities.
+def with_shares(document: Document) -> Document:
+    """The document with shares to two digits in place of measured AUCs and transfer utilities.
 
-    Shares are relative to the best of any configuration or of the unmasked records, by the same measure.
+    Those of AUCs are relative to the unmasked table's distance from chance, between 0 and 1; null if that is 0. Those
+    of utilities are relative to the best of any configuration or of the unmasked records, by the same measure.
     """
+    document = changed(document, ("configurations", "*", "measured"), _measured_share)
     holdout = msgspec.convert(document, _HeldOut).holdout
     if holdout is None:
         return document
     listed = msgspec.convert(document, ConfigurationsContent).configurations or ()
     unmasked, *shares = _in_shares([holdout.unmasked, *(one.transfer for one in listed)], holdout)
-    shown = changed(document, ("holdout", "unmasked"), lambda _: unmasked)
-    own = iter(shares)
-    return changed(shown, ("configurations", "*"), lambda one: _shown(one, next(own)))  # type: ignore[no-any-return]
-
-
-def _shown(configuration: Document, shares: Document | None) -> Document:
-    return configuration if shares is None else configuration | {"transfer": shares}
+    document = changed(document, ("holdout", "unmasked"), lambda _: unmasked)
+    own = ({} if share is None else {"transfer": share} for share in shares)
+    return changed(document, ("configurations", "*"), lambda one: one | next(own))  # type: ignore[no-any-return]
 
 
 def _in_shares(transfers: Sequence[TransferContent | None], holdout: HoldoutContent) -> list[Document | None]:

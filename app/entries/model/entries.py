@@ -335,7 +335,3 @@ class StoredVerdict:
     passed: bool
     findings: tuple[dict[str, Any], ...]
     few: int | None = None
-
-    def without_places(self) -> "StoredVerdict":
-        """The verdict for callers who may not read the counts: places would help an attacker."""
-        return StoredVerdict(self.passed, ())

@@ -1,7 +1,7 @@
 """The page of the catalogue: entries that the viewer may see, and the form to search them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, Self
 from urllib.parse import urlencode
 
@@ -71,10 +71,6 @@ class SearchForm:
             return cls(typed, {"limit": "Give a number, such as 10 or 0.2"})
         texts: dict[str, Any] = {name: typed[name] or None for name in _PARAMETERS}
         return cls(typed, {}, Search(**texts, required=guarantee))
-
-    def with_fault(self, name: str, detail: str) -> Self:
-        """The form with a fault."""
-        return type(self)(self.fields, {**self.faults, name: detail})
 
     @property
     def page_token(self) -> str:
@@ -163,5 +159,5 @@ async def _found(
             catalogue = services_of(state, session).catalogue()
             found = await catalogue.page(viewer.caller, search, PER_PAGE, form.page_token or None)
     except InvalidDocumentError as error:
-        return form.with_fault("page_token", error.faults[0].detail if error.faults else error.detail), None
+        return replace(form, faults={"page_token": error.faults[0].detail if error.faults else error.detail}), None
     return form, page_answer(found)

@@ -60,29 +60,28 @@ class Place:
 
 def places_in(body: bytes, pointers: Sequence[str]) -> list[Place]:
     """The places of pointers, in order."""
-    source = _Source(body.decode(errors="replace"))
-    return [_place(source, pointer) for pointer in pointers]
-
-
-def _place(source: "_Source", pointer: str) -> Place:
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-    try:
-        path = source.path(steps)
-        return Place(pointer, _names(source, steps, path), source.line(path[-1]), _excerpt(source, steps, path))
-    except (ValueError, IndexError, RecursionError):  # the document is not JSON after all
-        return Place(pointer)
+    source, places = _Source(body.decode(errors="replace")), []
+    for pointer in pointers:
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+        try:
+            path = source.path(steps)
+            line = source.text.count("\n", 0, path[-1]) + 1
+            places.append(Place(pointer, _names(source, steps, path), line, _excerpt(source, steps, path)))
+        except (ValueError, IndexError, RecursionError):  # the document is not JSON after all
+            places.append(Place(pointer))
+    return places
 
 
 class _Source:
     """The text of a document, with the positions of its members."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
         self._known: dict[int, dict[str, int]] = {}
 
     def path(self, steps: Sequence[str]) -> list[int]:
         """The positions of the document, its member and so on, as far as they exist."""
-        path = [self._after_blanks(self._text.startswith("\ufeff"))]
+        path = [self._after_blanks(self.text.startswith("\ufeff"))]
         for step in steps:
             members = self.members(path[-1])
             if step not in members:
@@ -92,7 +91,7 @@ class _Source:
 
     def members(self, start: int) -> Mapping[str, int]:
         """The positions of the members of the object or list at this position; empty for other values."""
-        if self._text[start] not in "{[":
+        if self.text[start] not in "{[":
             return {}
         if start not in self._known:
             self._known[start] = self._scanned(start)
@@ -101,20 +100,16 @@ class _Source:
     def _scanned(self, start: int) -> dict[str, int]:
         members: dict[str, int] = {}
         at = self._after_blanks(start + 1)
-        while self._text[at] not in "}]":
+        while self.text[at] not in "}]":
             name: object = len(members)
-            if self._text[start] == "{":
-                name, at = _DECODER.raw_decode(self._text, at)
+            if self.text[start] == "{":
+                name, at = _DECODER.raw_decode(self.text, at)
                 at = self._after_blanks(self._after_blanks(at) + 1)
             members[str(name)] = at
-            at = self._after_blanks(_DECODER.raw_decode(self._text, at)[1])
-            if self._text[at] == ",":
+            at = self._after_blanks(_DECODER.raw_decode(self.text, at)[1])
+            if self.text[at] == ",":
                 at = self._after_blanks(at + 1)
         return members
-
-    def value(self, start: int) -> Any:  # noqa: ANN401 -- any JSON value
-        """The value at this position."""
-        return _DECODER.raw_decode(self._text, start)[0]
 
     def member(self, start: int, *names: str) -> Any:  # noqa: ANN401 -- any JSON value
         """The nested member, by names, of the object at this position; None if there is none."""
@@ -123,14 +118,10 @@ class _Source:
             if name not in members:
                 return None
             start = members[name]
-        return self.value(start)
-
-    def line(self, at: int) -> int:
-        """The line of a character, from 1."""
-        return self._text.count("\n", 0, at) + 1
+        return _DECODER.raw_decode(self.text, start)[0]
 
     def _after_blanks(self, at: int) -> int:
-        match = _BLANKS.match(self._text, at)
+        match = _BLANKS.match(self.text, at)
         return at if match is None else match.end()
 
 
@@ -173,7 +164,7 @@ def _excerpt(source: _Source, steps: Sequence[str], path: Sequence[int]) -> str:
     known = steps[: len(path) - 1]
     if not _COUNTS.isdisjoint(steps):
         return ""
-    text = _shown(source.value(path[-1]))
+    text = _shown(source.member(path[-1]))
     if known and not known[-1].isdigit():
         text = f"{json.dumps(known[-1], ensure_ascii=False)}: {text}"
     return text if len(text) <= _LONGEST_EXCERPT else text[:_LONGEST_EXCERPT] + _ELIDED

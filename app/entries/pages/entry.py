@@ -4,8 +4,8 @@ Each version is cut into parts once (`entry_index`), and cached.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Self
+from dataclasses import dataclass
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic_core import to_jsonable_python
@@ -16,7 +16,7 @@ from app.entries.api.mapping import visibility_answer, visibility_of
 from app.entries.api.parameters import version_key
 from app.entries.api.routes import SMALL
 from app.entries.model.documents import is_small
-from app.entries.model.entries import Audience, Head, StoredVerdict, VersionMark, Visibility
+from app.entries.model.entries import Audience, Head, StoredVerdict, VersionMark
 from app.entries.pages.entry_index import ABOUT, EntryIndex, entry_index
 from app.entries.pages.entry_views import (
     CRITERIA,
@@ -138,43 +138,14 @@ async def sign_off(entry_id: str, viewer: ViewerDependency, state: StateDependen
     return see(f"/entries/{head.id}?version={head.version}")
 
 
-@dataclass(frozen=True, slots=True)
-class VisibilityForm:
-    """The visibility form.
-
-    Attributes:
-        audience: `private`, `all` or `tenants`.
-        tenants: the names of the tenants, one on each line.
-    """
-
-    audience: str
-    tenants: str = ""
-    faults: Sequence[Fault] = ()
-
-    @classmethod
-    def of(cls, visibility: Visibility) -> Self:
-        """The form for an entry with this visibility."""
-        return cls(visibility.audience.value, "\n".join(visibility.tenants))
-
-    @property
-    def visibility(self) -> object:
-        """The chosen visibility, in the contract's form."""
-        if self.audience != Audience.TENANTS:
-            return self.audience
-        return {"tenants": [line.strip() for line in self.tenants.splitlines() if line.strip()]}
-
-    def refused(self, error: InvalidDocumentError) -> Self:
-        """The form with its faults."""
-        return replace(self, faults=error.faults)
-
-
 @router.get("/visibility")
 async def show_visibility(
     request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency
 ) -> Response:
     """The form for the visibility of an entry."""
     head = await _own_head(state, viewer, entry_id)
-    return _visibility_page(request, viewer, head, VisibilityForm.of(head.visibility))
+    visibility = head.visibility
+    return _visibility_page(request, viewer, head, visibility.audience.value, "\n".join(visibility.tenants))
 
 
 @router.post("/visibility")
@@ -182,12 +153,15 @@ async def set_visibility(
     request: Request, entry_id: str, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
     """Change the visibility of an entry."""
-    asked = VisibilityForm(form.text("audience"), form.text("tenants"))
+    audience, tenants = form.text("audience"), form.text("tenants")
+    asked: object = audience
+    if audience == Audience.TENANTS:
+        asked = {"tenants": [line.strip() for line in tenants.splitlines() if line.strip()]}
     try:
-        wanted = visibility_of(validated_as(wire.VisibilityPatch, {"visibility": asked.visibility}).visibility)
+        wanted = visibility_of(validated_as(wire.VisibilityPatch, {"visibility": asked}).visibility)
     except InvalidDocumentError as error:
         head = await _own_head(state, viewer, entry_id)
-        return _visibility_page(request, viewer, head, asked.refused(error))
+        return _visibility_page(request, viewer, head, audience, tenants, error.faults)
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
         head = await catalogue.set_visibility(viewer.caller, entry_id, wanted, is_seen(form.text("state")))
@@ -221,7 +195,9 @@ async def _own_head(state: State, viewer: Viewer, entry_id: str) -> Head:
         return await services_of(state, session).catalogue().own_head(viewer.caller, entry_id)
 
 
-def _visibility_page(request: Request, viewer: Viewer, head: Head, form: VisibilityForm) -> Response:
+def _visibility_page(
+    request: Request, viewer: Viewer, head: Head, audience: str, tenants: str, faults: Sequence[Fault] = ()
+) -> Response:
     shown = visibility_answer(head.visibility)
     body = {"visibility": to_jsonable_python(shown)}
     call = curl(viewer, f"/v1/entries/{head.id}", method="PATCH", body=body)
@@ -230,10 +206,12 @@ def _visibility_page(request: Request, viewer: Viewer, head: Head, form: Visibil
     return page(
         request,
         "entry_visibility.html",
-        422 if form.faults else 200,
+        422 if faults else 200,
         head=head,
         state=state_of(head),
-        form=form,
+        audience=audience,
+        tenants=tenants,
+        faults=faults,
         commands=commands,
         here="catalogue",
     )

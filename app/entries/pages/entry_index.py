@@ -1,9 +1,9 @@
 """An entry cut into parts for pages, so that each page reads only its own part of a large entry."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 import orjson
@@ -13,7 +13,7 @@ from aegis_sdk.reading import Alone, as_sentence, declares_joint, in_words, meas
 from aegis_sdk.reading.maskings import as_given
 from aegis_sdk.wire import DROP, PRIVACY_CRITERIA
 from app.entries.api.mapping import entry_document
-from app.entries.model.documents import Document, compress, entry_in, without_transfers
+from app.entries.model.documents import TRANSFERS, Document, compress, entry_in, without
 from app.pages.markdown import html_of
 from app.pages.slices import PER_PAGE
 
@@ -200,30 +200,25 @@ class EntryIndex:
 def entry_index(schema: bytes, configurations: bytes, in_full: bool) -> EntryIndex:  # noqa: FBT001 -- by position
     """The index of an entry for its owners (`in_full`) or for others. Slow for large entries."""
     document = entry_document(schema, configurations, in_full=in_full)
-    entry = entry_in(without_transfers(document))
+    entry = entry_in(without(document, TRANSFERS))
     names = [attribute.name for attribute in entry.attributes]
     rows = [_attribute(place, attribute) for place, attribute in enumerate(entry.attributes)]
     listed = list(_configurations(entry, document))
     is_cut = any(row.shared > len(row.maskings) for row in listed)
+    maskings, size = iter(_masking_rows(entry) if is_cut else ()), maskings_per_part(len(names))
     return EntryIndex(
         about=compress(_about(entry, listed, document, is_cut=is_cut)),
         names=compress(names),
         attributes=tuple(map(compress, _pages(rows))),
         wholes=tuple(compress(_whole(row, attribute)) for row, attribute in zip(rows, entry.attributes, strict=True)),
         configurations=tuple(map(compress, _pages(listed))),
-        maskings=tuple(_masking_parts(entry)) if is_cut else (),
+        maskings=tuple(map(compress, iter(lambda: list(islice(maskings, size)), []))),
     )
 
 
 def maskings_per_part(attributes: int) -> int:
     """The number of configurations in a part of maskings: few for an entry with many attributes."""
     return max(_MASKINGS // attributes, 1)
-
-
-def _masking_parts(entry: EntryContent) -> Iterator[bytes]:
-    rows, size = iter(_masking_rows(entry)), maskings_per_part(len(entry.attributes))
-    while part := list(islice(rows, size)):
-        yield compress(part)
 
 
 def _pages(rows: Sequence[Part]) -> Iterator[Sequence[Part]]:
@@ -267,21 +262,19 @@ def _vouched(rows: Sequence[dict[str, float]]) -> Iterator[Vouched]:
 
 
 def _attribute(place: int, attribute: AttributeContent) -> AttributeRow:
-    rule = attribute.discretization
+    words, given = "", attribute.discretization
+    if given is not None:
+        rule = _RULES.get(given.rule, f"made discrete by {given.rule}")
+        words = shown(as_given(rule, given.parameters or {}), _LONGEST_WORDS)
     return AttributeRow(
         place=place,
         name=attribute.name,
         type=attribute.type,
         values=len(attribute.domain),
         first=tuple(attribute.domain[:FIRST_VALUES]),
-        rule="" if rule is None else _rule(rule.rule, rule.parameters or {}),
+        rule=words,
         maskings=tuple(map(_masking, attribute.maskings)),
     )
-
-
-def _rule(name: str, parameters: Mapping[str, Any]) -> str:
-    """The rule that made an attribute discrete, in words."""
-    return shown(as_given(_RULES.get(name, f"made discrete by {name}"), parameters), _LONGEST_WORDS)
 
 
 def _masking(masking: MaskingContent) -> MaskingRow:

@@ -69,11 +69,6 @@ CRITERIA: Final[Mapping[str, str]] = {
 }
 
 
-def visible_to(visibility: str | wire.SeenBy) -> str:
-    """The visibility of an entry, in words."""
-    return "everyone who uses this service" if visibility == "all" else seen_by(visibility)
-
-
 def judged(verdict: StoredVerdict | None) -> str:
     """A verdict in words."""
     if verdict is None:
@@ -99,29 +94,49 @@ def control_words(control: ControlContent) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryView:
+class EntryPage:
+    """A page about an entry or a part of it; `asked`: the version in its address, None for the latest."""
+
+    head: Head | wire.Head
+    asked: int | None
+
+    @property
+    def title(self) -> str:
+        """The title of the entry, or else its name."""
+        return self.head.title or self.head.name
+
+    @property
+    def place(self) -> str:
+        """The address of the entry."""
+        return f"/entries/{self.head.id}"
+
+    def at(self, part: str = "", **query: object) -> str:
+        """The address of the entry or a part of it, at the requested version; parameters of None are omitted."""
+        given = {"version": self.asked, **query}
+        asked = urlencode({name: value for name, value in given.items() if value is not None})
+        return f"{self.place}{part}?{asked}" if asked else f"{self.place}{part}"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryView(EntryPage):
     """An entry at a version, as the viewer may see it.
 
     Attributes:
         state: the state in forms that change the entry, so that nobody changes a state they have not seen.
-        place: the address of the page.
-        asked: the version in the address; None: the latest.
-        shows_counts: whether the viewer may read the counts.
-        is_own: whether the viewer may change the entry.
+        description: the description of the table, as sanitised HTML.
+        is_latest: whether this is the latest version that the viewer may see.
         may_sign_off: whether the viewer may sign this version off, as far as known here.
         verdict: the verdict on the counts; places of failures for owners only.
-        verdict_words: the verdict in words.
-        controls: the controls of the counts, in words.
     """
 
     head: wire.Head
     state: str
-    place: str
-    asked: int | None
+    description: markupsafe.Markup
     about: About
     attributes: Slice[AttributeRow]
     configurations: Slice[ConfigurationRow]
     versions: tuple[VersionMark, ...]
+    is_latest: bool
     seen_by: str
     shows_counts: bool
     is_own: bool
@@ -129,25 +144,6 @@ class EntryView:
     verdict: wire.Verdict | None
     verdict_words: str
     controls: tuple[str, ...]
-
-    @property
-    def title(self) -> str:
-        """The title, or else the name."""
-        return self.head.title or self.head.name
-
-    @property
-    def description(self) -> markupsafe.Markup:
-        """The description of the table, as sanitised HTML."""
-        return markupsafe.Markup(self.about.description)  # noqa: S704 -- `html_of` made it
-
-    @property
-    def is_latest(self) -> bool:
-        """Whether this is the latest version that the viewer may see."""
-        return not self.versions or self.head.version == self.versions[0].version
-
-    def at(self, part: str = "", **query: object) -> str:
-        """The address of this entry or a part of it, at the requested version."""
-        return address(f"{self.place}{part}", {"version": self.asked, **query})
 
 
 def entry_view(
@@ -171,29 +167,26 @@ def entry_view(
     """
     about, caller = read_part(index.about, ABOUT), viewer.caller
     shown = head_answer(head)
+    is_author = caller.subject is not None and head.published_by == caller.subject
+    may_sign_off = head.awaits_sign_off and caller.may_sign_off and head.shows_counts_to(caller) and not is_author
     return EntryView(
         head=shown,
         state=state_of(head),
-        place=f"/entries/{head.id}",
+        description=markupsafe.Markup(about.description),  # noqa: S704 -- `html_of` made it
         asked=asked,
         about=about,
         attributes=Slice.of(index.attributes, pages[0], about.attributes, ATTRIBUTES),
         configurations=Slice.of(index.configurations, pages[1], about.configurations, CONFIGURATIONS),
         versions=tuple(versions),
-        seen_by=visible_to(shown.visibility),
+        is_latest=not versions or head.version == versions[0].version,
+        seen_by="everyone who uses this service" if shown.visibility == "all" else seen_by(shown.visibility),
         shows_counts=head.shows_counts_to(caller),
         is_own=head.belongs_to(caller),
-        may_sign_off=_may_sign_off(viewer, head),
+        may_sign_off=may_sign_off,
         verdict=None if verdict is None else verdict_answer(verdict),
         verdict_words=judged(verdict),
         controls=tuple(control_words(about.control)),
     )
-
-
-def _may_sign_off(viewer: Viewer, head: Head) -> bool:
-    caller = viewer.caller
-    is_author = caller.subject is not None and head.published_by == caller.subject
-    return head.awaits_sign_off and caller.may_sign_off and head.shows_counts_to(caller) and not is_author
 
 
 def state_of(head: Head) -> str:
@@ -204,12 +197,6 @@ def state_of(head: Head) -> str:
 def is_seen(state: str) -> Callable[[Head], bool]:
     """Whether an entry is unchanged since the page whose form has this `state_of`."""
     return lambda head: state_of(head) == state
-
-
-def address(place: str, query: Mapping[str, object]) -> str:
-    """An address with a query; None values are omitted."""
-    asked = urlencode({name: value for name, value in query.items() if value is not None})
-    return f"{place}?{asked}" if asked else place
 
 
 def entry_commands(viewer: Viewer, view: EntryView) -> Commands:
@@ -232,25 +219,7 @@ ROWS, COLUMNS = 100, 6
 
 
 @dataclass(frozen=True, slots=True)
-class PartPage:
-    """A page about a part of an entry: its entry and its address."""
-
-    title: str
-    place: str
-    asked: int | None
-
-    @classmethod
-    def of(cls, head: Head, asked: int | None) -> "PartPage":
-        """The page about a part of the entry with this head."""
-        return cls(head.title or head.name, f"/entries/{head.id}", asked)
-
-    def at(self, part: str = "", **query: object) -> str:
-        """The address of the entry or a part of it, at the requested version."""
-        return address(f"{self.place}{part}", {"version": self.asked, **query})
-
-
-@dataclass(frozen=True, slots=True)
-class AttributeView:
+class AttributeView(EntryPage):
     """An attribute: its values with their masked values by mapping.
 
     Attributes:
@@ -259,7 +228,6 @@ class AttributeView:
         drawn: the other maskings, with the beginning of their domains.
     """
 
-    entry: PartPage
     row: AttributeRow
     values: Slice[tuple[str, ...]]
     mapped: tuple[str, ...]
@@ -268,10 +236,9 @@ class AttributeView:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigurationView:
+class ConfigurationView(EntryPage):
     """A configuration: a page of its attributes, each with its masking."""
 
-    entry: PartPage
     row: ConfigurationRow
     maskings: Slice[tuple[str, str]]
 
@@ -295,7 +262,8 @@ def attribute_view(head: Head, asked: int | None, whole: WholeAttribute, number:
     places: Slice[int] = Slice.cut(range(len(whole.domain)), number, ROWS)
     rows = tuple(tuple(_masked(whole, shown, place)) for place in places.rows)
     return AttributeView(
-        entry=PartPage.of(head, asked),
+        head=head,
+        asked=asked,
         row=whole.row,
         values=Slice(rows, places.number, places.pages, places.total, places.start),
         mapped=tuple(masking.id for masking in shown),
@@ -325,7 +293,7 @@ def configuration_view(head: Head, asked: int | None, index: EntryIndex, place: 
         part, within = divmod(place, maskings_per_part(about.attributes))
         names, own = read_part(index.names, NAMES), read_part(index.maskings[part], MASKINGS)[within]
         maskings = list(zip(names, own, strict=True))
-    return ConfigurationView(PartPage.of(head, asked), row, Slice.cut(maskings, number, ROWS))
+    return ConfigurationView(head, asked, row, Slice.cut(maskings, number, ROWS))
 
 
 def part_commands(viewer: Viewer, head: Head, asked: int | None, part: str = "") -> Commands:
@@ -342,7 +310,7 @@ UNMASKED = ""
 
 
 @dataclass(frozen=True, slots=True)
-class CountsView:
+class CountsView(EntryPage):
     """The counts of the label, and of a chosen attribute.
 
     Attributes:
@@ -355,8 +323,6 @@ class CountsView:
         classes: the first classes; `more_classes`: the number of further ones.
     """
 
-    entry: PartPage
-    label_name: str
     label: Markup
     attribute: WholeAttribute | None = None
     counted: tuple[str, ...] = ()
@@ -365,10 +331,6 @@ class CountsView:
     joint: Slice[tuple[str, tuple[int, ...]]] | None = None
     classes: tuple[str, ...] = ()
     more_classes: int = 0
-
-    def at(self, part: str = "", **query: object) -> str:
-        """The address of a part of the entry."""
-        return self.entry.at(part, **query)
 
 
 def counts_view(
@@ -391,20 +353,20 @@ def counts_view(
         number: the page of its values.
     """
     label = next(unpack(table.counts) for table in tables if table.kind is CountKind.LABEL_HISTOGRAM)
-    entry, chart = PartPage.of(head, asked), _chart("label", f"Records by {head.label}", classes, label)
+    chart = _chart("label", f"Records by {head.label}", classes, label)
     if whole is None:
-        return CountsView(entry, head.label, chart)
+        return CountsView(head, asked, chart)
     counted = _counted(whole, tables)
     chosen = masking if masking is not None and masking in counted else next(iter(counted), UNMASKED)
     if chosen not in counted:
-        return CountsView(entry, head.label, chart, whole)
+        return CountsView(head, asked, chart, whole)
     values = next((row.domain for row in whole.maskings if row.id == chosen), whole.domain)
     counts = counted[chosen]
     records = counts if counts.ndim == 1 else counts.sum(axis=1)
     title = f"Records by {whole.row.name}" + (f", masked by {chosen}" if chosen else "")
     return CountsView(
-        entry,
-        head.label,
+        head,
+        asked,
         chart,
         whole,
         tuple(counted),

@@ -1,26 +1,25 @@
 """Publishing an entry file: check, verdict, publication."""
 
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import orjson
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
 from aegis_sdk.reading import Alone
-from aegis_sdk.wire import EXAMPLE_ENTRY
+from aegis_sdk.wire import EXAMPLE_ENTRY, FAULTS_SHOWN
 from app.edge.state import State, StateDependency, services_of
 from app.entries.api.routes import note_published
 from app.entries.api.uploads import read_publication_in
 from app.entries.model.entries import Head, Publication
 from app.entries.pages.entry_views import is_seen
 from app.entries.pages.review import (
+    READABLE,
     FaultLine,
     alone_in,
-    fault_lines,
-    is_readable,
+    places_of,
     publish_commands,
-    refuse_unique,
     release_line,
     review_of,
     upload_commands,
@@ -44,6 +43,11 @@ from app.platform.http.refusals import MalformedRequestError, status_and_title
 
 router = APIRouter(route_class=PageRoute)
 
+_UNIQUE = (
+    "Many records are alone on all columns that a configuration shares. Mask more, or tick the box to publish it "
+    "anyway."
+)
+
 
 @router.get("/publish")
 async def show_upload(
@@ -62,9 +66,10 @@ async def check_upload(request: Request, viewer: ViewerDependency, state: StateD
     state.limits.refuse_full_disk()
     with state.limits.bodies.share() as take:
         try:
-            draft = Draft.of_upload(await read_upload(request, viewer, state.max_body_bytes, take))
+            upload = await read_upload(request, viewer, state.max_body_bytes, take)
         except RawTableError as error:
             return _raw_table_page(request, viewer, error)
+        draft = Draft(upload.file, upload.document, upload.form.text("version_of"))
         if not draft.file:
             nothing = MalformedRequestError("Choose an entry file first.")
             return await _upload_page(request, viewer, state, draft.entry_id, nothing)
@@ -134,8 +139,8 @@ async def _stored(state: State, viewer: Viewer, draft: Draft, publication: Publi
         named = (await catalogue.terms(viewer.caller, publication.name, admission)).named
         if named is not None and named.digest == publication.content.digest and draft.entry_id in {"", named.id}:
             return named
-        if alone is not None:
-            refuse_unique(alone)
+        if alone is not None and alone.is_much(offered=True):
+            raise InvalidDocumentError(_UNIQUE)
         if draft.entry_id:
             published = await catalogue.replace(
                 viewer.caller, draft.entry_id, publication, is_seen(draft.seen), admission
@@ -161,7 +166,9 @@ async def _upload_page(
         async with state.database.transaction() as session:
             head = await services_of(state, session).catalogue().own_head(viewer.caller, version_of)
     if draft is not None and isinstance(problem, InvalidDocumentError):
-        faults = await fault_lines(state, viewer, draft.document, problem)
+        shown = problem.faults[:FAULTS_SHOWN]
+        places = await places_of(state, viewer, draft.document, [fault.pointer for fault in shown])
+        faults = tuple(FaultLine(place, fault.detail) for fault, place in zip(shown, places, strict=False))
     if problem is not None:
         request.app.state.metrics.refused(problem.code)
     return page(
@@ -197,13 +204,14 @@ async def _review_page(
 def _raw_table_page(request: Request, viewer: Viewer, error: RawTableError) -> Response:
     request.app.state.metrics.refused(error.code)
     status, _ = status_and_title(error)
-    shown = {"line": release_line(error), "is_readable": is_readable(error)}
+    is_readable = PurePath(error.file).suffix.lower() in READABLE
     return page(
         request,
         "publish_raw_table.html",
         status,
         error=error,
+        line=release_line(error.file, is_readable=is_readable),
+        is_readable=is_readable,
         commands=upload_commands(viewer),
         here="publish",
-        **shown,
     )

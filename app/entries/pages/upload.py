@@ -209,7 +209,11 @@ class _Reader:
         if piece.content:
             self._text += piece.content
             return
-        self._fields.setdefault(piece.name, []).append(_field_text(self._text))
+        try:
+            text = self._text.decode()
+        except UnicodeDecodeError:
+            raise MalformedRequestError("The form cannot be read: its fields must be UTF-8.") from None
+        self._fields.setdefault(piece.name, []).append(text)
         self._text = b""
 
     def _refuse_stranger(self) -> None:
@@ -224,13 +228,6 @@ class _Reader:
         if self._file is None:
             return EntryUpload(Form(self._fields), "", b"")
         return EntryUpload(Form(self._fields), self._file.name, self._file.document())
-
-
-def _field_text(content: bytes) -> str:
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        raise MalformedRequestError("The form cannot be read: its fields must be UTF-8.") from None
 
 
 class _EntryFile:
@@ -325,11 +322,6 @@ class Draft:
     tenants: str = ""
     accepts_small_counts: bool = False
     accepts_unique: bool = False
-
-    @classmethod
-    def of_upload(cls, upload: EntryUpload) -> "Draft":
-        """The draft of a newly chosen file."""
-        return cls(upload.file, upload.document, upload.form.text("version_of"))
 
     def packed(self) -> str:
         """The content as a field of a form. Slow for large entries."""

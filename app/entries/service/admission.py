@@ -7,7 +7,6 @@ fourth. Counts with noise or rounding are not numbers of people, so none of them
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import islice
 from typing import Self
 
 import numpy as np
@@ -15,15 +14,13 @@ import numpy as np
 from aegis_advisor.ranking import lacks_evidence
 from app.entries.model.entries import Content, CountKind, PackedConfigurations, Publication
 from app.entries.model.published import CountsInPlace, PublishedEntry
+from app.entries.service.checks import SHOWN, first_faults
 from app.platform.database.arrays import unpack
 from app.platform.errors import Fault, InvalidDocumentError, pointer, some
 from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy, TenantPolicy
 
 #: Counts from 1 up to this are small; 5 is the base to which `aegis summarize` rounds.
 LARGEST_SMALL = 4
-
-#: The largest number of places reported for an upload.
-SHOWN = 100
 
 _PLACE = f"An exact count of 1 to {LARGEST_SMALL}"
 _NUMBER = f"This exact number of records reveals a count of 1 to {LARGEST_SMALL}"
@@ -77,12 +74,9 @@ class SmallCountsGate:
             )
 
 
-def small_counts(entry: PublishedEntry) -> tuple[Fault, ...]:
-    """The first 100 places of small counts in an entry, each with its JSON Pointer and without its count."""
-    return tuple(islice(_places(entry), SHOWN))
-
-
-def _places(entry: PublishedEntry) -> Iterator[Fault]:
+@first_faults
+def small_counts(entry: PublishedEntry) -> Iterator[Fault]:
+    """Places of small counts in an entry, each with its JSON Pointer and without its count."""
     for table in entry.tables():
         if _is_exact(table, entry):
             small = (table.counts > 0) & (table.counts <= LARGEST_SMALL)
@@ -138,7 +132,9 @@ class Admission:
             InvalidDocumentError: it has small counts that were not accepted, or lacks a promise of required privacy.
         """
         self.small_counts.refuse(publication.small_counts)
-        refuse_unvouched(publication.content.configuration_table, self.required.stricter_of(by_tenant))
+        required = self.required.stricter_of(by_tenant)
+        if faults := unvouched_faults(publication.content.configuration_table, required):
+            raise InvalidDocumentError("The entry does not promise the privacy that a policy requires here.", faults)
 
     def warnings(self, publication: Publication, policy: TenantPolicy) -> Iterator[str]:
         """Warnings for the provider of a published version, one sentence each."""
@@ -172,24 +168,15 @@ def _unanswerable(content: Content) -> Iterator[str]:
         )
 
 
-def refuse_unvouched(table: PackedConfigurations, required: RequiredPrivacy) -> None:
-    """Refuse configurations if none of them promises a required criterion.
-
-    Raises:
-        InvalidDocumentError: with a fault for each of these criteria.
-    """
-    unvouched = (words for name, words in required.in_words() if not _vouches(table, name))
-    faults = tuple(
-        Fault("/configurations", f"No configuration promises this criterion; required is {words}")
-        for words in unvouched
+def unvouched_faults(table: PackedConfigurations, required: RequiredPrivacy) -> tuple[Fault, ...]:
+    """A fault for each required criterion that no configuration promises."""
+    unvouched = (
+        words
+        for name, words in required.in_words()
+        if name not in table.privacy or np.isnan(unpack(table.privacy[name])).all()
     )
-    if faults:
-        raise InvalidDocumentError("The entry does not promise the privacy that a policy requires here.", faults)
-
-
-def _vouches(table: PackedConfigurations, criterion: str) -> bool:
-    """Whether any configuration promises a criterion."""
-    return criterion in table.privacy and not np.isnan(unpack(table.privacy[criterion])).all()
+    detail = "No configuration promises this criterion; required is"
+    return tuple(Fault("/configurations", f"{detail} {words}") for words in unvouched)
 
 
 def _competing(table: PackedConfigurations, required: RequiredPrivacy) -> bool:

@@ -178,9 +178,7 @@ class CatalogueService:
             InvalidDocumentError: the name differs from that of the entry, or this may not be published here.
         """
         head = await self._unchanged(caller, entry_id, is_current)
-        if publication.name != head.name:
-            fault = Fault("/name", f"The name must stay {head.name!r}.")
-            raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
+        refuse_other_name(publication, head)
         if publication.content.digest == head.digest:
             return Published(head)
         admission.refuse(publication, head.policy.required_privacy)
@@ -206,14 +204,17 @@ class CatalogueService:
         head = await self._entries.find(caller, entry_id, version)
         return visible(caller, head, entry_id, version).seen_by(caller)
 
-    async def own_head(self, caller: Caller, entry_id: str) -> Head:
-        """The head of an entry that the caller may change.
+    async def own_head(self, caller: Caller, entry_id: str, *, lock: bool = False) -> Head:
+        """The head of an entry that the caller may change; `lock` locks the entry until the transaction ends.
 
         Raises:
             NotFoundError: there is no such entry, or the caller may not see it.
             RoleNotAllowedError: the caller may not change it.
         """
-        return await self._owned(caller, entry_id, lock=False)
+        head = visible(caller, await self._entries.find(caller, entry_id, lock=lock), entry_id, None)
+        if not head.belongs_to(caller):
+            raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
+        return head
 
     async def page(
         self, caller: Caller, search: Search, limit: int, page_token: str | None, *, counted: bool = False
@@ -247,7 +248,9 @@ class CatalogueService:
     async def verdict(self, caller: Caller, head: Head) -> StoredVerdict | None:
         """The verdict on an entry; None until there is one. Only callers who may read its counts see what fails."""
         verdict = await self._verdicts.find(head.version_id)
-        return verdict if verdict is None or head.shows_counts_to(caller) else verdict.without_places()
+        if verdict is None or head.shows_counts_to(caller):
+            return verdict
+        return StoredVerdict(verdict.passed, ())  # places would help an attacker
 
     async def countable_head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
         """The head of an entry whose counts the caller may read.
@@ -327,16 +330,9 @@ class CatalogueService:
         record = AuditRecord(action, head.id, head.version, head.digest, head.terms, value=value)
         await self._audit.add(record, caller)
 
-    async def _owned(self, caller: Caller, entry_id: str, *, lock: bool = True) -> Head:
-        """The head of an entry that the caller may change; `lock` locks the entry until the transaction ends."""
-        head = visible(caller, await self._entries.find(caller, entry_id, lock=lock), entry_id, None)
-        if not head.belongs_to(caller):
-            raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
-        return head
-
     async def _unchanged(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> Head:
         """The locked head of an entry that the caller may change and has seen."""
-        head = await self._owned(caller, entry_id)
+        head = await self.own_head(caller, entry_id, lock=True)
         if not is_current(head):
             raise StaleVersionError(
                 f"The entry has changed and is at version {head.version}. Read it again and repeat the change."
@@ -393,10 +389,6 @@ class VerdictService:
         if await self._contents.pin(version_id) and await self._verdicts.add(version_id, verdict):
             await self._verdicts.record(version_id, "passed" if verdict.passed else "failed")
 
-    async def find(self, version_id: int) -> StoredVerdict | None:
-        """The verdict on a version; None if there is none yet."""
-        return await self._verdicts.find(version_id)
-
 
 #: As many as the output of the HMAC has (RFC 2104, section 3).
 SERVER_KEY_BYTES = 32
@@ -413,3 +405,14 @@ class ServerKeyService:
         """Draw a new server key, and recompute all keyed digests; return their number."""
         await self._audit.add(AuditRecord(AuditAction.RENEW_SERVER_KEY), None)
         return await self._server_key.replace(secrets.token_bytes(SERVER_KEY_BYTES))
+
+
+def refuse_other_name(publication: Publication, head: Head) -> None:
+    """Refuse a new version of an entry under another name.
+
+    Raises:
+        InvalidDocumentError: the names differ.
+    """
+    if publication.name != head.name:
+        fault = Fault("/name", f"The name must stay {head.name!r}.")
+        raise InvalidDocumentError("A version cannot rename its entry.", (fault,))

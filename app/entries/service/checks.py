@@ -8,18 +8,25 @@ proof.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from itertools import islice
 from math import comb
+from typing import ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.atoms import common_refinement
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence
-from app.entries.model.published import CountsInPlace, Path, PublishedEntry
+from aegis_advisor.evidence.checks import Fault as EvidenceFault
+from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
+from aegis_advisor.joint import find_association_faults, find_trace_faults
+from app.entries.model.published import CountsInPlace, PublishedEntry
 from app.platform.errors import Fault, pointer
+
+Given = ParamSpec("Given")
 
 #: The largest number of pairs of maskings of the same attribute. Comparing one takes a fraction of a millisecond.
 PAIRS = 50_000
@@ -34,24 +41,49 @@ PAIR_CELLS = 10_000_000
 CELLS = 20_000_000
 
 
-def excess_maskings(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
-    """A fault if the entry has too many pairs of maskings of the same attribute."""
-    pairs = sum(comb(len(attribute.maskings), 2) for attribute in evidence)
+def first_faults(find: Callable[Given, Iterator[Fault]]) -> Callable[Given, tuple[Fault, ...]]:
+    """Only the first faults, since these suffice to find the reason."""
+
+    @wraps(find)
+    def first(*given: Given.args, **named: Given.kwargs) -> tuple[Fault, ...]:
+        return tuple(islice(find(*given, **named), SHOWN))
+
+    return first
+
+
+def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """The faults of entries that are too large or inconsistent. Each check relies on the previous ones."""
+    evidence, pairs, associations = entry.evidence, list(entry.pairs.values()), list(entry.associations.values())
+    if excess := tuple(excess_work(entry)):
+        return excess
+    own = ((place, fault) for place, attribute in enumerate(evidence) for fault in find_faults(attribute))
+    if wrong := tuple(Fault(pointer("attributes", place, *fault.path), fault.detail) for place, fault in own):
+        return wrong
+    if wrong := tuple(Fault(pointer("attributes", *fault.path), fault.detail) for fault in find_label_faults(evidence)):
+        return wrong
+    if wrong := (*excess_cells(evidence), *_of_pairs(find_pair_faults(evidence, pairs), list(entry.pairs))):
+        return wrong
+    if wrong := _of_pairs(find_association_faults(evidence, pairs, associations), list(entry.associations)):
+        return wrong
+    traced = () if entry.trace is None else find_trace_faults(evidence, entry.trace)
+    return tuple(Fault(pointer("joint_trace", *fault.path), fault.detail) for fault in traced)
+
+
+def _of_pairs(faults: Sequence[EvidenceFault], places: Sequence[int]) -> tuple[Fault, ...]:
+    """Faults of pairs, with the index in their paths replaced by the pair's place in the document."""
+    return tuple(Fault(pointer("pairs", places[int(fault.path[0])], *fault.path[1:]), fault.detail) for fault in faults)
+
+
+def excess_work(entry: PublishedEntry) -> Iterator[Fault]:
+    """The faults of entries that describe more work than a machine can do: a small body can ask for any amount."""
+    pairs = sum(comb(len(attribute.maskings), 2) for attribute in entry.evidence)
     if pairs > PAIRS:
         detail = f"The maskings of the same attribute make {pairs} pairs to compare; at most {PAIRS} are accepted"
         yield Fault("/attributes", detail)
-
-
-def excess_probabilities(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
-    """A fault if the transition matrices of the entry have too many cells (values times masked values)."""
-    given = (masking.transition for attribute in evidence for masking in attribute.maskings)
-    cells = sum(transition.size for transition in given if transition is not None)
+    transitions = (masking.transition for attribute in entry.evidence for masking in attribute.maskings)
+    cells = sum(transition.size for transition in transitions if transition is not None)
     if cells > PROBABILITIES:
         yield Fault("/attributes", f"The transition matrices have {cells} cells; at most {PROBABILITIES} are accepted")
-
-
-def excess_pairs(entry: PublishedEntry) -> Iterator[Fault]:
-    """A fault if the entry has too many cells in the counts of its pairs."""
     cells = sum(pair.joint.size for pair in entry.pairs.values())
     if cells > PAIR_CELLS:
         detail = f"The pair counts have {cells} cells; at most {PAIR_CELLS} are accepted. Leave out fine maskings"
@@ -76,7 +108,7 @@ def excess_cells(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
 #: The largest number of faults reported for an upload; the first places suffice to find the reason.
 SHOWN = 100
 
-#: Relative tolerance of a differential privacy budget, which is a sum of fractions.
+#: Relative tolerance of a sum of fractions, and of numbers that a provider computed from logarithms.
 TOLERANCE = 1e-9
 
 
@@ -106,17 +138,9 @@ class Policy:
 NO_POLICY = Policy()
 
 
-def policy_faults(entry: PublishedEntry, policy: Policy) -> tuple[Fault, ...]:
-    """The first 100 violations of the policy by an upload, each with its JSON Pointer and without its count."""
-    return tuple(islice(_policy_faults(entry, policy), SHOWN))
-
-
-def declaration_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
-    """The first 100 places where counts contradict `disclosure_control`, without the counts."""
-    return tuple(islice(_declaration_faults(entry), SHOWN))
-
-
-def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
+@first_faults
+def policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
+    """Violations of the policy by an upload, each with its JSON Pointer and without its count."""
     if policy.demands_noise:
         yield from _exact_tables(entry)
         yield from _exact_records(entry)
@@ -135,7 +159,9 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
             yield Fault(pointer("joint_trace"), f"{detail}: round it (`rounded_to`)")
 
 
-def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
+@first_faults
+def declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
+    """Places where counts contradict `disclosure_control`, without the counts."""
     base, least = entry.control.rounded_to, entry.control.min_cell
     if base is not None:
         detail = f"This count is not a multiple of {base}, but `disclosure_control` says that all are (`rounded_to`)"
@@ -219,24 +245,17 @@ def _places(table: CountsInPlace, wrong: NDArray[np.bool_], detail: str) -> Iter
         yield Fault(pointer(*table.path, *place), detail)
 
 
-#: The largest number of faults reported for an upload.
-SHOWN = 100
-
-#: Relative tolerance of numbers that a provider computed from logarithms and fractions.
-TOLERANCE = 1e-9
-
 #: The criteria that require a number of different sensitive values in each class.
 _OF_VALUES = ("l", "entropy_l", "alpha")
 
 
-def promise_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
-    """The first 100 promises that the published numbers refute, without counts."""
-    return tuple(islice(_faults(entry), SHOWN))
-
-
-def _faults(entry: PublishedEntry) -> Iterator[Fault]:
+@first_faults
+def promise_faults(entry: PublishedEntry) -> Iterator[Fault]:
+    """Promises that the published numbers refute, without counts."""
     records = _most_records(entry)
-    yield from _more_suppressed_than_all(entry, records)
+    # Suppressed records are records of the table, so not more than the table has.
+    for index in np.flatnonzero(_left_out(entry)[0] > records)[:SHOWN].tolist():
+        yield Fault(pointer("configurations", index, "suppressed"), "These are more records than the entry has")
     yield from _more_than_records(entry, records)
     yield from _more_than_values(entry, records)
 
@@ -263,13 +282,6 @@ def _left_out(entry: PublishedEntry) -> tuple[NDArray[np.float64], NDArray[np.fl
     return np.maximum(published - slack, 0), published + slack
 
 
-def _more_suppressed_than_all(entry: PublishedEntry, records: float) -> Iterator[Fault]:
-    """Suppressed records are records of the table, so not more than the table has."""
-    least, _ = _left_out(entry)
-    for index in np.flatnonzero(least > records)[:SHOWN].tolist():
-        yield Fault(pointer("configurations", index, "suppressed"), "These are more records than the entry has")
-
-
 def _more_than_records(entry: PublishedEntry, records: float) -> Iterator[Fault]:
     """A class is a part of the release, so it has at most as many records as the table without the suppressed ones.
 
@@ -278,8 +290,7 @@ def _more_than_records(entry: PublishedEntry, records: float) -> Iterator[Fault]
     """
     for criterion in ("k", *_OF_VALUES):
         for index in np.flatnonzero(_beyond_records(entry, criterion, records))[:SHOWN].tolist():
-            detail = "A class would need more records than this release has"
-            yield Fault(pointer(*_place(entry, criterion, index)), detail)
+            yield _refuted(entry, criterion, index, "A class would need more records than this release has")
 
 
 def _beyond_records(entry: PublishedEntry, criterion: str, records: float) -> NDArray[np.bool_]:
@@ -303,9 +314,11 @@ def _more_than_values(entry: PublishedEntry, records: float) -> Iterator[Fault]:
         needed = _needed(entry, criterion)
         more = _exceeds(needed, len(entry.evidence[0].label_histogram)) & ~_beyond_records(entry, criterion, records)
         for index in np.flatnonzero(more).tolist():
-            if not _has_values(entry, sizes, index, needed[index]):
+            chosen = (entry.configurations.maskings[known.name][index] for known in entry.evidence)
+            values = (size[masking] for size, masking in zip(sizes, chosen, strict=True))
+            if not any(needed[index] <= most * (1 + TOLERANCE) for most in values):
                 detail = "A class would need more different values than any column of this release has"
-                yield Fault(pointer(*_place(entry, criterion, index)), detail)
+                yield _refuted(entry, criterion, index, detail)
 
 
 def _needed(entry: PublishedEntry, criterion: str) -> NDArray[np.float64]:
@@ -331,19 +344,13 @@ def _values(entry: PublishedEntry, place: int) -> Mapping[str, float]:
     return {IDENTITY: unmasked, DROP: math.inf, **{one.id: one.groups for one in known.maskings}}
 
 
-def _has_values(entry: PublishedEntry, sizes: Sequence[Mapping[str, float]], index: int, needed: float) -> bool:
-    """Whether a configuration shares an attribute that may have the required number of values."""
-    chosen = (entry.configurations.maskings[known.name][index] for known in entry.evidence)
-    return any(needed <= size[masking] * (1 + TOLERANCE) for size, masking in zip(sizes, chosen, strict=True))
-
-
 def _exceeds(numbers: NDArray[np.float64], most: NDArray[np.float64] | float) -> NDArray[np.bool_]:
     """Whether numbers exceed a bound, except for rounding; false for NaN."""
     return numbers > most * (1 + TOLERANCE)
 
 
-def _place(entry: PublishedEntry, criterion: str, index: int) -> Path:
-    """The place of the number in the document."""
+def _refuted(entry: PublishedEntry, criterion: str, index: int, detail: str) -> Fault:
+    """The fault of a promise, at the place of its number in the document."""
     if entry.configurations.in_columns:
-        return "configuration_table", "privacy", criterion, index
-    return "configurations", index, "privacy", criterion
+        return Fault(pointer("configuration_table", "privacy", criterion, index), detail)
+    return Fault(pointer("configurations", index, "privacy", criterion), detail)

@@ -5,18 +5,15 @@ Pure but slow.
 
 import hashlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import orjson
 import rfc8785
 
-from aegis_advisor.evidence import AttributeEvidence, PairCounts, evidence_of, pairs_of
-from aegis_advisor.evidence.checks import Fault as PairFault
-from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
-from aegis_advisor.joint import find_association_faults, find_trace_faults
+from aegis_advisor.evidence import AttributeEvidence, evidence_of, pairs_of
 from aegis_advisor.verdict import PublishedCounts, Reason, Releases, judge
 from app.entries.model.configurations import pack_configurations
 from app.entries.model.documents import Document, compress, parts_of, stored_entry
@@ -36,16 +33,13 @@ from app.entries.service.checks import (
     NO_POLICY,
     Policy,
     declaration_faults,
-    excess_cells,
-    excess_maskings,
-    excess_pairs,
-    excess_probabilities,
     policy_faults,
     promise_faults,
+    sum_faults,
 )
 from app.platform.database.arrays import pack
 from app.platform.digests import terms_digest
-from app.platform.errors import Fault, InvalidDocumentError, pointer
+from app.platform.errors import InvalidDocumentError, pointer
 
 
 def publication_of(entry: PublishedEntry, policy: Policy = NO_POLICY) -> Publication:
@@ -57,62 +51,17 @@ def publication_of(entry: PublishedEntry, policy: Policy = NO_POLICY) -> Publica
         InvalidDocumentError: the entry is inconsistent, contradicts its declarations or breaks the policy; the error
             has the places of all faults.
     """
-    _refuse_faults(entry, policy)
-    return Publication(entry.name, entry.visibility, _content_of(entry), small_counts(entry))
-
-
-def _refuse_faults(entry: PublishedEntry, policy: Policy) -> None:
     if faults := sum_faults(entry) or declaration_faults(entry) or promise_faults(entry):
         raise InvalidDocumentError("The entry contradicts itself or exceeds a limit.", faults)
     if faults := policy_faults(entry, policy):
         raise InvalidDocumentError("The entry lacks disclosure control that this service requires.", faults)
-
-
-def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
-    """The faults of entries that are too large or inconsistent. Each check relies on the previous ones."""
-    evidence, pairs = entry.evidence, entry.pairs
-    excess = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(entry))
-    wrong = excess or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
-    return wrong or association_faults(entry) or trace_faults(entry)
-
-
-def evidence_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
-    """Every inconsistency of the evidence, each with its JSON Pointer."""
-    faults = tuple(
-        Fault(pointer("attributes", place, *fault.path), fault.detail)
-        for place, attribute in enumerate(evidence)
-        for fault in find_faults(attribute)
-    )
-    if faults:
-        return faults
-    return tuple(Fault(pointer("attributes", *fault.path), fault.detail) for fault in find_label_faults(evidence))
-
-
-def pair_faults(evidence: Sequence[AttributeEvidence], pairs: Mapping[int, PairCounts]) -> tuple[Fault, ...]:
-    """Every inconsistency of pair counts, each with its JSON Pointer; the evidence must be consistent."""
-    return _in_document(find_pair_faults(evidence, list(pairs.values())), list(pairs))
-
-
-def association_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
-    """Every inconsistency of label associations; evidence and pair counts must be consistent."""
-    pairs, associations = list(entry.pairs.values()), entry.associations
-    faults = find_association_faults(entry.evidence, pairs, list(associations.values()))
-    return _in_document(faults, list(associations))
-
-
-def trace_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
-    """Every contradiction of the published trace of the unmasked table; the evidence must be consistent."""
-    faults = () if entry.trace is None else find_trace_faults(entry.evidence, entry.trace)
-    return tuple(Fault(pointer("joint_trace", *fault.path), fault.detail) for fault in faults)
-
-
-def _in_document(faults: Sequence[PairFault], places: Sequence[int]) -> tuple[Fault, ...]:
-    """Faults of pairs, with the index in their paths replaced by the pair's place in the document."""
-    return tuple(Fault(pointer("pairs", places[int(fault.path[0])], *fault.path[1:]), fault.detail) for fault in faults)
+    return Publication(entry.name, entry.visibility, _content_of(entry), small_counts(entry))
 
 
 def _content_of(entry: PublishedEntry) -> Content:
     schema, configurations = parts_of(entry.document)
+    privacy = {**entry.configurations.privacy, ALONE: entry.configurations.alone}
+    vouched = {name: [number for number in numbers if number is not None] for name, numbers in privacy.items()}
     outline = tuple(map(_outline, entry.evidence))
     return Content(
         digest=digest(entry.document),
@@ -128,14 +77,8 @@ def _content_of(entry: PublishedEntry) -> Content:
         configuration_table=pack_configurations(entry.configurations, outline),
         count_tables=tuple(packed_tables(entry)),
         open_answers=entry.control.open_answers,
-        offered=_offered({**entry.configurations.privacy, ALONE: entry.configurations.alone}),
+        offered={name: (min(numbers), max(numbers)) for name, numbers in vouched.items() if numbers},
     )
-
-
-def _offered(privacy: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[float, float]]:
-    """The lowest and the highest promised number by criterion; criteria without a promise are omitted."""
-    vouched = {name: [number for number in numbers if number is not None] for name, numbers in privacy.items()}
-    return {name: (min(numbers), max(numbers)) for name, numbers in vouched.items() if numbers}
 
 
 def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:
@@ -187,9 +130,9 @@ def canonical_parts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 -- any JSON 
     match value:
         case dict():
             yield b"{"
-            for index, (name, member) in enumerate(sorted(value.items(), key=_utf_16)):
+            for index, name in enumerate(sorted(value, key=lambda name: name.encode("utf-16-be"))):
                 yield b"%b%b:" % (b"," if index else b"", orjson.dumps(name))
-                yield from canonical_parts(member)
+                yield from canonical_parts(value[name])
             yield b"}"
         case list() if not _DIFFERENT.isdisjoint(map(type, value)):
             yield b"["
@@ -205,11 +148,6 @@ def canonical_parts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 -- any JSON 
             yield orjson.dumps(value)
 
 
-def _utf_16(member: tuple[str, object]) -> bytes:
-    """The key by which RFC 8785 sorts the members of an object."""
-    return member[0].encode("utf-16-be")
-
-
 UNDECIDED = StoredVerdict(passed=False, findings=({"reason": Reason.UNDECIDED.value, "pointer": "", "cells": 0},))
 """The verdict on a version whose job failed permanently."""
 
@@ -221,11 +159,6 @@ class VerdictInput:
     schema: bytes
     configurations: bytes
     count_tables: tuple[CountTable, ...]
-
-    @classmethod
-    def of(cls, content: Content) -> Self:
-        """The input for the verdict on a version that is not stored yet."""
-        return cls(content.schema, content.configurations, content.count_tables)
 
 
 def compute_verdict(given: VerdictInput, seconds: float) -> StoredVerdict:

@@ -1,7 +1,7 @@
 """The stores of versions: schema, count tables and configurations, verdicts, and the key of keyed digests."""
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -144,9 +144,10 @@ class ContentStore:
 
     async def _add_tables(self, version_id: int, content: Content) -> None:
         table = content.configuration_table
+        declared = {DECLARED + name: packed for name, packed in table.declared.items()}
         configurations = [
             {"version_id": version_id, "guarantee": name} | packed_values(packed)
-            for name, packed in {CODES: table.codes, **table.privacy, **_prefixed(table.declared)}.items()
+            for name, packed in {CODES: table.codes, **table.privacy, **declared}.items()
         ]
         await self._session.execute(insert(ConfigurationTableRow), configurations)
         connection = await driver_connection(self._session)
@@ -162,11 +163,9 @@ class ContentStore:
         statement = select(EntryVersionRow.outline, EntryVersionRow.configuration_ids)
         statement = statement.where(EntryVersionRow.id == version_id).with_for_update(read=True, key_share=True)
         held = (await self._session.execute(statement)).first()
-        return (
-            None
-            if held is None
-            else Frame(msgspec.convert(held.outline, tuple[AttributeOutline, ...]), held.configuration_ids)
-        )
+        if held is None:
+            return None
+        return Frame(msgspec.convert(held.outline, tuple[AttributeOutline, ...]), held.configuration_ids)
 
     async def pin(self, version_id: int) -> bool:
         """Block the deletion of a version during the transaction; False if it is deleted."""
@@ -192,7 +191,7 @@ class ContentStore:
         columns = (ConfigurationTableRow.guarantee, *packed_columns(ConfigurationTableRow))
         rows = await self._session.execute(select(*columns).where(ConfigurationTableRow.version_id == version_id))
         arrays = {row.guarantee: to_packed(row) for row in rows}
-        declared = {name: arrays.pop(DECLARED + name) for name in _without_prefix(arrays)}
+        declared = {name.removeprefix(DECLARED): arrays.pop(name) for name in list(arrays) if name.startswith(DECLARED)}
         return PackedConfigurations(frame.configuration_ids, arrays.pop(CODES), arrays, declared)
 
     async def count_tables(
@@ -232,14 +231,6 @@ class Frame:
 
     outline: tuple[AttributeOutline, ...]
     configuration_ids: bytes
-
-
-def _prefixed(declared: Mapping[str, PackedArray]) -> dict[str, PackedArray]:
-    return {DECLARED + name: packed for name, packed in declared.items()}
-
-
-def _without_prefix(names: Iterable[str]) -> list[str]:
-    return [name.removeprefix(DECLARED) for name in names if name.startswith(DECLARED)]
 
 
 def packed_columns(table: type[PackedColumns]) -> tuple[InstrumentedAttribute[Any], ...]:

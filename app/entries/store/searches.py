@@ -46,7 +46,6 @@ LONGEST_GRAM: Final = 3
 """The longest result of `ngrams`, in characters."""
 
 _WILDCARD = re.compile(r"[\\%_]")
-_FACETS = ("keyword", "label", "attribute", "license")
 
 
 class Order(StrEnum):
@@ -99,8 +98,8 @@ class Search:
     @property
     def facets(self) -> list[str]:
         """The exact terms of the search, as in `SearchedVersionRow`."""
-        asked = ((name, getattr(self, name)) for name in _FACETS)
-        return [_facet(name, text) for name, text in asked if text is not None]
+        asked = ((name, getattr(self, name)) for name in ("keyword", "label", "attribute", "license"))
+        return [f"{name}:{text}" for name, text in asked if text is not None]
 
 
 def conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
@@ -129,11 +128,6 @@ def _offers(criterion: str, enough: ColumnElement[bool]) -> ColumnElement[bool]:
     return exists().where(is_of_version, OfferedPrivacyRow.criterion == criterion, enough)
 
 
-def seen_by(caller: Caller) -> list[ColumnElement[bool]]:
-    """The condition on a `SearchedVersionRow` that the caller may see its entry; none for operators."""
-    return [] if caller.is_operator else [SearchedVersionRow.seen_by.overlap([EVERYBODY, caller.tenant])]
-
-
 _SEEN_BY = func.array_append(EntryRow.audience_tenants, TenantRow.name).op("||")(
     case((EntryRow.audience == Audience.ALL.value, array([EVERYBODY])), else_=cast(array([]), ARRAY(Text)))
 )
@@ -143,13 +137,16 @@ async def add_searched(session: AsyncSession, entry_id: uuid.UUID, version: int,
     """Store the searchable data of a version."""
     # Neither names nor words have line breaks, so no word matches across two of them.
     text = func.lower(func.concat_ws("\n", EntryRow.name, c.title, *c.keywords))
+    facets = [f"keyword:{keyword}" for keyword in c.keywords]
+    facets += [f"attribute:{attribute.name}" for attribute in c.outline]
+    facets += [f"label:{c.label}", f"license:{c.license}"]
     values = {
         "version_id": literal(version_id),
         "entry_id": EntryRow.id,
         "version": literal(version),
         "created_at": EntryRow.created_at,
         "text": text,
-        "facets": literal(_facets_of(c), ARRAY(Text)),
+        "facets": literal(facets, ARRAY(Text)),
         "seen_by": _SEEN_BY,
     }
     row = select(*values.values()).join(TenantRow, TenantRow.id == EntryRow.tenant_id).where(EntryRow.id == entry_id)
@@ -175,16 +172,6 @@ async def delete_superseded(session: AsyncSession, entry_id: uuid.UUID) -> None:
     is_before = SearchedVersionRow.version < shown.scalar_subquery()
     superseded = delete(SearchedVersionRow).where(SearchedVersionRow.entry_id == entry_id, is_before)
     await session.execute(superseded, execution_options={"synchronize_session": False})
-
-
-def _facets_of(content: Content) -> list[str]:
-    keywords = [_facet("keyword", keyword) for keyword in content.keywords]
-    attributes = [_facet("attribute", attribute.name) for attribute in content.outline]
-    return [*keywords, *attributes, _facet("label", content.label), _facet("license", content.license)]
-
-
-def _facet(name: str, text: str) -> str:
-    return f"{name}:{text}"
 
 
 FIRST: Final = 1_000
@@ -218,7 +205,9 @@ def matching(caller: Caller, search: Search, place: Place | None, limit: int | N
     trigrams of a word.
     """
     row, order = SearchedVersionRow, search.order
-    conditions = (*conditions_of(search), *indexed_conditions_of(search), *seen_by(caller))
+    conditions = [*conditions_of(search), *indexed_conditions_of(search)]
+    if not caller.is_operator:
+        conditions.append(row.seen_by.overlap([EVERYBODY, caller.tenant]))
     time = row.created_at if order.column == "created_at" else EntryRow.changed_at
     rows = select(time.label("time"), row.entry_id, row.version).where(*conditions)
     if order.column == "changed_at" or search.changed_since is not None:

@@ -20,7 +20,7 @@ from aegis_sdk import wire
 from app.advice.model import Status
 from app.advice.store.advice import AdviceStore
 from app.entries.api.uploads import published_entry, read_publication_in
-from app.entries.service.checks import PAIR_CELLS, PAIRS, excess_pairs
+from app.entries.service.checks import PAIR_CELLS, PAIRS, excess_work
 from app.platform.errors import InterruptedWorkError
 from app.platform.http.bodies import SMALL_BODY
 from app.platform.process.child import ChildProcess
@@ -46,8 +46,8 @@ def test_more_pair_counts_than_are_loaded_are_refused():
 
     small = PairCounts((0, 1), ("a", "b"), np.zeros((1, 1), dtype=np.int64))
     large = PairCounts((0, 1), ("a", "c"), np.broadcast_to(np.int64(0), (1, PAIR_CELLS)))
-    assert not list(excess_pairs(entry(large)))
-    [fault] = excess_pairs(entry(large, small))
+    assert not list(excess_work(entry(large)))
+    [fault] = excess_work(entry(large, small))
     assert (fault.pointer, str(PAIR_CELLS + 1) in fault.detail) == ("/pairs", True)
 
 
