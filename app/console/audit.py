@@ -123,7 +123,6 @@ class CheckView:
     """The progress of the check of the log.
 
     Attributes:
-        part: the result of the last part.
         signed: the last checked record that a signed head covers; 0 if there is none.
     """
 

@@ -10,7 +10,7 @@ from app.callers.api import end_key, key_answer, make_key, replace_key
 from app.edge.state import State, StateDependency, services_of
 from app.factory import Factory
 from app.pages.commands import Commands, curl, server
-from app.pages.forms import Form, FormDependency, Typed, draw_key, once, validated_as, whole_number
+from app.pages.forms import FormDependency, Typed, draw_key, once, validated_as, whole_number
 from app.pages.page import page, see
 from app.pages.page_route import PageRoute
 from app.pages.viewers import Viewer, ViewerDependency
@@ -47,39 +47,6 @@ class KeyForm:
     role: str
     days: str
     once: str
-
-
-def key_form(viewer: Viewer, tenant: str | None, once: str, *, is_first: bool) -> KeyForm:
-    """The empty form of a new key; the first key of a service should be an operator's."""
-    role = Role.OPERATOR if is_first else Role.CONSUMER
-    return KeyForm(tenant or (DEFAULT_TENANT if is_first else viewer.caller.tenant), role, str(USUAL_DAYS), once)
-
-
-def key_request_in(form: Form) -> wire.KeyRequest:
-    """The key request in a form.
-
-    Raises:
-        InvalidDocumentError: a field breaks a rule of the contract.
-    """
-    members = {"tenant": form.text("tenant"), "role": form.text("role")}
-    return validated_as(wire.KeyRequest, members | {"expires_days": whole_number(form.text("expires_days"))})
-
-
-def rotation_in(form: Form) -> wire.RotationRequest:
-    """The rotation request in a form.
-
-    Raises:
-        InvalidDocumentError: a field breaks a rule of the contract.
-    """
-    members = {name: whole_number(form.text(name)) for name in ("overlap_hours", "expires_days") if form.text(name)}
-    return validated_as(wire.RotationRequest, members)
-
-
-def listing_commands(viewer: Viewer, tenant: str | None) -> Commands:
-    """The commands for the same list."""
-    return Commands(
-        (server("keys", "list"),), (curl(viewer, "/v1/keys", {"tenant": tenant} if tenant is not None else None),)
-    )
 
 
 def creation_commands(viewer: Viewer, form: KeyForm) -> Commands:
@@ -138,7 +105,9 @@ async def show_keys(
         tenant=tenant,
         page_token=page_token,
         next_token=keys.next_after,
-        commands=listing_commands(viewer, tenant or None),
+        commands=Commands(
+            (server("keys", "list"),), (curl(viewer, "/v1/keys", {"tenant": tenant} if tenant else None),)
+        ),
         here="operator",
     )
 
@@ -149,15 +118,19 @@ async def show_key_form(
 ) -> Response:
     """The form of a new key."""
     administered_tenant(viewer.caller, tenant or None)
-    is_first = await _would_be_first(state)
-    return await _form_page(request, viewer, state, key_form(viewer, tenant, draw_key(), is_first=is_first))
+    role, usual_tenant = Role.CONSUMER, viewer.caller.tenant
+    if await _would_be_first(state):  # the first key of a service should be an operator's
+        role, usual_tenant = Role.OPERATOR, DEFAULT_TENANT
+    form = KeyForm(tenant or usual_tenant, role, str(USUAL_DAYS), draw_key())
+    return await _form_page(request, viewer, state, form)
 
 
 @router.post("/operator/keys")
 async def create(request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency) -> Response:
     """Create a key and show it once."""
     try:
-        asked = key_request_in(form)
+        members = {"tenant": form.text("tenant"), "role": form.text("role")}
+        asked = validated_as(wire.KeyRequest, members | {"expires_days": whole_number(form.text("expires_days"))})
     except InvalidDocumentError as error:
         typed = KeyForm(form.text("tenant"), form.text("role"), form.text("expires_days"), form.text("once"))
         return await _form_page(request, viewer, state, typed, Typed.of(form, error))
@@ -187,8 +160,9 @@ async def rotate(
     prefix: str, request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
     """Replace a key and show the new one once."""
+    members = {name: whole_number(form.text(name)) for name in ("overlap_hours", "expires_days") if form.text(name)}
     try:
-        asked = rotation_in(form)
+        asked = validated_as(wire.RotationRequest, members)
     except InvalidDocumentError as error:
         return await _key_page(request, viewer, state, prefix, Typed.of(form, error))
 

@@ -22,22 +22,11 @@ from app.tenants.service import TenantPage
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting.
-
-    Attributes:
-        variable: its environment variable.
-        value: the current value, in words.
-        meaning: its effect.
-    """
+    """A setting."""
 
     variable: str
     value: str
     meaning: str
-
-
-def service_settings(state: State) -> dict[str, tuple[Setting, ...]]:
-    """The settings by topic, without secrets and database URLs."""
-    return {"Requirements of entries": _of_entries(state), "Limits of tenants": _of_tenants(state)}
 
 
 def _of_entries(state: State) -> tuple[Setting, ...]:
@@ -82,12 +71,7 @@ _WORDS = {"good": "Fine", "warn": "Look at it", "bad": "Broken", "unknown": "Not
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A health check.
-
-    Attributes:
-        standing: the key of its result in `_WORDS`.
-        text: the result in a sentence, with the remedy.
-    """
+    """A health check."""
 
     name: str
     standing: Standing
@@ -229,10 +213,11 @@ async def show_health(request: Request, viewer: ViewerDependency, state: StateDe
 
 @router.get("/operator/settings")
 async def show_settings(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """The settings for all tenants."""
+    """The settings for all tenants, without secrets and database URLs."""
     administered_tenant(viewer.caller, None)
+    groups = {"Requirements of entries": _of_entries(state), "Limits of tenants": _of_tenants(state)}
     commands = Commands((server("serve", "--help"),), (curl(viewer, "/readyz"),))
-    return page(request, "operator/settings.html", groups=service_settings(state), commands=commands, here="operator")
+    return page(request, "operator/settings.html", groups=groups, commands=commands, here="operator")
 
 
 async def _overview(state: State, viewer: Viewer, most_tenants: int) -> tuple[Overview, TenantPage | None]:

@@ -29,25 +29,18 @@ class SignInView:
     """The sign-in page.
 
     Attributes:
-        path: the page to open afterwards.
         origin: the origin in the browser's address.
         is_private: whether nobody can read what the browser sends; if not, signing in is refused.
-        has_issuer: whether people can sign in at an issuer of tokens.
-        refusal: the reason of the last failure, if any.
+        issuer_link: the address that leads to the issuer of tokens; empty if there is none.
         is_unsent: whether a form was sent after its session had ended.
     """
 
     path: str
     origin: str
     is_private: bool
-    has_issuer: bool
+    issuer_link: str
     refusal: str | None = None
     is_unsent: bool = False
-
-    @property
-    def issuer_link(self) -> str:
-        """The address that leads to the issuer."""
-        return f"/sign-in/oidc?{urlencode({'next': self.path})}"
 
 
 def session_commands(viewer: Viewer | None) -> Commands:
@@ -171,7 +164,7 @@ def _form(
         own_path(path),
         own_origin(request, state),
         is_private(request, state),
-        state.code_flow is not None,
+        "" if state.code_flow is None else f"/sign-in/oidc?{urlencode({'next': own_path(path)})}",
         None if error is None else error.detail,
         is_unsent,
     )

@@ -27,15 +27,7 @@ from app.webhooks.model import Webhook
 
 @dataclass(frozen=True, slots=True)
 class TenantView:
-    """A tenant for people.
-
-    Attributes:
-        criteria: the fields of the privacy criteria.
-        demands_sign_off: whether the sign-off box is ticked.
-        limits: the fields of the tenant's quota.
-        keys: its newest keys.
-        more_keys: whether there are more.
-    """
+    """A tenant for people."""
 
     name: str
     policy: TenantPolicy
@@ -81,30 +73,6 @@ def limit_fields(own: Quota, usual: Quota, used: Usage, typed: Typed | None) -> 
         )
         for name in LIMITS
     )
-
-
-def policy_in(form: Form) -> wire.PolicyDocument:
-    """The policy in a form.
-
-    Raises:
-        InvalidDocumentError: a field breaks a rule of the contract.
-    """
-    required = {name: number(form.text(name)) for name in wire.PRIVACY_CRITERIA if form.text(name)}
-    return validated_as(wire.PolicyDocument, {"require": required, "sign_off": form.has("sign_off")})
-
-
-def quota_in(form: Form) -> wire.QuotaDocument:
-    """The quota in a form.
-
-    Raises:
-        InvalidDocumentError: a field breaks a rule of the contract.
-    """
-    return validated_as(wire.QuotaDocument, {name: whole_number(form.text(name)) for name in LIMITS})
-
-
-def tenant_link(name: str, **fields: str) -> str:
-    """The address of a tenant's page. Names can have any characters, so they are a parameter."""
-    return f"/operator/tenant?{urlencode({'name': name} | fields)}"
 
 
 def tenant_commands(viewer: Viewer, view: TenantView) -> Commands:
@@ -167,7 +135,9 @@ async def set_policy(
     """Set a tenant's policy."""
 
     async def change(services: Factory, tenant: str) -> None:
-        await change_policy(services, viewer.caller, tenant, policy_in(form))
+        required = {name: number(form.text(name)) for name in wire.PRIVACY_CRITERIA if form.text(name)}
+        policy = validated_as(wire.PolicyDocument, {"require": required, "sign_off": form.has("sign_off")})
+        await change_policy(services, viewer.caller, tenant, policy)
 
     return await _changed(request, viewer, state, form, "policy", change)
 
@@ -179,7 +149,8 @@ async def set_quota(
     """Set a tenant's quota."""
 
     async def change(services: Factory, tenant: str) -> None:
-        await change_quota(services, viewer.caller, tenant, quota_in(form))
+        quota = validated_as(wire.QuotaDocument, {name: whole_number(form.text(name)) for name in LIMITS})
+        await change_quota(services, viewer.caller, tenant, quota)
 
     return await _changed(request, viewer, state, form, "quota", change)
 
@@ -202,7 +173,8 @@ async def _changed(
             raise
         typed = {what: Typed.of(form, error)}
         return await _tenant_page(request, viewer, state, tenant, typed, status=status_and_title(error)[0])
-    return see(tenant_link(tenant, saved=what))
+    # Names can have any characters, so they are a parameter.
+    return see(f"/operator/tenant?{urlencode({'name': tenant, 'saved': what})}")
 
 
 async def _tenant_page(

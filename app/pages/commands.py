@@ -49,9 +49,7 @@ def curl(
     Args:
         viewer: the caller, if known; in development mode no key is sent.
         path: the unescaped path below the service's address.
-        query: the parameters.
         method: by default `GET`, or `POST` with a body.
-        body: the JSON body.
         file: the name of a JSON file to send instead.
         replaces: the entity tag for `If-Match`.
     """

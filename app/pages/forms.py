@@ -35,11 +35,11 @@ _VERSION_DIGITS: Final = 9
 TOO_OLD: Final = "This form has expired: reload its page and send it again."
 
 
+@dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of a form, stripped."""
+    """The fields of a form as they were sent; `text` and `texts` strip them."""
 
-    def __init__(self, fields: Mapping[str, Sequence[str]]) -> None:
-        self._fields = fields
+    fields: Mapping[str, Sequence[str]]
 
     @classmethod
     def in_address(cls, request: Request) -> Self:
@@ -49,18 +49,13 @@ class Form:
             fields.setdefault(name, []).append(text)
         return cls(fields)
 
-    @property
-    def fields(self) -> Mapping[str, Sequence[str]]:
-        """All fields as they were sent."""
-        return self._fields
-
     def text(self, name: str) -> str:
         """The text of a field; empty if it is missing. The last of several fields with this name counts."""
-        return self._fields.get(name, [""])[-1].strip()
+        return self.fields.get(name, [""])[-1].strip()
 
     def texts(self, name: str) -> list[str]:
         """The texts of all fields with this name, without empty ones."""
-        return [text.strip() for text in self._fields.get(name, ()) if text.strip()]
+        return [text.strip() for text in self.fields.get(name, ()) if text.strip()]
 
     @property
     def version(self) -> int | None:
@@ -70,7 +65,7 @@ class Form:
 
     def has(self, name: str) -> bool:
         """Whether the form has a field, such as a ticked box."""
-        return name in self._fields
+        return name in self.fields
 
 
 async def read_form(request: Request) -> Form:
@@ -161,7 +156,6 @@ class Typed:
     """A refused form: what was typed, and its faults.
 
     Attributes:
-        detail: what is wrong, in a sentence.
         faults: the same by field.
     """
 
@@ -238,7 +232,6 @@ async def once(
 
     Args:
         path: the address of the form.
-        form: the fields, with the key in `once`.
         carry_out: executes the form with the services of the transaction.
 
     Raises:
@@ -252,15 +245,12 @@ async def once(
         refuse_beyond(state.limits.idempotency_keys, viewer.caller.tenant, "forms")
     async with state.database.transaction() as session:
         services = services_of(state, session)
-        claim = await services.idempotency().claim(viewer.caller, f"{path} {key}", _fingerprint(path, form))
+        # Without the CSRF token, which may differ when the form is sent again.
+        said = sorted((name, list(texts)) for name, texts in form.fields.items() if name != "csrf")
+        fingerprint = sha256(repr((path, said)).encode()).digest()
+        claim = await services.idempotency().claim(viewer.caller, f"{path} {key}", fingerprint)
         if isinstance(claim, bytes):
             return claim.decode()
         name = await carry_out(services)
         await services.idempotency().keep(claim, name.encode())
     return name
-
-
-def _fingerprint(path: str, form: Form) -> bytes:
-    """A hash of a form's fields without the CSRF token, which may differ when the form is sent again."""
-    said = sorted((name, list(texts)) for name, texts in form.fields.items() if name != "csrf")
-    return sha256(repr((path, said)).encode()).digest()

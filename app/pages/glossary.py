@@ -28,7 +28,6 @@ class Word:
     """A word of the glossary.
 
     Attributes:
-        anchor: its id on the page.
         api: its name in the API.
     """
 
@@ -43,22 +42,14 @@ def glossary() -> tuple[Word, ...]:
     """All words: the terms in alphabetical order, then the privacy criteria."""
     text = next(place for place in _PLACES if place.is_file()).read_text(encoding="utf-8")
     words, _, criteria = text.partition("\n## Privacy")
-    return (*map(_word, _rows(words)), *map(_criterion, _rows(criteria)))
+    terms = [(name, meaning, api[0] if api else "") for name, meaning, *api in _rows(words)]
+    terms += [(name.strip("`"), meaning, name) for name, meaning, *_ in _rows(criteria)]
+    return tuple(Word(name, anchor(name), _prose(meaning), _prose(api)) for name, meaning, api in terms)
 
 
 def _rows(text: str) -> list[list[str]]:
     """The cells of a table by row, without the header."""
     return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
-
-
-def _word(row: list[str]) -> Word:
-    name, meaning = row[0], row[1]
-    return Word(name, anchor(name), _prose(meaning), _prose(row[2] if len(row) > 2 else ""))  # noqa: PLR2004
-
-
-def _criterion(row: list[str]) -> Word:
-    name = row[0].strip("`")
-    return Word(name, anchor(name), _prose(row[1]), _prose(row[0]))
 
 
 def _prose(text: str) -> Markup:

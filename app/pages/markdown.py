@@ -1,11 +1,9 @@
 """Descriptions in Markdown as HTML. Providers write them, so neither markup nor addresses are trusted."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import nh3
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 _SCHEMES: Final = ("http://", "https://")
@@ -27,7 +25,9 @@ def html_of(text: str) -> Markup:
         _PARSER.render(text),
         tags=_TAGS,
         attributes={"a": {"href"}},
-        attribute_filter=_filtered,
+        attribute_filter=lambda _, name, value: (
+            value if name == "rel" or (name == "href" and _is_web_address(value)) else None
+        ),
         url_schemes={"http", "https"},
         link_rel=_LINK_REL,
     )
@@ -36,10 +36,6 @@ def html_of(text: str) -> Markup:
 
 def _is_web_address(address: str) -> bool:
     return address.lower().startswith(_SCHEMES)
-
-
-def _filtered(_tag: str, name: str, value: str) -> str | None:
-    return value if name == "rel" or (name == "href" and _is_web_address(value)) else None
 
 
 class _Parser(MarkdownIt):
@@ -55,13 +51,10 @@ def _parser() -> _Parser:
     parser.enable(["table", "strikethrough"])
     for name, html in {"heading_open": "<p><strong>", "heading_close": "</strong></p>\n"}.items():
         parser.add_render_rule(name, lambda *_, html=html: html)
-    parser.add_render_rule("image", _alternative)
+    parser.add_render_rule(
+        "image", lambda _, tokens, place, *__: str(escape(tokens[place].content))
+    )  # the text instead
     return parser
-
-
-def _alternative(_renderer: object, tokens: Sequence[Token], place: int, *_: Any) -> str:  # noqa: ANN401 -- unused
-    """The alternative text of an image."""
-    return str(escape(tokens[place].content))
 
 
 _PARSER: Final = _parser()

@@ -46,9 +46,6 @@ class Multipart:
     Attributes:
         is_complete: whether its end has arrived.
 
-    Args:
-        content_type: the header of the request.
-
     Raises:
         MediaTypeError: the header declares something else.
     """
@@ -84,7 +81,6 @@ class Multipart:
     def _callbacks(self) -> "MultipartCallbacks":
         return {
             "on_part_begin": self._begin,
-            "on_header_begin": self._begin_header,
             "on_header_field": self._add_to_header,
             "on_header_value": self._add_to_value,
             "on_header_end": self._end_header,
@@ -98,9 +94,6 @@ class Multipart:
         if self._parts > MOST_PARTS:
             raise MalformedRequestError(f"The form has more than {MOST_PARTS} parts.")
         self._name, self._file = "", None
-
-    def _begin_header(self) -> None:
-        self._header, self._value = b"", b""
 
     def _add_to_header(self, data: bytes, start: int, end: int) -> None:
         self._count_header(end - start)
@@ -117,9 +110,10 @@ class Multipart:
             raise MalformedRequestError(f"The headers of the form's parts have more than {MOST_HEADER_BYTES:,} bytes.")
 
     def _end_header(self) -> None:
-        if self._header.lower() != b"content-disposition":
+        header, value, self._header, self._value = self._header, self._value, b"", b""
+        if header.lower() != b"content-disposition":
             return
-        _, parameters = parse_options_header(self._value)
+        _, parameters = parse_options_header(value)
         self._name = _text(parameters.get(b"name", b""))
         file = parameters.get(b"filename")
         self._file = None if file is None else _text(file)

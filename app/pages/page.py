@@ -40,20 +40,16 @@ async def read_static(name: str) -> Response:
     return Response(_content(name), media_type=TYPES[name], headers=headers)
 
 
+@cache
 def static_url(name: str) -> str:
     """The address of a file."""
-    return f"/static/{name}?{_tag(name)}"
+    return f"/static/{name}?{hashlib.sha256(_content(name)).hexdigest()[:12]}"
 
 
 @cache
 def _content(name: str) -> bytes:
     own = (_FOLDER / name).read_bytes()
     return own + style().encode() if name == "console.css" else own
-
-
-@cache
-def _tag(name: str) -> str:
-    return hashlib.sha256(_content(name)).hexdigest()[:12]
 
 
 _HERE = Path(__file__).resolve().parent
@@ -90,7 +86,6 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
 
     Args:
         request: the request, in which `get_viewer` has stored the viewer.
-        status: the HTTP status.
         **values: the template's values; whole pages need `commands`, the equivalent commands.
     """
     viewer = getattr(request.state, "viewer", None)

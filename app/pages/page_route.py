@@ -39,7 +39,9 @@ class PageRoute(APIRoute):
             except RefusalError as error:
                 return refusal_page(request, error)
             except RequestValidationError as error:
-                return _invalid_parameter(request, error)
+                faults = [Fault(pointer_of(line["loc"][1:]), line["msg"]) for line in error.errors()]
+                detail = "A parameter of the page's address is invalid."
+                return problem_page(request, 422, "Invalid", "invalid", detail, faults)
             except HTTPException:
                 raise
             except Exception as error:  # noqa: BLE001 -- logged, and then answered as in the API
@@ -70,11 +72,6 @@ def problem_page(
     return page(
         request, "error.html", status, problem=shown, faults=faults[:FAULTS_SHOWN], left_out=left_out, commands=commands
     )
-
-
-def _invalid_parameter(request: Request, error: RequestValidationError) -> Response:
-    faults = [Fault(pointer_of(line["loc"][1:]), line["msg"]) for line in error.errors()]
-    return problem_page(request, 422, "Invalid", "invalid", "A parameter of the page's address is invalid.", faults)
 
 
 def _sign_in(request: Request, error: UnknownKeyError) -> Response:
@@ -116,11 +113,7 @@ def is_browser(accept: str | None) -> bool:
 
 
 def with_pages(answer: Answer) -> Answer:
-    """A handler of the framework's errors that shows pages to browsers outside the API.
-
-    Args:
-        answer: the handler for everything else.
-    """
+    """A handler of the framework's errors that shows pages to browsers outside the API."""
 
     def answer_or_page(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 0
@@ -138,9 +131,6 @@ class Refusal:
     """Why a form was refused, in the API's words.
 
     Attributes:
-        status: the HTTP status.
-        detail: the reason in a sentence.
-        faults: what is wrong and where.
         seconds: the time after which a retry makes sense; None if it does not.
     """
 

@@ -19,9 +19,7 @@ class Slice(Generic[Row]):
     """A page of a list.
 
     Attributes:
-        number: the page number, from 1.
         pages: the number of pages; 1 for an empty list.
-        total: the number of rows of the list.
         start: the number of the first row of the page, from 1.
     """
 

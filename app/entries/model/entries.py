@@ -44,11 +44,9 @@ class Head:
         has_open_answers: whether everyone who sees the entry gets full answers about it.
         accepted_small_counts: whether this version was published with exact counts of a few people; None for callers
             who may not read the counts.
-        policy: the tenant's requirements for its entries.
         awaits_sign_off: whether this version is hidden from others until a reviewer signs it off.
         published_by: the publisher of this version; None if unknown, or for callers who may not read the counts.
         signed_off_by: who signed it off; None if nobody did, or for these callers.
-        latest_version: the number of the entry's latest version.
         released_version: the number of the latest version that others see; 0 if none.
         alone: the largest share of lone records that a configuration states; None if none does, or if searches do not
             read this version.
@@ -172,12 +170,6 @@ class CountTable:
     """A count table of an entry.
 
     All pair counts form one table: concatenated in the order of the document, each row by row.
-
-    Attributes:
-        kind: the member of the document with the counts.
-        attribute: the place of the attribute, None if there is none.
-        masking: the place of the masking, None if there is none.
-        counts: the counts, packed.
     """
 
     kind: CountKind
@@ -217,7 +209,6 @@ class AttributeOutline:
         values: number of values that have records.
         labels: number of label values that have records.
         joint: whether the unmasked joint counts are known.
-        maskings: the maskings, in order.
     """
 
     name: str
@@ -259,8 +250,6 @@ class Content:
     Attributes:
         terms: the digest of its terms if it has a policy; None without one.
         schema: the published document without its counts and configurations, as compressed JSON.
-        configurations: the configurations as published, as compressed JSON.
-        configuration_table: the same configurations as numbers.
         open_answers: whether everyone who sees the entry gets full answers about it.
         offered: by privacy criterion, the lowest and the highest promised number; likewise for the share of lone
             records (`ALONE`).

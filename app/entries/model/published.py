@@ -142,8 +142,6 @@ class ConfigurationColumns:
     """The configurations of an entry, as columns in the given order.
 
     Attributes:
-        ids: the ids of the configurations.
-        maskings: by attribute name, the masking id in each configuration.
         privacy: by criterion, the promised number of each configuration, or None.
         suppressed: the number of suppressed records of each configuration, None if not given.
         suppressed_cells: the number of suppressed cells of each configuration, None if not given.
@@ -152,7 +150,6 @@ class ConfigurationColumns:
         generated: for each configuration whether it is generated, so that it drops every attribute; empty if none is.
         on_records: the places of other numbers measured on the records themselves.
         unguaranteed: the places of generated configurations without differential privacy.
-        figures: the declared transfer utilities.
         in_columns: whether the document has the configurations as columns of a table.
     """
 
@@ -183,9 +180,6 @@ class CountsInPlace:
     """A count table and its place in the document.
 
     Attributes:
-        kind: the member of the document with the table.
-        attribute: the place of its attribute, None if there is none.
-        masking: the place of its masking, None if there is none.
         counts: int64, of one or two dimensions.
         declared: the declared noise and rounding of the counts; None if nothing can be declared.
         pair: its place among the pair counts, None for other tables.
@@ -216,15 +210,12 @@ class PublishedEntry:
     """A validated entry.
 
     Attributes:
-        label: the name of the label; its counts are in the evidence.
         evidence: the evidence on each attribute, at least one.
         pairs: the joint counts of pairs of masked attributes, by their places among the document's pairs.
         associations: the label associations of pairs, likewise.
         masked_records: the number of records counted by a masking, by the places of attribute and masking, if given.
-        control: the controls declared for all counts.
         document: the document as published, for its digest and its readers, with counts as lists or arrays.
         trace: the trace of the unmasked table; None if not published.
-        terms: the policy for masked tables; None without one.
     """
 
     name: str

@@ -47,8 +47,6 @@ class SearchForm:
     """The search form as filled in.
 
     Attributes:
-        fields: the typed texts, by the name of the field.
-        faults: the faults, by the name of the field.
         search: the search; None if there are faults.
     """
 

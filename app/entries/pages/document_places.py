@@ -46,7 +46,6 @@ class Place:
     """A place in a document.
 
     Attributes:
-        pointer: its JSON Pointer.
         names: the pointer in words, with names; empty for the whole document.
         line: its line in the file, from 1; None if it is not known.
         excerpt: the value without numbers of people; empty if nothing can be shown.

@@ -70,10 +70,8 @@ class ConfigurationRow:
     """A configuration.
 
     Attributes:
-        place: its number in the entry, from 0.
         maskings: the first shared attributes with their maskings.
         shared: the number of shared attributes.
-        privacy: promised privacy by criterion.
         suppressed: the number of suppressed records and cells; None if not stated, or hidden from this reader.
         method: the method of generation; empty if masked.
         measured: the performance of a trained model, in words; empty if not measured.
@@ -109,9 +107,6 @@ class About:
     Attributes:
         description: as HTML, sanitised.
         classes: the first classes of the label; `labels`: the number of classes.
-        control: the controls of the counts, if any.
-        terms: the policy as indented JSON; empty without one.
-        pairs: the number of counted pairs of masked attributes.
         measure: the usual measure for questions.
         at_least_k: for some k, the number of configurations that promise at least that.
         has_suppressed: whether any configuration states its suppressed records or cells.
@@ -175,10 +170,7 @@ class EntryIndex:
 
     Attributes:
         about: everything but the long lists.
-        names: the names of the attributes, in order.
-        attributes: rows of attributes, by page.
         wholes: each attribute in full.
-        configurations: rows of configurations, by page.
         maskings: parts with all maskings of some configurations (`maskings_per_part`), in the order of the attributes;
             empty if the rows show them all.
     """

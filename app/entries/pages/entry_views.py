@@ -126,7 +126,6 @@ class EntryView(EntryPage):
         description: the description of the table, as sanitised HTML.
         is_latest: whether this is the latest version that the viewer may see.
         may_sign_off: whether the viewer may sign this version off, as far as known here.
-        verdict: the verdict on the counts; places of failures for owners only.
     """
 
     head: wire.Head
@@ -158,11 +157,8 @@ def entry_view(
     """The view of an entry.
 
     Args:
-        head: the head as the viewer may see it.
         asked: the version in the address.
         index: the index of this version, as the viewer may see it.
-        versions: the versions that the viewer may see.
-        verdict: the verdict on this version.
         pages: the page numbers of attributes and configurations, from 1.
     """
     about, caller = read_part(index.about, ABOUT), viewer.caller
@@ -314,10 +310,7 @@ class CountsView(EntryPage):
     """The counts of the label, and of a chosen attribute.
 
     Attributes:
-        label: records by class, as a chart.
-        attribute: the chosen attribute, if any.
         counted: the masking ids of the attribute's tables of counts (`UNMASKED`: none).
-        chosen: the shown one of these.
         chart: records by (masked) value.
         joint: a page of the values with their records by class; empty without joint counts.
         classes: the first classes; `more_classes`: the number of further ones.
@@ -347,7 +340,6 @@ def counts_view(
     Args:
         asked: the version in the address.
         classes: the first classes of the label.
-        whole: the chosen attribute.
         tables: the counts of the label and of this attribute.
         masking: the id of the masking to show; None: the first with counts.
         number: the page of its values.

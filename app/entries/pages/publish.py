@@ -66,10 +66,9 @@ async def check_upload(request: Request, viewer: ViewerDependency, state: StateD
     state.limits.refuse_full_disk()
     with state.limits.bodies.share() as take:
         try:
-            upload = await read_upload(request, viewer, state.max_body_bytes, take)
+            draft = await read_upload(request, viewer, state.max_body_bytes, take)
         except RawTableError as error:
             return _raw_table_page(request, viewer, error)
-        draft = Draft(upload.file, upload.document, upload.form.text("version_of"))
         if not draft.file:
             nothing = MalformedRequestError("Choose an entry file first.")
             return await _upload_page(request, viewer, state, draft.entry_id, nothing)

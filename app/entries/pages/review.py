@@ -64,7 +64,6 @@ class VerdictView:
         outcome: `pass`, `fail` or `undecided`.
         findings: the first places that fail.
         left_out: the number of further ones.
-        words: the text of a pass.
     """
 
     outcome: str
@@ -83,9 +82,7 @@ class Review:
         seen: the state of that entry; empty for a new one.
         tenant: the tenant of a new entry.
         small_counts: places of small counts that are not accepted yet, or never; empty if they need no acceptance.
-        faults: the reasons why it may not be published here, apart from small counts.
         warnings: warnings for the provider, one sentence each.
-        problem: why the last attempt failed.
         alone: its declared share of lone records, in words; `is_unique`: whether too many records are alone.
         is_known: whether the latest version has the same content.
         is_possible: whether it may be published after the remaining decisions.

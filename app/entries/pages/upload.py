@@ -143,20 +143,46 @@ FILE_FIELD: Final = "entry"
 
 
 @dataclass(frozen=True, slots=True)
-class EntryUpload:
-    """A form with an entry file.
+class Draft:
+    """An entry file with the decisions about it so far.
 
     Attributes:
-        form: the other fields.
-        document: the content of the file, decompressed.
+        entry_id: the entry for a new version; empty for a new entry, or if the file's name decides.
+        seen: the state of that entry at the provider's decision (`state_of`).
+        audience: the audience of a new entry: `private`, `all` or `tenants`; empty if the file has it.
+        accepts_small_counts: whether its small counts are accepted.
+        accepts_unique: whether its large share of lone records is accepted.
     """
 
-    form: Form
     file: str
     document: bytes
+    entry_id: str = ""
+    seen: str = ""
+    audience: str = ""
+    tenants: str = ""
+    accepts_small_counts: bool = False
+    accepts_unique: bool = False
+
+    def packed(self) -> str:
+        """The content as a field of a form. Slow for large entries."""
+        return urlsafe_b64encode(gzip.compress(self.document, 2)).decode()
+
+    def visibility(self) -> Visibility | None:
+        """The visibility of a new entry; None if the file has it.
+
+        Raises:
+            InvalidDocumentError: no tenant is named, or a name is invalid.
+        """
+        if not self.audience:
+            return None
+        names = [name.strip() for name in self.tenants.replace(",", "\n").splitlines() if name.strip()]
+        if self.audience == "tenants" and not names:
+            raise InvalidDocumentError("Name the tenants that may see the entry, or choose another visibility.")
+        asked = {"tenants": names} if self.audience == "tenants" else self.audience
+        return visibility_of(validated_as(wire.VisibilityPatch, {"visibility": asked}).visibility)
 
 
-async def read_upload(request: Request, viewer: Viewer, limit: int, take: Callable[[int], None]) -> EntryUpload:
+async def read_upload(request: Request, viewer: Viewer, limit: int, take: Callable[[int], None]) -> Draft:
     """Read a form whose first field is `csrf` and whose last one is an entry file.
 
     With a wrong `csrf`, the file is not read; a file that is not an entry is read only to its first bytes. `take` is
@@ -222,12 +248,11 @@ class _Reader:
         if sent is None or not self._viewer.has_sent(sent[-1]):
             raise RoleNotAllowedError(TOO_OLD)
 
-    def upload(self) -> EntryUpload:
+    def upload(self) -> Draft:
         """The upload read so far."""
         self._refuse_stranger()
-        if self._file is None:
-            return EntryUpload(Form(self._fields), "", b"")
-        return EntryUpload(Form(self._fields), self._file.name, self._file.document())
+        name, document = ("", b"") if self._file is None else (self._file.name, self._file.document())
+        return Draft(name, document, Form(self._fields).text("version_of"))
 
 
 class _EntryFile:
@@ -297,49 +322,6 @@ class _EntryFile:
 
 
 _DAMAGED = "The form has lost the entry file. Choose the file again."
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """An entry file with the decisions about it so far.
-
-    Attributes:
-        file: the name of the file.
-        document: its content.
-        entry_id: the entry for a new version; empty for a new entry, or if the file's name decides.
-        seen: the state of that entry at the provider's decision (`state_of`).
-        audience: the audience of a new entry: `private`, `all` or `tenants`; empty if the file has it.
-        tenants: their names, separated by line breaks or commas.
-        accepts_small_counts: whether its small counts are accepted.
-        accepts_unique: whether its large share of lone records is accepted.
-    """
-
-    file: str
-    document: bytes
-    entry_id: str = ""
-    seen: str = ""
-    audience: str = ""
-    tenants: str = ""
-    accepts_small_counts: bool = False
-    accepts_unique: bool = False
-
-    def packed(self) -> str:
-        """The content as a field of a form. Slow for large entries."""
-        return urlsafe_b64encode(gzip.compress(self.document, 2)).decode()
-
-    def visibility(self) -> Visibility | None:
-        """The visibility of a new entry; None if the file has it.
-
-        Raises:
-            InvalidDocumentError: no tenant is named, or a name is invalid.
-        """
-        if not self.audience:
-            return None
-        names = [name.strip() for name in self.tenants.replace(",", "\n").splitlines() if name.strip()]
-        if self.audience == "tenants" and not names:
-            raise InvalidDocumentError("Name the tenants that may see the entry, or choose another visibility.")
-        asked = {"tenants": names} if self.audience == "tenants" else self.audience
-        return visibility_of(validated_as(wire.VisibilityPatch, {"visibility": asked}).visibility)
 
 
 def read_draft(form: Form, limit: int) -> Draft:

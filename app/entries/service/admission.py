@@ -47,7 +47,6 @@ class SmallCountsGate:
     """The decision about small counts for one call.
 
     Attributes:
-        rule: the service's treatment of them.
         is_confirmed: whether the call accepts them (`accept_small_counts`).
     """
 
@@ -114,7 +113,6 @@ class Admission:
     They do not apply to stored versions, nor to an upload that equals the latest version.
 
     Attributes:
-        small_counts: the treatment of exact counts of a few people.
         required: the privacy that the service requires; the entry's tenant may require more.
     """
 

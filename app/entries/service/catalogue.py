@@ -44,9 +44,7 @@ class Published:
     """The result of an upload.
 
     Attributes:
-        head: the head of the entry.
         is_new: whether the upload became a new version; otherwise it equals the latest one.
-        warnings: warnings for the provider, one sentence each.
     """
 
     head: Head
@@ -60,8 +58,6 @@ class Terms:
 
     Attributes:
         named: its entry of the given name; None without one.
-        required: the privacy that configurations must promise.
-        demands_sign_off: whether a reviewer must sign off each version before others see it.
     """
 
     tenant: str
@@ -166,10 +162,6 @@ class CatalogueService:
         """Add a version, unless the content equals that of the latest one.
 
         The visibility stays; `set_visibility` changes it.
-
-        Args:
-            is_current: whether the caller has seen a head.
-            admission: the requirements for a new version.
 
         Raises:
             NotFoundError: there is no such entry, or the caller may not see it.

@@ -6,7 +6,7 @@ Pure but slow.
 import hashlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -94,15 +94,7 @@ def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:
 def _outline(evidence: AttributeEvidence) -> AttributeOutline:
     flags = evidence.flags
     maskings = tuple(
-        MaskingOutline(
-            id=masking.id,
-            occupied=known.occupied,
-            mapped=known.mapped,
-            counted=known.counted,
-            deterministic=known.deterministic,
-            perturbed=known.perturbed,
-            drawn=known.drawn,
-        )
+        MaskingOutline(masking.id, **asdict(known))
         for masking, known in zip(evidence.maskings, flags.maskings, strict=True)
     )
     cells = evidence.values * evidence.labels

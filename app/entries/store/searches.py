@@ -72,13 +72,8 @@ class Search:
 
     Attributes:
         query: words, separated by blanks; each must be a part of the name, the title or a keyword, ignoring case.
-        keyword: an exact keyword.
-        label: the exact name of the label.
-        attribute: the exact name of an attribute.
-        license: the exact licence.
         required: the privacy that at least one configuration promises.
         changed_since: the earliest time of the last change that others see.
-        order: the order of the results.
     """
 
     query: str | None = None
