@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Final, Self, TypeVar
+from typing import Annotated, Final, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -87,15 +87,7 @@ class ShownRecord:
         others = {"all": "all", "private": "its own tenant only"}
         return f"visible to {others.get(value, value)}" if value else ""
 
-    @classmethod
-    def of(cls, form: str) -> Self:
-        """The record in a JSON text."""
-        return cls(
-            wire.AuditRecord.model_validate_json(form), orjson.dumps(orjson.loads(form), option=_INDENT).decode()
-        )
 
-
-_INDENT = orjson.OPT_INDENT_2
 _ABOUT_AUDIENCES = frozenset({AuditAction.PUBLISH_ENTRY, AuditAction.SHOW_ENTRY})
 
 
@@ -156,11 +148,18 @@ async def show_records(
     async with state.database.transaction() as session:
         audit = services_of(state, session).audit()
         records, token = await audit.page(viewer.caller, form.wanted(), PER_PAGE, form.page_token or None)
+    shown = [
+        ShownRecord(
+            wire.AuditRecord.model_validate_json(one),
+            orjson.dumps(orjson.loads(one), option=orjson.OPT_INDENT_2).decode(),
+        )
+        for one in records
+    ]
     return page(
         request,
         "operator/audit.html",
         form=form,
-        records=list(map(ShownRecord.of, records)),
+        records=shown,
         next_token=token,
         commands=audit_commands(viewer, form),
         here="operator",
@@ -170,7 +169,7 @@ async def show_records(
 @router.get("/operator/audit/check")
 async def check_log(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
     """Check the log from its first record on, part by part; the page continues by itself."""
-    return _check_page(request, viewer, await _checked(state, viewer, START, 0))
+    return await _check_page(request, viewer, state, START, 0)
 
 
 @router.post("/operator/audit/check")
@@ -178,7 +177,7 @@ async def check_on(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
     """Check the next part in a browser without scripts."""
-    return _check_page(request, viewer, await _checked(state, viewer, *_reached(form)))
+    return await _check_page(request, viewer, state, *_reached(form))
 
 
 @router.post("/operator/audit/check/part")
@@ -186,7 +185,7 @@ async def check_further(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
     """The next part of the check, and its progress."""
-    return page(request, "operator/check.html", check=await _checked(state, viewer, *_reached(form)))
+    return await _check_page(request, viewer, state, *_reached(form), template="operator/check.html")
 
 
 def _reached(form: Form) -> tuple[Place, int]:
@@ -201,11 +200,15 @@ def _reached(form: Form) -> tuple[Place, int]:
     return Place(int(after), own), min(int(signed), int(after))
 
 
-def _check_page(request: Request, viewer: Viewer, check: CheckView) -> Response:
-    commands = Commands(export_lines(viewer))
-    return page(request, "operator/audit_check.html", check=check, commands=commands, here="operator")
-
-
-async def _checked(state: State, viewer: Viewer, after: Place, signed: int) -> CheckView:
+async def _check_page(
+    request: Request,
+    viewer: Viewer,
+    state: State,
+    after: Place,
+    signed: int,
+    template: str = "operator/audit_check.html",
+) -> Response:
+    """Check the next part of the log, and show the progress; `signed`: the last record known to be signed."""
     part = await check_part(state, viewer.caller, after)
-    return CheckView(part, max(signed, part.signed))
+    check = CheckView(part, max(signed, part.signed))
+    return page(request, template, check=check, commands=Commands(export_lines(viewer)), here="operator")

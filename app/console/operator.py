@@ -14,7 +14,7 @@ from app.pages.page_route import PageRoute
 from app.pages.viewers import Viewer, ViewerDependency
 from app.pages.words import count, size
 from app.platform.callers import administered_tenant
-from app.platform.database.probe import HeardLane, ProbeReading, Pulse, Queue
+from app.platform.database.probe import HeardLane, ProbeReading, Pulse
 from app.platform.queue.model import Lane
 from app.settings import Settings
 from app.tenants.service import TenantPage
@@ -113,22 +113,19 @@ class Overview:
     @classmethod
     def of(cls, state: State, reading: ProbeReading, health: Health | None, workers: tuple[HeardLane, ...]) -> Self:
         """The overview from the readings."""
-        queue = reading.queue
-        return cls(
-            datetime.now(UTC),
-            _checks(state, reading.pulse, health),
-            None if queue is None else tuple(_load(queue, lane) for lane in Lane),
-            0 if queue is None else queue.events,
-            0.0 if queue is None else queue.oldest_event_seconds,
-            workers,
-        )
-
-
-def _checks(state: State, pulse: Pulse | None, health: Health | None) -> tuple[Check, ...]:
-    checks = [_database(pulse), _disk(state), _workers(pulse)]
-    if health is not None:
-        checks += [_schema(health), _log(health), _heads(health, signs=state.signer is not None)]
-    return tuple(checks)
+        pulse, queue = reading.pulse, reading.queue
+        checks = [_database(pulse), _disk(state), _workers(pulse)]
+        if health is not None:
+            checks += [_schema(health), _log(health), _heads(health, signs=state.signer is not None)]
+        at, checked = datetime.now(UTC), tuple(checks)
+        if queue is None:
+            return cls(at, checked, None, 0, 0.0, workers)
+        lanes = []
+        for lane in Lane:
+            backlogs = [one for one in queue.backlogs if one.lane is lane]
+            oldest = max((one.oldest_seconds for one in backlogs), default=0.0)
+            lanes.append(LaneLoad(lane, sum(one.jobs for one in backlogs), oldest, queue.running.get(lane, 0)))
+        return cls(at, checked, tuple(lanes), queue.events, queue.oldest_event_seconds, workers)
 
 
 def _database(pulse: Pulse | None) -> Check:
@@ -180,12 +177,6 @@ def _heads(health: Health, *, signs: bool) -> Check:
         )
     signed = f"{health.head.signed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     return Check("Signatures", "good", f"The audit log is signed up to record {health.head.sequence:,} ({signed}).")
-
-
-def _load(queue: Queue, lane: Lane) -> LaneLoad:
-    backlogs = [one for one in queue.backlogs if one.lane is lane]
-    oldest = max((one.oldest_seconds for one in backlogs), default=0.0)
-    return LaneLoad(lane, sum(one.jobs for one in backlogs), oldest, queue.running.get(lane, 0))
 
 
 router = APIRouter(route_class=PageRoute)

@@ -104,11 +104,6 @@ class Viewer:
         return "developer" if self.is_developer else self.caller.subject or self.caller.tenant
 
     @property
-    def roles(self) -> str:
-        """The roles in words."""
-        return ", ".join(sorted(self.caller.roles))
-
-    @property
     def key_expires_at(self) -> datetime | None:
         """When the viewer's key expires, if that is soon."""
         key = None if self.session is None else self.session.key

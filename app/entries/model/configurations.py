@@ -108,7 +108,7 @@ def pack_configurations(columns: ConfigurationColumns, outline: Sequence[Attribu
     if any(columns.generated):
         declared[GENERATED] = pack(np.array(columns.generated, dtype=bool))
     if columns.figures.numbers.size:
-        declared[FIGURE_PLACES], declared[FIGURES] = columns.figures.pack()
+        declared[FIGURE_PLACES], declared[FIGURES] = pack(columns.figures.places), pack(columns.figures.numbers)
     return PackedConfigurations(
         ids=compress(columns.ids),
         codes=pack(np.stack(codes, axis=1)),
@@ -121,12 +121,14 @@ def unpack_configurations(
     packed: PackedConfigurations, outline: Sequence[AttributeOutline], *, with_ids: bool = True
 ) -> ConfigurationTable:
     """Unpack the configuration table of a version; a million ids take a tenth of a second."""
-    declared = packed.declared
+    declared, figures = packed.declared, NO_FIGURES
+    if FIGURES in declared:
+        figures = Figures(unpack(declared[FIGURE_PLACES]), unpack(declared[FIGURES]))
     return ConfigurationTable(
         ids=tuple(decompress(packed.ids)) if with_ids else (),
         options=tuple(map(_options_of, outline)),
         codes=unpack(packed.codes, narrow=True),  # at a byte each, a hundred million take 0.1 GB instead of 0.8
         privacy={guarantee: unpack(values) for guarantee, values in packed.privacy.items()},
         generated=unpack(declared[GENERATED]) if GENERATED in declared else None,
-        figures=Figures.unpack(declared[FIGURE_PLACES], declared[FIGURES]) if FIGURES in declared else NO_FIGURES,
+        figures=figures,
     )

@@ -18,7 +18,6 @@ from aegis_advisor.evidence import (
 )
 from aegis_advisor.measures import measure_named
 from app.entries.model.entries import CountKind, Visibility
-from app.platform.database.arrays import PackedArray, pack, unpack
 
 #: The measures in array order, and which numbers of each are better.
 MEASURES: Final[Mapping[str, Literal["higher", "lower"]]] = {
@@ -58,15 +57,6 @@ class Figures:
             np.array([where for where, _ in found], dtype=np.int64).reshape(-1, 3),
             np.array([figure for _, figure in found], dtype=np.float64).reshape(-1, 3),
         )
-
-    @classmethod
-    def unpack(cls, places: PackedArray, numbers: PackedArray) -> Self:
-        """The inverse of `pack`."""
-        return cls(unpack(places), unpack(numbers))
-
-    def pack(self) -> tuple[PackedArray, PackedArray]:
-        """Pack the places and the numbers."""
-        return pack(self.places), pack(self.numbers)
 
     def by(self, measure: str, attributes: Sequence[int]) -> "Self":
         """The utilities by one measure, of the attributes at these places."""

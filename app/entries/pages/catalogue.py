@@ -1,6 +1,6 @@
 """The page of the catalogue: entries that the viewer may see, and the form to search them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, Self
 from urllib.parse import urlencode
@@ -71,22 +71,11 @@ class SearchForm:
         return cls(typed, {}, Search(**texts, required=guarantee))
 
     @property
-    def page_token(self) -> str:
-        """The token of the requested page; empty for the first."""
-        return self.fields["page_token"]
-
-    @property
     def asked(self) -> dict[str, str]:
         """The search as parameters of the API."""
         asked = {name: self.fields[name] for name in _PARAMETERS if self.fields[name]}
         guarantee = _guarantee(self.fields)
         return asked | ({"require": guarantee} if guarantee else {})
-
-    @property
-    def criteria(self) -> Iterator[tuple[str, str]]:
-        """The privacy criteria to choose from, in words."""
-        for name in wire.PRIVACY_CRITERIA:
-            yield name, f"{name}, {bound(name)}"
 
     def link(self, page_token: str | None = None) -> str:
         """The address of a page of this search; of the first one without a token."""
@@ -139,6 +128,7 @@ async def show_catalogue(request: Request, viewer: ViewerDependency, state: Stat
         request,
         "catalogue.html",
         422 if form.faults else 200,
+        criteria={name: f"{name}, {bound(name)}" for name in wire.PRIVACY_CRITERIA},
         form=form,
         shown=shown,
         commands=catalogue_commands(viewer, form),
@@ -155,7 +145,7 @@ async def _found(
     try:
         async with state.database.transaction() as session:
             catalogue = services_of(state, session).catalogue()
-            found = await catalogue.page(viewer.caller, search, PER_PAGE, form.page_token or None)
+            found = await catalogue.page(viewer.caller, search, PER_PAGE, form.fields["page_token"] or None)
     except InvalidDocumentError as error:
         return replace(form, faults={"page_token": error.faults[0].detail if error.faults else error.detail}), None
     return form, page_answer(found)

@@ -256,7 +256,8 @@ def attribute_view(head: Head, asked: int | None, whole: WholeAttribute, number:
     mapped = [masking for masking in whole.maskings if masking.mapping is not None]
     shown = mapped[:COLUMNS]
     places: Slice[int] = Slice.cut(range(len(whole.domain)), number, ROWS)
-    rows = tuple(tuple(_masked(whole, shown, place)) for place in places.rows)
+    maps = [(masking.domain, masking.mapping) for masking in shown if masking.mapping is not None]
+    rows = tuple((whole.domain[place], *(domain[mapping[place]] for domain, mapping in maps)) for place in places.rows)
     return AttributeView(
         head=head,
         asked=asked,
@@ -266,12 +267,6 @@ def attribute_view(head: Head, asked: int | None, whole: WholeAttribute, number:
         more_mapped=len(mapped) - len(shown),
         drawn=tuple(masking for masking in whole.maskings if masking.mapping is None),
     )
-
-
-def _masked(whole: WholeAttribute, maskings: Sequence[MaskedDomain], place: int) -> Iterator[str]:
-    yield whole.domain[place]
-    for masking in maskings:
-        yield masking.domain[masking.mapping[place]] if masking.mapping is not None else ""
 
 
 def configuration_view(head: Head, asked: int | None, index: EntryIndex, place: int, number: int) -> ConfigurationView:

@@ -256,7 +256,12 @@ def promise_faults(entry: PublishedEntry) -> Iterator[Fault]:
     # Suppressed records are records of the table, so not more than the table has.
     for index in np.flatnonzero(_left_out(entry)[0] > records)[:SHOWN].tolist():
         yield Fault(pointer("configurations", index, "suppressed"), "These are more records than the entry has")
-    yield from _more_than_records(entry, records)
+    # A class is a part of the release, so it has at most as many records as the table without the suppressed ones.
+    # With `k`, every class has `k` records. A class with `n` different values has at least `n` records. A release
+    # without any record has no class, and keeps every promise.
+    for criterion in ("k", *_OF_VALUES):
+        for index in np.flatnonzero(_beyond_records(entry, criterion, records))[:SHOWN].tolist():
+            yield _refuted(entry, criterion, index, "A class would need more records than this release has")
     yield from _more_than_values(entry, records)
 
 
@@ -282,17 +287,6 @@ def _left_out(entry: PublishedEntry) -> tuple[NDArray[np.float64], NDArray[np.fl
     return np.maximum(published - slack, 0), published + slack
 
 
-def _more_than_records(entry: PublishedEntry, records: float) -> Iterator[Fault]:
-    """A class is a part of the release, so it has at most as many records as the table without the suppressed ones.
-
-    With `k`, every class has `k` records. A class with `n` different values has at least `n` records. A release without
-    any record has no class, and keeps every promise.
-    """
-    for criterion in ("k", *_OF_VALUES):
-        for index in np.flatnonzero(_beyond_records(entry, criterion, records))[:SHOWN].tolist():
-            yield _refuted(entry, criterion, index, "A class would need more records than this release has")
-
-
 def _beyond_records(entry: PublishedEntry, criterion: str, records: float) -> NDArray[np.bool_]:
     """(configurations,) Whether each promises larger classes than its release, which certainly has records."""
     least, most = _left_out(entry)
@@ -306,10 +300,20 @@ def _more_than_values(entry: PublishedEntry, records: float) -> Iterator[Fault]:
 
     The sensitive attribute is a column of the release: an attribute, which has at most the values of its masking, or
     the label. So the column with the most values is a bound for all. With several sensitive attributes the worst
-    counts, so the bound still holds. The rule does not apply where the number of a column's values is open (`_values`),
-    nor where `_more_than_records` does.
+    counts, so the bound still holds. The rule does not apply where the number of a column's values is open, nor where
+    `_beyond_records` does.
     """
-    sizes = [_values(entry, place) for place in range(len(entry.evidence))]
+    # With disclosure control, the published domain may be coarser than the shared unmasked values. A dropped attribute
+    # is not a column, but a provider may still have measured it as sensitive.
+    is_open = entry.control.is_declared
+    sizes: list[Mapping[str, float]] = [
+        {
+            IDENTITY: math.inf if is_open else known.values,
+            DROP: math.inf,
+            **{masking.id: masking.groups for masking in known.maskings},
+        }
+        for known in entry.evidence
+    ]
     for criterion in _OF_VALUES:
         needed = _needed(entry, criterion)
         more = _exceeds(needed, len(entry.evidence[0].label_histogram)) & ~_beyond_records(entry, criterion, records)
@@ -331,17 +335,6 @@ def _needed(entry: PublishedEntry, criterion: str) -> NDArray[np.float64]:
     numbers = np.array(promised, dtype=np.float64)
     with np.errstate(divide="ignore"):
         return 1 / numbers if criterion == "alpha" else numbers
-
-
-def _values(entry: PublishedEntry, place: int) -> Mapping[str, float]:
-    """The largest number of values of an attribute in a release, given the configuration's masking.
-
-    With disclosure control, the published domain may be coarser than the shared unmasked values. A dropped attribute is
-    not a column, but a provider may still have measured it as sensitive.
-    """
-    known = entry.evidence[place]
-    unmasked = math.inf if entry.control.is_declared else known.values
-    return {IDENTITY: unmasked, DROP: math.inf, **{one.id: one.groups for one in known.maskings}}
 
 
 def _exceeds(numbers: NDArray[np.float64], most: NDArray[np.float64] | float) -> NDArray[np.bool_]:

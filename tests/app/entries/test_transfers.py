@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from aegis_advisor.evidence import TransferContent
 from app.entries.model.documents import with_transfer_shares
 from app.entries.model.published import ALL_TOGETHER, MEASURES, Figures
+from app.platform.database.arrays import pack, unpack
 from tests.generated import figure, mixed_entry
 
 NAMES = ("a", "b", "c")
@@ -28,7 +29,8 @@ def test_they_are_found_by_measure_and_attributes_as_in_the_document(releases, d
     names = ["joint"] if measure == "joint" else data.draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
     places = sorted([ALL_TOGETHER] if measure == "joint" else [NAMES.index(name) for name in names])
     given_figures = Figures.of(msgspec.convert(releases, list[TransferContent | None]), NAMES)
-    figures = Figures.unpack(*given_figures.pack()).by(measure, places)
+    stored = Figures(unpack(pack(given_figures.places)), unpack(pack(given_figures.numbers)))
+    figures = stored.by(measure, places)
 
     def declared(release):
         if measure == "joint":
