@@ -163,6 +163,11 @@ def _measured_share(measured: Document | None) -> Document | None:
     return {"model": known.model, "share": share}
 
 
+@dataclass(frozen=True, slots=True)
+class _HeldOut:
+    holdout: HoldoutContent | None = None
+
+
 def with_shares(document: Document) -> Document:
     """The document with shares to two digits in place of measured AUCs and transfer utilities.
 
@@ -170,9 +175,9 @@ def with_shares(document: Document) -> Document:
     of utilities are relative to the best of any configuration or of the unmasked records, by the same measure.
     """
     document = changed(document, ("configurations", "*", "measured"), _measured_share)
-    if document.get("holdout") is None:
+    holdout = msgspec.convert(document, _HeldOut).holdout
+    if holdout is None:
         return document
-    holdout = msgspec.convert(document["holdout"], HoldoutContent)
     listed = msgspec.convert(document, ConfigurationsContent).configurations or ()
     unmasked, *shares = _in_shares([holdout.unmasked, *(one.transfer for one in listed)], holdout)
     document = changed(document, ("holdout", "unmasked"), lambda _: unmasked)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_advisor.evidence import TransferContent
-from app.entries.model.documents import with_transfer_shares
+from app.entries.model.documents import with_shares
 from app.entries.model.published import ALL_TOGETHER, MEASURES, Figures
 from app.platform.database.arrays import pack, unpack
 from tests.generated import figure, mixed_entry
@@ -52,7 +52,7 @@ def test_they_are_found_by_measure_and_attributes_as_in_the_document(releases, d
 def test_the_document_keeps_its_figures():
     entry = mixed_entry()
     before = copy.deepcopy(entry)
-    shown = with_transfer_shares(entry)
+    shown = with_shares(entry)
     assert entry == before
     assert shown["configurations"][1]["transfer"]["attributes"]["age"]["mutual_information"] == 0.5
     assert shown["configurations"][2] == entry["configurations"][2]
@@ -63,6 +63,6 @@ def test_shares_are_of_the_best_that_is_declared(unmasked):
     entry = mixed_entry()
     if not unmasked:
         del entry["holdout"]["unmasked"]
-    shown = with_transfer_shares(entry)["configurations"]
+    shown = with_shares(entry)["configurations"]
     assert shown[0]["transfer"]["joint"] == (0.84 if unmasked else 0.93)  # 0.42 of 0.5, or of 0.45
     assert shown[1]["transfer"]["joint"] == (0.9 if unmasked else 1.0)
