@@ -93,11 +93,8 @@ async def run_patiently(
 ) -> Result | None:
     """Run a function in the heavy lane; None if it takes longer than people wait, not counting the start of a process.
 
-    `size` is that of its input, in bytes.
-
-    Raises:
-        InterruptedWorkError: the process died.
-        OverloadedError: too many entries are waiting.
+    In that lane a process is not killed for being a second late. `size` is that of its input, in bytes. Raises what
+    `read_publication_in` raises of its process.
     """
     child = children[Lane.HEAVY]
     with suppress(TimeoutError):

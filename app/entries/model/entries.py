@@ -167,7 +167,7 @@ class CountKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CountTable:
-    """A count table of an entry.
+    """A count table of an entry, at the places of its attribute and masking, if any.
 
     All pair counts form one table: concatenated in the order of the document, each row by row.
     """

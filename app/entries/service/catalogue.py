@@ -91,7 +91,15 @@ VERSIONS_LISTED = 50
 
 
 class CatalogueService:
-    """Entries and their versions, for callers."""
+    """Entries and their versions, for callers.
+
+    `is_current` says whether the caller has seen a head.
+
+    Raises:
+        NotFoundError: by methods for one entry: there is no such entry or version, or the caller may not see it.
+        RoleNotAllowedError: the caller may not do this.
+        StaleVersionError: by methods with `is_current`: the entry has changed since the caller saw it.
+    """
 
     def __init__(
         self,
@@ -118,11 +126,7 @@ class CatalogueService:
         self._followers = followers
 
     async def terms(self, caller: Caller, name: str | None, admission: Admission) -> Terms:
-        """The requirements for entries that the caller publishes, and its tenant's entry of this name.
-
-        Raises:
-            RoleNotAllowedError: the caller may not publish.
-        """
+        """The requirements for entries that the caller publishes, and its tenant's entry of this name."""
         require_publisher(caller)
         policy = await self._tenants.policy(caller.tenant)
         named = None if name is None else await self._entries.find_by_name(caller, name)
@@ -133,7 +137,6 @@ class CatalogueService:
         """Add an entry and enqueue the reconstruction of its references.
 
         Raises:
-            RoleNotAllowedError: the caller may not publish.
             NameTakenError: the tenant has an entry of this name.
             InvalidDocumentError: the entry may not be published here (`Admission.refuse`).
             QuotaExceededError: the tenant's storage quota is used up.
@@ -164,9 +167,6 @@ class CatalogueService:
         The visibility stays; `set_visibility` changes it.
 
         Raises:
-            NotFoundError: there is no such entry, or the caller may not see it.
-            RoleNotAllowedError: the caller may not change it.
-            StaleVersionError: the caller has not seen the latest version.
             InvalidDocumentError: the name differs from that of the entry, or this may not be published here.
         """
         head = await self._unchanged(caller, entry_id, is_current)
@@ -188,21 +188,12 @@ class CatalogueService:
         return Published(head, True, tuple(admission.warnings(publication, head.policy)))
 
     async def head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
-        """The head of an entry that the caller may see, by default at the latest version that it may see.
-
-        Raises:
-            NotFoundError: there is no such entry or version, or the caller may not see it.
-        """
+        """The head of an entry that the caller may see, by default at the latest version that it may see."""
         head = await self._entries.find(caller, entry_id, version)
         return visible(caller, head, entry_id, version).seen_by(caller)
 
     async def own_head(self, caller: Caller, entry_id: str, *, lock: bool = False) -> Head:
-        """The head of an entry that the caller may change; `lock` locks the entry until the transaction ends.
-
-        Raises:
-            NotFoundError: there is no such entry, or the caller may not see it.
-            RoleNotAllowedError: the caller may not change it.
-        """
+        """The head of an entry that the caller may change; `lock` locks the entry until the transaction ends."""
         head = visible(caller, await self._entries.find(caller, entry_id, lock=lock), entry_id, None)
         if not head.belongs_to(caller):
             raise RoleNotAllowedError("Only providers of the entry's own tenant and operators may change it.")
@@ -245,12 +236,7 @@ class CatalogueService:
         return StoredVerdict(verdict.passed, ())  # places would help an attacker
 
     async def countable_head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
-        """The head of an entry whose counts the caller may read.
-
-        Raises:
-            NotFoundError: there is no such entry or version, or the caller may not see it.
-            RoleNotAllowedError: the caller may not read its counts.
-        """
+        """The head of an entry whose counts the caller may read."""
         head = await self.head(caller, entry_id, version)
         if not head.shows_counts_to(caller):
             raise RoleNotAllowedError(
@@ -271,13 +257,7 @@ class CatalogueService:
     async def set_visibility(
         self, caller: Caller, entry_id: str, visibility: Visibility, is_current: Callable[[Head], bool]
     ) -> Head:
-        """Change who sees the entry, without a new version.
-
-        Raises:
-            NotFoundError: there is no such entry, or the caller may not see it.
-            RoleNotAllowedError: the caller may not change it.
-            StaleVersionError: the entry has changed since the caller saw it.
-        """
+        """Change who sees the entry, without a new version."""
         head = await self._unchanged(caller, entry_id, is_current)
         await self._entries.set_visibility(entry_id, visibility)
         await self._record(caller, AuditAction.SHOW_ENTRY, head, audience_text(visibility))
@@ -291,7 +271,6 @@ class CatalogueService:
         """Let others see a version that awaits its sign-off; any other version stays as it is.
 
         Raises:
-            NotFoundError: there is no such entry or version, or the caller may not see it.
             RoleNotAllowedError: the caller may not sign off, or published this version itself.
             StaleVersionError: this is not the version that the caller has read.
         """
