@@ -4,7 +4,6 @@ Each version is cut into parts once (`entry_index`), and cached.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -16,7 +15,7 @@ from app.entries.api.mapping import visibility_answer, visibility_of
 from app.entries.api.parameters import version_key
 from app.entries.api.routes import SMALL
 from app.entries.model.documents import is_small
-from app.entries.model.entries import Audience, Head, StoredVerdict, VersionMark
+from app.entries.model.entries import Audience, Head
 from app.entries.pages.entry_index import ABOUT, EntryIndex, entry_index
 from app.entries.pages.entry_views import (
     CRITERIA,
@@ -45,36 +44,11 @@ from app.platform.errors import Fault, InvalidDocumentError, NotFoundError
 SHORT = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class ReadEntry:
-    """A version of an entry, as the viewer may see it."""
-
-    head: Head
-    versions: tuple[VersionMark, ...]
-    verdict: StoredVerdict | None
-    index: EntryIndex
-
-
-async def read_entry(state: State, caller: Caller, entry_id: str, version: int | None) -> ReadEntry:
-    """A version of an entry, by default the latest that the caller may see.
+async def read_index(state: State, caller: Caller, entry_id: str, version: int | None) -> tuple[Head, EntryIndex]:
+    """The head and the index of a version, by default the latest that the caller may see.
 
     Raises:
         NotFoundError: there is no such entry or version, or the caller may not see it.
-    """
-    async with state.database.transaction() as session:
-        catalogue = services_of(state, session).catalogue()
-        head = await catalogue.head(caller, entry_id, version)
-        verdict = await catalogue.verdict(caller, head)
-        versions = await catalogue.versions(caller, head)
-        known = await known_or_stored(state, catalogue, caller, head)
-    return ReadEntry(head, versions, verdict, await index_of(state, caller, head, known))
-
-
-async def read_index(state: State, caller: Caller, entry_id: str, version: int | None) -> tuple[Head, EntryIndex]:
-    """The head and the index of a version, for pages on other subjects.
-
-    Raises:
-        NotFoundError: as in `read_entry`.
     """
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
@@ -121,8 +95,14 @@ async def show_entry(
     configurations: PageNumber = 1,
 ) -> Response:
     """The page of an entry."""
-    read = await read_entry(state, viewer.caller, entry_id, version)
-    view = entry_view(viewer, read.head, version, read.index, read.versions, read.verdict, (attributes, configurations))
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        head = await catalogue.head(viewer.caller, entry_id, version)
+        verdict = await catalogue.verdict(viewer.caller, head)
+        versions = await catalogue.versions(viewer.caller, head)
+        known = await known_or_stored(state, catalogue, viewer.caller, head)
+    index = await index_of(state, viewer.caller, head, known)
+    view = entry_view(viewer, head, version, index, versions, verdict, (attributes, configurations))
     commands = entry_commands(viewer, view)
     return page(
         request, "entry.html", view=view, commands=commands, criteria=CRITERIA, reasons=REASONS, here="catalogue"
@@ -232,9 +212,9 @@ async def show_attribute(
     values: PageNumber = 1,
 ) -> Response:
     """The whole domain of an attribute, with its masked values."""
-    read = await read_entry(state, viewer.caller, entry_id, version)
-    view = attribute_view(read.head, version, whole_attribute(read.index, name), values)
-    commands = part_commands(viewer, read.head, version)
+    head, index = await read_index(state, viewer.caller, entry_id, version)
+    view = attribute_view(head, version, whole_attribute(index, name), values)
+    commands = part_commands(viewer, head, version)
     return page(request, "entry_attribute.html", view=view, commands=commands, here="catalogue")
 
 
@@ -249,9 +229,9 @@ async def show_configuration(
     maskings: PageNumber = 1,
 ) -> Response:
     """All maskings of a configuration."""
-    read = await read_entry(state, viewer.caller, entry_id, version)
-    view = configuration_view(read.head, version, read.index, place, maskings)
-    commands = part_commands(viewer, read.head, version)
+    head, index = await read_index(state, viewer.caller, entry_id, version)
+    view = configuration_view(head, version, index, place, maskings)
+    commands = part_commands(viewer, head, version)
     return page(request, "entry_configuration.html", view=view, commands=commands, here="catalogue")
 
 
