@@ -43,11 +43,7 @@ class RecordsForm(BaseModel):
         return {name: text.strip() for name, text in self.model_dump(exclude={"page_token"}).items() if text.strip()}
 
     def wanted(self) -> WantedRecords:
-        """The filters for the service.
-
-        Raises:
-            InvalidDocumentError: a field is not a time or not an id.
-        """
+        """The filters for the service (InvalidDocumentError: a field is not a time or not an id)."""
         times = [self._read(name, _moment, "a date, such as 2026-03-01") for name in ("since", "until")]
         ids = [self._read(name, UUID, "an id, such as those in the list") for name in ("entry", "request")]
         return WantedRecords(times[0], times[1], ids[0], ids[1])

@@ -1,5 +1,6 @@
 """The pages that list, create, replace and revoke API keys."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -146,7 +147,7 @@ async def create(request: Request, viewer: ViewerDependency, state: StateDepende
     except KeyReusedError:
         again = KeyForm(form.text("tenant"), form.text("role"), form.text("expires_days"), draw_key())
         return await _form_page(request, viewer, state, again, Typed(form, _SENT_BEFORE, {}))
-    return _new_key_page(request, viewer, state, *made[0]) if made else _known_key_page(request, viewer, prefix)
+    return _made_page(request, viewer, state, prefix, made)
 
 
 @router.get("/operator/keys/{prefix}")
@@ -173,7 +174,7 @@ async def rotate(
         return made[0][1].prefix
 
     successor = await once(state, viewer, request.url.path, form, carry_out)
-    return _new_key_page(request, viewer, state, *made[0]) if made else _known_key_page(request, viewer, successor)
+    return _made_page(request, viewer, state, successor, made)
 
 
 @router.get("/operator/keys/{prefix}/revoke")
@@ -192,15 +193,14 @@ async def revoke(prefix: str, viewer: ViewerDependency, state: StateDependency, 
     return see(f"/operator/keys/{key.prefix}")
 
 
-def _known_key_page(request: Request, viewer: Viewer, prefix: str) -> Response:
-    """The page with the prefix of the key that a resent form created; the secret is not stored."""
-    return page(
-        request, "operator/known_key.html", prefix=prefix, commands=key_commands(viewer, prefix), here="operator"
-    )
-
-
-def _new_key_page(request: Request, viewer: Viewer, state: State, text: str, key: ApiKey) -> Response:
-    """The only page that shows the secret of a key."""
+def _made_page(
+    request: Request, viewer: Viewer, state: State, prefix: str, made: Sequence[tuple[str, ApiKey]]
+) -> Response:
+    """The only page that shows the secret of a key; for a resent form, whose key was made before, only its prefix."""
+    commands = key_commands(viewer, prefix)
+    if not made:
+        return page(request, "operator/known_key.html", prefix=prefix, commands=commands, here="operator")
+    text, key = made[0]
     answer = page(
         request,
         "operator/new_key.html",
@@ -208,7 +208,7 @@ def _new_key_page(request: Request, viewer: Viewer, state: State, text: str, key
         text=text,
         key=key_answer(key),
         may_need_restart=state.development_mode,
-        commands=key_commands(viewer, key.prefix),
+        commands=commands,
         here="operator",
     )
     answer.headers["Cache-Control"] = "no-store"

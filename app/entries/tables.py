@@ -110,10 +110,7 @@ DECLARED = "/"
 
 
 class ConfigurationTableRow(PackedColumns, Base):
-    """The configurations of an entry's version as numbers.
-
-    There is one row for the codes, one for each privacy criterion, and one for each array of format 2.
-    """
+    """The configurations of a version as numbers: the codes, each privacy criterion, and each array of format 2."""
 
     __tablename__ = "configuration_table"
 
@@ -158,10 +155,7 @@ class SearchedVersionRow(Base):
 
 
 class OfferedPrivacyRow(Base):
-    """The lowest and the highest promised number in a version, by privacy criterion.
-
-    Likewise the lowest and the highest share of lone records, under the name `alone`.
-    """
+    """The lowest and the highest number in a version, by privacy criterion; `alone`: of the share of lone records."""
 
     __tablename__ = "offered_privacy"
     __table_args__ = (

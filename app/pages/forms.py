@@ -69,21 +69,12 @@ class Form:
 
 
 async def read_form(request: Request) -> Form:
-    """The form in a request.
-
-    Raises:
-        MalformedRequestError: the body is not a form.
-    """
+    """The form in a request (MalformedRequestError: the body is not a form)."""
     return _form(await read_body(request, SMALL_BODY, types=(_TYPE,)))
 
 
 async def get_form(request: Request, viewer: ViewerDependency) -> Form:
-    """The form that a viewer sent from a page of this session.
-
-    Raises:
-        RoleNotAllowedError: the page belongs to another session.
-        MalformedRequestError: the body is not a form.
-    """
+    """The form that a viewer sent from a page of this session (RoleNotAllowedError: another one)."""
     return _own(viewer, await read_form(request))
 
 
@@ -170,11 +161,7 @@ class Typed:
 
 
 def validated_as(model: type[AnyModel], members: Mapping[str, Any]) -> AnyModel:
-    """The fields of a form as a model of the contract.
-
-    Raises:
-        InvalidDocumentError: a field breaks a rule of the contract.
-    """
+    """The fields of a form as a model of the contract (InvalidDocumentError: a field breaks one of its rules)."""
     try:
         return model.model_validate(members)
     except ValidationError as error:

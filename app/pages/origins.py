@@ -24,11 +24,7 @@ _OWN_PATH: Final = re.compile(r"/(?!/)[!-\[\]-~]{0,2000}")
 
 
 def own_origin(request: Request, state: State) -> str:
-    """The console's origin: the configured one, else that of the request.
-
-    Raises:
-        MalformedRequestError: the header Host is invalid.
-    """
+    """The console's origin: the configured one, else that of the request (MalformedRequestError: no valid Host)."""
     origin = state.console_origin or f"{request.scope['scheme']}://{request.headers.get('host', '').lower()}"
     try:
         name = urlsplit(origin).hostname

@@ -57,10 +57,7 @@ def entry_json(
     tables: tuple[CountTable, ...],
     in_full: bool,  # noqa: FBT001 -- a child process takes arguments by position
 ) -> bytes:
-    """The JSON of `entry_document`. Slow for large entries.
-
-    The current visibility replaces a published one.
-    """
+    """The JSON of `entry_document`, with the current visibility in place of a published one. Slow for large entries."""
     document = entry_document(schema, configurations, tables, in_full=in_full)
     current = changed(document, ("visibility",), lambda _: to_jsonable_python(visibility_answer(visibility)))
     return orjson.dumps(current, option=orjson.OPT_SERIALIZE_NUMPY)

@@ -56,11 +56,7 @@ SearchDependency = Annotated[Search, Depends(asked_search)]
 
 
 def guarantee_in(text: str) -> RequiredPrivacy:
-    """Parse a privacy requirement like `k=10`; None if the text is empty.
-
-    Raises:
-        InvalidDocumentError: the text has another form, or the criterion is unknown.
-    """
+    """Parse a privacy requirement like `k=10`, or none (InvalidDocumentError: invalid, or an unknown criterion)."""
     try:
         return privacy_in(text)
     except InvalidDocumentError as error:
@@ -109,10 +105,7 @@ def _matcher(header: str) -> Precondition:
 
 
 def etag(head: Head) -> str:
-    """The entity tag of an entry: its version, 16 digits of its digest, and 8 of that of its visibility.
-
-    All are those that the caller sees.
-    """
+    """The entity tag of an entry as the caller sees it: version and digits of the digests of content and visibility."""
     visibility = to_json(visibility_answer(head.visibility))
     return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}-{sha256(visibility).hexdigest()[:8]}"'
 

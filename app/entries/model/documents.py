@@ -121,10 +121,7 @@ def without(document: Document, paths: Sequence[Sequence[str]]) -> Document:
 
 
 def parts_of(document: Document) -> tuple[Document, Document]:
-    """Split a published document without its counts into schema and configurations.
-
-    The document is not changed. The parts share values with it, which must not be changed.
-    """
+    """Split a published document without its counts into schema and configurations, which share values with it."""
     schema = {name: member for name, member in document.items() if name not in CONFIGURATION_MEMBERS}
     configurations = {name: member for name, member in document.items() if name in CONFIGURATION_MEMBERS}
     for path in _COUNTS:  # an explicit null is part of the published document, and of its digest
@@ -133,10 +130,7 @@ def parts_of(document: Document) -> tuple[Document, Document]:
 
 
 def without_counts(document: Document) -> Document:
-    """The stored schema without any `histogram` or `joint`, and without members that disclose them.
-
-    The pairs that are left are those with counts.
-    """
+    """The stored schema without counts and members that disclose them; pairs without counts are left out."""
 
     def counted(pairs: Sequence[Document]) -> list[Document]:
         return [pair for pair in pairs if is_counted(msgspec.convert(pair, PairContent))]
@@ -215,10 +209,7 @@ def _nested(shares: Mapping[tuple[str | None, str], float]) -> Document:
 
 
 def with_counts(document: Document, tables: Sequence[CountTable]) -> Document:
-    """A stored schema with its counts, as int64 arrays; it is changed in place and returned.
-
-    If `tables` lack the pair counts, so does the document.
-    """
+    """A stored schema with its counts, as int64 arrays (no pair counts if `tables` lack them), changed in place."""
     for table in sorted(tables, key=lambda table: list(CountKind).index(table.kind)):
         counts = unpack(table.counts)
         if table.kind is CountKind.PAIRS:

@@ -167,10 +167,7 @@ class CountKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CountTable:
-    """A count table of an entry, at the places of its attribute and masking, if any.
-
-    All pair counts form one table: concatenated in the order of the document, each row by row.
-    """
+    """A count table, by the places of attribute and masking, if any. All pair counts form one: joined, row by row."""
 
     kind: CountKind
     attribute: int | None
@@ -180,10 +177,7 @@ class CountTable:
 
 @dataclass(frozen=True, slots=True)
 class MaskingOutline:
-    """The data on a masking, without its counts.
-
-    Older outlines lack the fields for perturbed and drawn maskings, which are then false.
-    """
+    """The data on a masking, without its counts. Older outlines lack `perturbed` and `drawn`, which are then false."""
 
     id: str
     occupied: int
@@ -227,11 +221,7 @@ class AttributeOutline:
 
 @dataclass(frozen=True, slots=True)
 class PackedConfigurations:
-    """A configuration table as stored: ids as compressed JSON, the rest as packed arrays.
-
-    Attributes:
-        declared: additions of format 2: which configurations are generated, and transfer utilities. Empty for format 1.
-    """
+    """A configuration table as stored: ids as compressed JSON, else arrays; `declared`: additions of format 2."""
 
     ids: bytes
     codes: PackedArray
@@ -281,11 +271,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A validated entry document, ready to be stored.
-
-    Attributes:
-        small_counts: the first places of exact small counts, without the counts.
-    """
+    """A validated entry document, ready to be stored; `small_counts`: the first places of exact small counts."""
 
     name: str
     visibility: Visibility

@@ -167,12 +167,9 @@ class ConfigurationColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountsInPlace:
-    """A count table and its place in the document.
+    """A count table (int64, one or two dimensions) and its place in the document.
 
-    Attributes:
-        counts: int64, of one or two dimensions.
-        declared: the declared noise and rounding of the counts; None if nothing can be declared.
-        pair: its place among the pair counts, None for other tables.
+    `declared` is its noise and rounding; None if nothing can be declared. `pair` is its place among pair counts.
     """
 
     kind: CountKind

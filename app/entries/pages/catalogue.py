@@ -44,11 +44,7 @@ class _Fields(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SearchForm:
-    """The search form as filled in.
-
-    Attributes:
-        search: the search; None if there are faults.
-    """
+    """The search form as filled in, with faults by field; `search`: None if there are any."""
 
     fields: Mapping[str, str]
     faults: Mapping[str, str] = field(default_factory=dict)

@@ -45,11 +45,7 @@ SHORT = 2_000
 
 
 async def read_index(state: State, caller: Caller, entry_id: str, version: int | None) -> tuple[Head, EntryIndex]:
-    """The head and the index of a version, by default the latest that the caller may see.
-
-    Raises:
-        NotFoundError: there is no such entry or version, or the caller may not see it.
-    """
+    """The head and index of a version, by default the latest that the caller may see (NotFoundError: there is none)."""
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
         head = await catalogue.head(caller, entry_id, version)

@@ -216,13 +216,7 @@ ROWS, COLUMNS = 100, 6
 
 @dataclass(frozen=True, slots=True)
 class AttributeView(EntryPage):
-    """An attribute: its values with their masked values by mapping.
-
-    Attributes:
-        values: a page of the domain: each value with its masked values by the maskings of `mapped`.
-        mapped: the first maskings with a mapping.
-        drawn: the other maskings, with the beginning of their domains.
-    """
+    """An attribute: a page of its values with their masked values by the maskings in `mapped`; `drawn`: the others."""
 
     row: AttributeRow
     values: Slice[tuple[str, ...]]
@@ -240,11 +234,7 @@ class ConfigurationView(EntryPage):
 
 
 def whole_attribute(index: EntryIndex, name: str) -> WholeAttribute:
-    """An attribute by its name.
-
-    Raises:
-        NotFoundError: there is no such attribute.
-    """
+    """An attribute by its name (NotFoundError: there is none)."""
     names = read_part(index.names, NAMES)
     if name not in names:
         raise NotFoundError(f"The entry has no attribute {name!r}.")
@@ -270,11 +260,7 @@ def attribute_view(head: Head, asked: int | None, whole: WholeAttribute, number:
 
 
 def configuration_view(head: Head, asked: int | None, index: EntryIndex, place: int, number: int) -> ConfigurationView:
-    """The view of the configuration at a place.
-
-    Raises:
-        NotFoundError: there is no configuration at this place.
-    """
+    """The view of the configuration at a place (NotFoundError: there is none)."""
     about, (page, at) = read_part(index.about, ABOUT), divmod(place, PER_PAGE)
     if place >= about.configurations:
         raise NotFoundError(f"The entry has no configuration at place {place}.")

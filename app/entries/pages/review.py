@@ -58,13 +58,7 @@ class FindingLine:
 
 @dataclass(frozen=True, slots=True)
 class VerdictView:
-    """The verdict on an entry before publication.
-
-    Attributes:
-        outcome: `pass`, `fail` or `undecided`.
-        findings: the first places that fail.
-        left_out: the number of further ones.
-    """
+    """The verdict before publication (`pass`, `fail`, `undecided`); `left_out`: how many findings are not shown."""
 
     outcome: str
     findings: tuple[FindingLine, ...] = ()

@@ -168,11 +168,7 @@ class Draft:
         return urlsafe_b64encode(gzip.compress(self.document, 2)).decode()
 
     def visibility(self) -> Visibility | None:
-        """The visibility of a new entry; None if the file has it.
-
-        Raises:
-            InvalidDocumentError: no tenant is named, or a name is invalid.
-        """
+        """The visibility of a new entry; None if the file has it (InvalidDocumentError: missing or invalid tenants)."""
         if not self.audience:
             return None
         names = [name.strip() for name in self.tenants.replace(",", "\n").splitlines() if name.strip()]
@@ -309,11 +305,7 @@ class _EntryFile:
         self._look()
 
     def _look(self) -> None:
-        """Refuse a file that is not an entry as soon as enough of it has arrived.
-
-        Raises:
-            RawTableError: it is not an entry.
-        """
+        """Refuse a file that is not an entry (RawTableError) as soon as enough of it has arrived."""
         while self._looks and (self.is_over or self._size >= self._looks[0][0]):
             enough, kind_of = self._looks.pop(0)
             kind = kind_of(b"".join(self._content)[:enough])

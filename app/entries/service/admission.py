@@ -44,21 +44,13 @@ class SmallCounts(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SmallCountsGate:
-    """The decision about small counts for one call.
-
-    Attributes:
-        is_confirmed: whether the call accepts them (`accept_small_counts`).
-    """
+    """The decision about small counts for one call; `is_confirmed`: whether it accepts them (`accept_small_counts`)."""
 
     rule: SmallCounts
     is_confirmed: bool = False
 
     def refuse(self, small: tuple[Fault, ...]) -> None:
-        """Refuse a new version with small counts that were not accepted.
-
-        Raises:
-            InvalidDocumentError: with the places of these counts, and without the counts.
-        """
+        """Refuse small counts that were not accepted (InvalidDocumentError with their places, without the counts)."""
         if not small or self.rule is SmallCounts.ACCEPT or (self.rule is SmallCounts.CONFIRM and self.is_confirmed):
             return
         ways = (_ROUND, _NEVER) if self.rule is SmallCounts.REFUSE else (_ROUND, _ACCEPT, _OPERATOR)
@@ -124,11 +116,7 @@ class Admission:
         return replace(self, small_counts=replace(self.small_counts, is_confirmed=is_confirmed))
 
     def refuse(self, publication: Publication, by_tenant: RequiredPrivacy) -> None:
-        """Refuse a new version that may not be published.
-
-        Raises:
-            InvalidDocumentError: it has small counts that were not accepted, or lacks a promise of required privacy.
-        """
+        """Refuse a version with small counts or without a promise of required privacy (InvalidDocumentError)."""
         self.small_counts.refuse(publication.small_counts)
         required = self.required.stricter_of(by_tenant)
         if faults := unvouched_faults(publication.content.configuration_table, required):
@@ -147,12 +135,9 @@ class Admission:
 
 
 def _unanswerable(content: Content) -> Iterator[str]:
-    """A warning about attributes with different maskings in the configurations but without counts by label.
-
-    Declared utilities need no counts, so entries with any get no warning.
-    """
+    """A warning about attributes that configurations mask differently, but that have no counts by label."""
     table = content.configuration_table
-    if table.declared:
+    if table.declared:  # declared utilities need no counts
         return
     codes = unpack(table.codes)
     differ = [place for place in range(codes.shape[1]) if (codes[:, place] != codes[0, place]).any()]

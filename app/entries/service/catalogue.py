@@ -41,11 +41,7 @@ from app.webhooks.store import EventStore
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The result of an upload.
-
-    Attributes:
-        is_new: whether the upload became a new version; otherwise it equals the latest one.
-    """
+    """The result of an upload; `is_new`: whether it became a new version, since it differs from the latest one."""
 
     head: Head
     is_new: bool = False
@@ -54,11 +50,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The requirements for the entries of a tenant.
-
-    Attributes:
-        named: its entry of the given name; None without one.
-    """
+    """The requirements for the entries of a tenant; `named`: its entry of the given name, if any."""
 
     tenant: str
     named: Head | None
@@ -67,11 +59,7 @@ class Terms:
 
 
 def require_publisher(caller: Caller) -> None:
-    """Refuse a caller that may not publish.
-
-    Raises:
-        RoleNotAllowedError: the caller is neither a provider nor an operator.
-    """
+    """Refuse a caller that is neither a provider nor an operator (RoleNotAllowedError)."""
     if not caller.may_publish:
         raise RoleNotAllowedError("Only providers and operators may publish. Use a provider's key.")
 
@@ -379,11 +367,7 @@ class ServerKeyService:
 
 
 def refuse_other_name(publication: Publication, head: Head) -> None:
-    """Refuse a new version of an entry under another name.
-
-    Raises:
-        InvalidDocumentError: the names differ.
-    """
+    """Refuse a new version of an entry under another name (InvalidDocumentError)."""
     if publication.name != head.name:
         fault = Fault("/name", f"The name must stay {head.name!r}.")
         raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
