@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from python_multipart.exceptions import FormParserError
@@ -55,7 +56,7 @@ class Multipart:
         if declared.decode("latin-1") != TYPE or not parameters.get(b"boundary"):
             raise MediaTypeError(f"Send the form as {TYPE}.")
         self._pieces: list[Piece] = []
-        self._header, self._value = b"", b""
+        self._header = [b"", b""]
         self._parts, self._header_bytes = 0, 0
         self._name = ""
         self._file: str | None = None
@@ -81,11 +82,11 @@ class Multipart:
     def _callbacks(self) -> "MultipartCallbacks":
         return {
             "on_part_begin": self._begin,
-            "on_header_field": self._add_to_header,
-            "on_header_value": self._add_to_value,
+            "on_header_field": partial(self._add_to_header, 0),
+            "on_header_value": partial(self._add_to_header, 1),
             "on_header_end": self._end_header,
             "on_part_data": self._add_content,
-            "on_part_end": self._end,
+            "on_part_end": lambda: self._pieces.append(Piece(self._name, self._file, b"")),
             "on_end": self._complete,
         }
 
@@ -95,22 +96,18 @@ class Multipart:
             raise MalformedRequestError(f"The form has more than {MOST_PARTS} parts.")
         self._name, self._file = "", None
 
-    def _add_to_header(self, data: bytes, start: int, end: int) -> None:
-        self._count_header(end - start)
-        self._header += data[start:end]
+    def _add_to_header(self, place: int, data: bytes, start: int, end: int) -> None:
+        """Add to the name (0) or the value (1) of a header.
 
-    def _add_to_value(self, data: bytes, start: int, end: int) -> None:
-        self._count_header(end - start)
-        self._value += data[start:end]
-
-    def _count_header(self, size: int) -> None:
-        """Refuse long headers: the time to parse them grows with their length and blocks other requests."""
-        self._header_bytes += size
+        Long headers are refused: the time to parse them grows with their length and blocks other requests.
+        """
+        self._header_bytes += end - start
         if self._header_bytes > MOST_HEADER_BYTES:
             raise MalformedRequestError(f"The headers of the form's parts have more than {MOST_HEADER_BYTES:,} bytes.")
+        self._header[place] += data[start:end]
 
     def _end_header(self) -> None:
-        header, value, self._header, self._value = self._header, self._value, b"", b""
+        (header, value), self._header = self._header, [b"", b""]
         if header.lower() != b"content-disposition":
             return
         _, parameters = parse_options_header(value)
@@ -121,9 +118,6 @@ class Multipart:
     def _add_content(self, data: bytes, start: int, end: int) -> None:
         if start < end:
             self._pieces.append(Piece(self._name, self._file, data[start:end]))
-
-    def _end(self) -> None:
-        self._pieces.append(Piece(self._name, self._file, b""))
 
     def _complete(self) -> None:
         self.is_complete = True

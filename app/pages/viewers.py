@@ -55,24 +55,6 @@ def _sent_name(request: Request, state: State, name: str) -> str:
 _BYTES: Final = 32
 
 
-def csrf_token(session_token: str) -> str:
-    """A token for one page: the session's secret, masked with a random pad, and the pad.
-
-    It differs on every page, so that the length of compressed pages does not disclose it (BREACH).
-    """
-    pad = secrets.token_bytes(_BYTES)
-    return base64.urlsafe_b64encode(pad + _xor(pad, _secret(session_token))).decode().rstrip("=")
-
-
-def is_csrf_token(text: str, session_token: str) -> bool:
-    """Whether a text is a token of this session, in constant time."""
-    try:
-        content = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except ValueError:
-        return False
-    return hmac.compare_digest(_xor(content[:_BYTES], content[_BYTES:]), _secret(session_token))
-
-
 def _secret(session_token: str) -> bytes:
     """The secret of a session's form tokens, from which neither its own token nor the stored hash can be derived."""
     return hmac.digest(session_token.encode(), b"aegis csrf", "sha256")
@@ -111,12 +93,25 @@ class Viewer:
 
     @property
     def csrf(self) -> str:
-        """A CSRF token for the forms of a page, different every time; empty in development mode."""
-        return csrf_token(self.token) if self.token else ""
+        """A token for the forms of one page: the session's secret, masked with a random pad, and the pad.
+
+        It differs on every page, so that the length of compressed pages does not disclose it (BREACH). Empty in
+        development mode.
+        """
+        if not self.token:
+            return ""
+        pad = secrets.token_bytes(_BYTES)
+        return base64.urlsafe_b64encode(pad + _xor(pad, _secret(self.token))).decode().rstrip("=")
 
     def has_sent(self, csrf: str) -> bool:
-        """Whether a form with this token comes from a page of this viewer."""
-        return self.is_developer or is_csrf_token(csrf, self.token)
+        """Whether a form with this token comes from a page of this viewer, in constant time."""
+        if self.is_developer:
+            return True
+        try:
+            content = base64.b64decode(csrf + "=" * (-len(csrf) % 4), altchars=b"-_", validate=True)
+        except ValueError:
+            return False
+        return hmac.compare_digest(_xor(content[:_BYTES], content[_BYTES:]), _secret(self.token))
 
 
 async def get_viewer(request: Request, state: StateDependency) -> Viewer:

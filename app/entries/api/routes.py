@@ -1,5 +1,6 @@
 """Entries over HTTP: publishing, reading, visibility, and the sign-off of versions."""
 
+from functools import partial
 from math import prod
 from typing import Annotated
 
@@ -96,12 +97,10 @@ async def publish_entry(
 ) -> Response:
     """Adds an entry to the catalogue atomically. Its name must be new in the caller's tenant."""
 
-    async def read() -> Publication:
-        return await read_publication_in(state.checking, caller.tenant, document, state.policy)
-
     async def publish(factory: Factory, publication: Publication) -> Response:
         return _published(state, await factory.catalogue().publish(caller, publication, admission), 201)
 
+    read = partial(read_publication_in, state.checking, caller.tenant, document, state.policy)
     return await once.answer(document, read, publish)
 
 
