@@ -133,9 +133,8 @@ class ConfigurationColumns:
 
     Attributes:
         privacy: by criterion, the promised number of each configuration, or None.
-        suppressed: the number of suppressed records of each configuration, None if not given.
-        suppressed_cells: the number of suppressed cells of each configuration, None if not given.
-        alone: the share of lone records of each configuration, None if not given.
+        suppressed: the number of suppressed records of each configuration (likewise cells, and the share of lone
+            records), None if not given.
         measured: the places of the configurations with the performance of a trained model.
         generated: for each configuration whether it is generated, so that it drops every attribute; empty if none is.
         on_records: the places of other numbers measured on the records themselves.

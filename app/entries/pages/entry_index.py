@@ -74,8 +74,7 @@ class ConfigurationRow:
         shared: the number of shared attributes.
         suppressed: the number of suppressed records and cells; None if not stated, or hidden from this reader.
         method: the method of generation; empty if masked.
-        measured: the performance of a trained model, in words; empty if not measured.
-        alone: the share of lone records, in words; empty if not stated.
+        measured: the performance of a trained model, in words, and `alone` the share of lone records; may be empty.
     """
 
     place: int

@@ -210,8 +210,8 @@ def entry_commands(viewer: Viewer, view: EntryView) -> Commands:
     return Commands(tuple(lines), tuple(calls))
 
 
-#: Rows on a page of a domain or a configuration, and the largest number of maskings beside a domain.
-ROWS, COLUMNS = 100, 6
+#: Rows on a page of a domain, a configuration or joint counts, and the most maskings or classes beside them.
+ROWS, COLUMNS, CLASSES = 100, 6, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,9 +278,6 @@ def part_commands(viewer: Viewer, head: Head, asked: int | None, part: str = "")
     version: Mapping[str, str] = {} if asked is None else {"version": str(asked)}
     return Commands((aegis("search", head.name),), (curl(viewer, f"/v1/entries/{head.id}{part}", version),))
 
-
-#: The largest number of rows and classes in a table of joint counts.
-ROWS, CLASSES = 100, 12
 
 #: The name of the counts of the unmasked attribute in addresses.
 UNMASKED = ""

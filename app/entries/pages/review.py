@@ -72,15 +72,11 @@ class Review:
 
     Attributes:
         packed: the file as a form field.
-        replaces: the entry that gets a new version; None for a new entry.
         seen: the state of that entry; empty for a new one.
-        tenant: the tenant of a new entry.
         small_counts: places of small counts that are not accepted yet, or never; empty if they need no acceptance.
-        warnings: warnings for the provider, one sentence each.
         alone: its declared share of lone records, in words; `is_unique`: whether too many records are alone.
         is_known: whether the latest version has the same content.
         is_possible: whether it may be published after the remaining decisions.
-        demands_sign_off: whether it needs a sign-off before others see it.
         offers: the number of configurations that promise some group sizes.
     """
 
