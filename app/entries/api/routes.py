@@ -32,7 +32,7 @@ from app.entries.api.parameters import (
 from app.entries.api.uploads import read_publication_in
 from app.entries.model.documents import is_small
 from app.entries.model.entries import CountTable, Publication, Visibility
-from app.entries.service.catalogue import Published, Terms
+from app.entries.service.catalogue import Published, TenantTerms
 from app.factory import Factory
 from app.platform.callers import Caller
 from app.platform.http.bodies import validated
@@ -306,7 +306,7 @@ async def read_terms(
     return JsonResponse(_answer(state, await factory.catalogue().terms(caller, name, state.admission)))
 
 
-def _answer(state: State, terms: Terms) -> wire.PublishingTerms:
+def _answer(state: State, terms: TenantTerms) -> wire.PublishingTerms:
     return wire.PublishingTerms(
         tenant=terms.tenant,
         named=None if terms.named is None else head_answer(terms.named),

@@ -18,7 +18,7 @@ from aegis_sdk.wire import NotJsonError, read_json, refuse_too_many
 from app.entries.api.mapping import visibility_of
 from app.entries.model.documents import entry_in
 from app.entries.model.entries import Publication
-from app.entries.model.published import ConfigurationColumns, DisclosureControl, Figures, Path, PublishedEntry
+from app.entries.model.published import ConfigurationColumns, DeclaredControl, Figures, Path, PublishedEntry
 from app.entries.service.checks import NO_POLICY, Policy
 from app.entries.service.publications import publication_of
 from app.platform.errors import InvalidDocumentError
@@ -224,7 +224,7 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         pairs=pairs_of(content),
         associations=associations_of(content),
         masked_records=_masked_records(entry),
-        control=DisclosureControl(
+        control=DeclaredControl(
             control.min_cell,
             control.rounded_to,
             control.rounding is not None,

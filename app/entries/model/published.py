@@ -110,7 +110,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DisclosureControl:
+class DeclaredControl:
     """The controls declared for all counts of an entry; None for a control that was not applied.
 
     Attributes:
@@ -215,7 +215,7 @@ class PublishedEntry:
     pairs: Mapping[int, PairCounts]
     associations: Mapping[int, PairAssociation]
     masked_records: Mapping[tuple[int, int], int]
-    control: DisclosureControl
+    control: DeclaredControl
     configurations: ConfigurationColumns
     document: dict[str, Any]
     trace: PublishedTrace | None = None

@@ -42,7 +42,7 @@ _ELIDED: Final = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DocumentPlace:
     """A place in a document.
 
     Attributes:
@@ -57,7 +57,7 @@ class Place:
     excerpt: str = ""
 
 
-def places_in(body: bytes, pointers: Sequence[str]) -> list[Place]:
+def places_in(body: bytes, pointers: Sequence[str]) -> list[DocumentPlace]:
     """The places of pointers, in order."""
     source, places = _Source(body.decode(errors="replace")), []
     for pointer in pointers:
@@ -65,9 +65,9 @@ def places_in(body: bytes, pointers: Sequence[str]) -> list[Place]:
         try:
             path = source.path(steps)
             line = source.text.count("\n", 0, path[-1]) + 1
-            places.append(Place(pointer, _names(source, steps, path), line, _excerpt(source, steps, path)))
+            places.append(DocumentPlace(pointer, _names(source, steps, path), line, _excerpt(source, steps, path)))
         except (ValueError, IndexError, RecursionError):  # the document is not JSON after all
-            places.append(Place(pointer))
+            places.append(DocumentPlace(pointer))
     return places
 
 

@@ -48,7 +48,7 @@ class AttributeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedDomain:
+class MaskedValues:
     """The masked values of a masking; `mapping`: for each value of the attribute, the place of its masked value."""
 
     id: str
@@ -62,7 +62,7 @@ class WholeAttribute:
 
     row: AttributeRow
     domain: tuple[str, ...]
-    maskings: tuple[MaskedDomain, ...]
+    maskings: tuple[MaskedValues, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +279,7 @@ def _masking(masking: MaskingContent) -> MaskingRow:
 
 def _whole(row: AttributeRow, attribute: AttributeContent) -> WholeAttribute:
     maskings = (
-        MaskedDomain(masking.id, tuple(masking.domain), None if masking.mapping is None else tuple(masking.mapping))
+        MaskedValues(masking.id, tuple(masking.domain), None if masking.mapping is None else tuple(masking.mapping))
         for masking in attribute.maskings
     )
     return WholeAttribute(row, tuple(attribute.domain), tuple(maskings))

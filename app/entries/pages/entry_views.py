@@ -26,7 +26,7 @@ from app.entries.pages.entry_index import (
     AttributeRow,
     ConfigurationRow,
     EntryIndex,
-    MaskedDomain,
+    MaskedValues,
     WholeAttribute,
     maskings_per_part,
 )
@@ -222,7 +222,7 @@ class AttributeView(EntryPage):
     values: Slice[tuple[str, ...]]
     mapped: tuple[str, ...]
     more_mapped: int
-    drawn: tuple[MaskedDomain, ...]
+    drawn: tuple[MaskedValues, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from app.entries.api.parameters import etag
 from app.entries.api.uploads import JUDGING_SECONDS, read_publication_in, run_patiently
 from app.entries.model.documents import decompress
 from app.entries.model.entries import Audience, Content, Head, Publication, StoredVerdict
-from app.entries.pages.document_places import Place, places_in
+from app.entries.pages.document_places import DocumentPlace, places_in
 from app.entries.pages.entry_index import SOME_K
 from app.entries.pages.entry_views import REASONS, judged, state_of
 from app.entries.pages.upload import Draft
 from app.entries.service.admission import SmallCounts, unvouched_faults
-from app.entries.service.catalogue import Terms, refuse_other_name
+from app.entries.service.catalogue import TenantTerms, refuse_other_name
 from app.entries.service.publications import VerdictInput, compute_verdict
 from app.pages.commands import Commands, aegis, curl
 from app.pages.viewers import Viewer
@@ -43,7 +43,7 @@ _HIDDEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202
 class FaultLine:
     """A fault with its place."""
 
-    place: Place
+    place: DocumentPlace
     detail: str
 
 
@@ -51,7 +51,7 @@ class FaultLine:
 class FindingLine:
     """A place that discloses small counts."""
 
-    place: Place
+    place: DocumentPlace
     why: str
     cells: int
 
@@ -163,7 +163,9 @@ async def review_of(state: State, viewer: Viewer, draft: Draft, problem: Refusal
     )
 
 
-async def _replaced(state: State, viewer: Viewer, draft: Draft, publication: Publication) -> tuple[Head | None, Terms]:
+async def _replaced(
+    state: State, viewer: Viewer, draft: Draft, publication: Publication
+) -> tuple[Head | None, TenantTerms]:
     """The entry that gets a new version, if any, and the requirements for the entries of the viewer's tenant."""
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
@@ -175,7 +177,7 @@ async def _replaced(state: State, viewer: Viewer, draft: Draft, publication: Pub
         return replaces, terms
 
 
-def _verdict_view(verdict: StoredVerdict | None, places: Sequence[Place]) -> VerdictView:
+def _verdict_view(verdict: StoredVerdict | None, places: Sequence[DocumentPlace]) -> VerdictView:
     """A verdict with the places of its first findings; None if there is none yet."""
     if verdict is None:
         return VerdictView("undecided")
@@ -204,13 +206,13 @@ def alone_in(content: Content) -> Alone:
     return Alone.of(decompress(content.schema) | decompress(content.configurations))
 
 
-async def places_of(state: State, viewer: Viewer, document: bytes, pointers: Sequence[str]) -> list[Place]:
+async def places_of(state: State, viewer: Viewer, document: bytes, pointers: Sequence[str]) -> list[DocumentPlace]:
     """The places of pointers; the pointers alone if that takes longer than people wait."""
     if not pointers:
         return []
     tenant = viewer.caller.tenant
     places = await run_patiently(state.checking, tenant, places_in, document, pointers, size=len(document))
-    return places or [Place(pointer) for pointer in pointers]
+    return places or [DocumentPlace(pointer) for pointer in pointers]
 
 
 def publish_commands(viewer: Viewer, review: Review) -> Commands:

@@ -192,7 +192,7 @@ async def read_upload(request: Request, viewer: Viewer, limit: int, take: Callab
         OverloadedError: `take` refuses it.
     """
     parts = Multipart(request.headers.get("content-type", ""))
-    reader = _Reader(viewer, limit, take)
+    reader = _UploadReader(viewer, limit, take)
     async for chunk in arriving(request, limit + SMALL_BODY):
         for piece in parts.feed(chunk):
             await reader.read(piece)
@@ -201,7 +201,7 @@ async def read_upload(request: Request, viewer: Viewer, limit: int, take: Callab
     return reader.upload()
 
 
-class _Reader:
+class _UploadReader:
     """Reads a form piece by piece."""
 
     def __init__(self, viewer: Viewer, limit: int, take: Callable[[int], None]) -> None:

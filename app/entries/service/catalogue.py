@@ -49,7 +49,7 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TenantTerms:
     """The requirements for the entries of a tenant; `named`: its entry of the given name, if any."""
 
     tenant: str
@@ -113,13 +113,13 @@ class CatalogueService:
         self._queue = queue
         self._followers = followers
 
-    async def terms(self, caller: Caller, name: str | None, admission: Admission) -> Terms:
+    async def terms(self, caller: Caller, name: str | None, admission: Admission) -> TenantTerms:
         """The requirements for entries that the caller publishes, and its tenant's entry of this name."""
         require_publisher(caller)
         policy = await self._tenants.policy(caller.tenant)
         named = None if name is None else await self._entries.find_by_name(caller, name)
         required = admission.required.stricter_of(policy.required_privacy)
-        return Terms(caller.tenant, named, required, policy.demands_sign_off)
+        return TenantTerms(caller.tenant, named, required, policy.demands_sign_off)
 
     async def publish(self, caller: Caller, publication: Publication, admission: Admission) -> Published:
         """Add an entry and enqueue the reconstruction of its references.

@@ -3,7 +3,7 @@
 import json
 from itertools import repeat
 
-from app.entries.pages.document_places import Place, places_in
+from app.entries.pages.document_places import DocumentPlace, places_in
 from tests.service import example_entry
 
 BODY = json.dumps(example_entry(pairs=[{"attributes": ["age", "zip"], "joint": [[7]]}]), indent=1).encode()
@@ -34,7 +34,7 @@ def test_a_place_has_the_names_of_things():
 
 def test_a_place_has_its_line_and_what_stands_there():
     line = next(number for number, text in enumerate(BODY.decode().split("\n"), 1) if '"CC0-1.0"' in text)
-    assert place("/license") == Place("/license", "license", line, '"license": "CC0-1.0"')
+    assert place("/license") == DocumentPlace("/license", "license", line, '"license": "CC0-1.0"')
     assert place("/attributes/0/maskings/0/domain").excerpt == '"domain": ["10-45", "46-80"]'
     assert place("/attributes/0/domain").excerpt.endswith('"75", "80"]')
     assert '"histogram": […]' in place("/attributes/0/colour").excerpt
@@ -77,4 +77,6 @@ def test_a_text_that_is_no_json_has_no_places():
 
 
 def test_a_byte_order_mark_and_escapes_do_not_matter():
-    assert place("/größe", '\ufeff {"gr\\u00f6\\u00dfe" :\n 1}'.encode()) == Place("/größe", "größe", 2, '"größe": 1')
+    assert place("/größe", '\ufeff {"gr\\u00f6\\u00dfe" :\n 1}'.encode()) == DocumentPlace(
+        "/größe", "größe", 2, '"größe": 1'
+    )

@@ -6,7 +6,7 @@ import pytest
 from aegis_advisor.evidence import PairAssociation, PairCounts, evidence_of
 from app.entries.model.documents import entry_in
 from app.entries.model.entries import Audience, Visibility
-from app.entries.model.published import ConfigurationColumns, DisclosureControl, PublishedEntry
+from app.entries.model.published import ConfigurationColumns, DeclaredControl, PublishedEntry
 from app.entries.service.checks import NO_POLICY, Policy, declaration_faults, policy_faults
 from app.platform.errors import InvalidDocumentError
 from tests.service import example_entry, publication
@@ -74,7 +74,7 @@ def published(document):
             for index, masking in enumerate(attribute["maskings"])
             if "records" in masking
         },
-        control=DisclosureControl(**(document.get("disclosure_control") or {})),
+        control=DeclaredControl(**(document.get("disclosure_control") or {})),
         configurations=ConfigurationColumns(
             (), {}, {}, *([each.get(name) for each in configurations] for name in ("suppressed", "suppressed_cells"))
         ),
