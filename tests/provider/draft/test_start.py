@@ -130,8 +130,8 @@ def test_every_kind_of_column_gets_its_maskings(started):
         "sex": {"TreeHierarchy"},
     }
     assert {name for name, each in drafted.items() if each.fitted_to_label} == {NUMBERED, BINNED, CATEGORY, "sex"}
-    assert drafted[DAY].maskings[0].function.units[0] == "month"
-    assert drafted[CODE].maskings[0].function.kept == (2, 1)
+    assert drafted[DAY].maskings[0].function.dates[0] == "month"
+    assert drafted[CODE].maskings[0].function.prefixes == (2, 1)
 
 
 def test_a_frequent_number_has_a_bin_of_its_own(started):

@@ -164,11 +164,13 @@ class TestNoise:
 
 class TestRandomisedResponse:
     def test_two_values_are_warners(self):
-        assert np.allclose(RandomisedResponse(0.6).transition(2), [[0.8, 0.2], [0.2, 0.8]], rtol=0, atol=1e-15)
+        assert np.allclose(
+            RandomisedResponse(0.6).transition(Domain.of(["a", "b"]))[1], [[0.8, 0.2], [0.2, 0.8]], rtol=0, atol=1e-15
+        )
 
     @given(st.floats(0.01, 0.99), st.integers(1, 30))
     def test_a_value_is_kept_or_drawn_from_all(self, keep, values):
-        transition = RandomisedResponse(keep).transition(values)
+        _, transition = RandomisedResponse(keep).transition(Domain.of(map(str, range(values))))
         by_hand = [[keep * (v == w) + (1 - keep) / values for w in range(values)] for v in range(values)]
         assert np.allclose(transition, by_hand, rtol=0, atol=1e-15)
         assert np.allclose(transition.sum(axis=1), 1, rtol=0, atol=1e-12)

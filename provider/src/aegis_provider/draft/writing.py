@@ -136,9 +136,9 @@ def _hierarchy(function: Function) -> Iterator[str]:
         yield "      tree:"
         yield from _tree(function.tree, 8)
     elif isinstance(function, DateHierarchy):
-        yield f"    hierarchy: {{dates: [{', '.join(function.units)}]}}"
+        yield f"    hierarchy: {{dates: [{', '.join(function.dates)}]}}"
     elif isinstance(function, PrefixHierarchy):
-        yield f"    hierarchy: {{prefixes: [{', '.join(map(str, function.kept))}]}}"
+        yield f"    hierarchy: {{prefixes: [{', '.join(map(str, function.prefixes))}]}}"
 
 
 def _tree(tree: Tree, indent: int) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The base classes of masking functions, their random draws, and checks of their parameters."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.errors import UnmaskableValueError
+from aegis_provider.table.arithmetic import json_number
 from aegis_provider.table.values import Domain
 from aegis_provider.yaml_file import Element
 from aegis_sdk.reading import in_words
@@ -44,21 +45,6 @@ class Draw:
         """Return (masked, labels) the joint counts of the masked attribute and the label."""
         joint: IntArray = self.counts.sum(axis=0).T
         return joint
-
-    @classmethod
-    def by_transition(
-        cls, texts: Sequence[str], transition: FloatArray, counts: IntArray, random: np.random.Generator
-    ) -> "Draw":
-        """Draw every record's masked value independently, by the row of its value.
-
-        Args:
-            texts: The masked values.
-            transition: (values, masked) probabilities; rows sum to 1.
-            counts: (values, labels) joint counts of the attribute.
-            random: The random generator.
-        """
-        drawn = random.multinomial(counts, transition[:, np.newaxis, :])
-        return cls(tuple(texts), drawn.astype(np.int64), transition)
 
 
 def random_for(seed: int, attribute: str, masking_id: str) -> np.random.Generator:
@@ -95,32 +81,48 @@ class Function(ABC):
 
     Attributes:
         name: Its name in the plan and the entry.
+        published: Its fields that the entry states; all others stay private.
         file_keys: Its parameters in the plan that name a file.
         keys_beside: The keys beside its name in the plan that belong to it.
         secret: Whether the mapping is secret, because anyone who knows it could undo the masking.
     """
 
     name: ClassVar[str]
+    published: ClassVar[tuple[str, ...]] = ()
     file_keys: ClassVar[tuple[str, ...]] = ()
     keys_beside: ClassVar[tuple[str, ...]] = ()
     secret: ClassVar[bool] = False
 
     @classmethod
-    @abstractmethod
     def read(cls, parameters: Element) -> "Function":
-        """Read the function's parameters from the plan.
+        """Read the function's parameters from the plan, by default `{}`.
 
         Raises:
             PlanError: The parameters are invalid; the message names the place.
         """
+        parameters.fields()
+        return cls()
 
-    @abstractmethod
     def parameters(self) -> dict[str, object]:
-        """Return the parameters of the function in the published entry, as JSON values."""
+        """Return the parameters of the function in the published entry, as JSON values: the `published` ones stated."""
+        stated = {name: getattr(self, name) for name in self.published}
+        return {name: _as_json(value) for name, value in stated.items() if value is not None}
 
     def describe(self) -> str:
         """Describe the function in the words that readers of the entry see."""
         return in_words(self.name, self.parameters())
+
+
+def _as_json(value: object) -> object:
+    match value:
+        case Decimal():
+            return json_number(value)
+        case Mapping():
+            return {name: _as_json(within) for name, within in value.items()}
+        case tuple():
+            return list(map(_as_json, value))
+        case _:
+            return value
 
 
 class MaskingFunction(Function):
@@ -162,12 +164,12 @@ class NumberFunction(MaskingFunction):
         lowest, highest = map(self.mask, ends)
         for text, low, high in zip(domain.texts, lowest, highest, strict=True):
             if low != high:
-                raise UnmaskableValueError(text, self._cut(low, high))
+                both = " and ".join(repr(end) for end in (low, high) if len(end) < _LONGEST)
+                raise UnmaskableValueError(
+                    text,
+                    f"is a bin that {self.name} would cut: {both} would share it; use edges that are edges of the bins",
+                )
         return lowest
-
-    def _cut(self, low: str, high: str) -> str:
-        ends = " and ".join(repr(text) for text in (low, high) if len(text) < _LONGEST)
-        return f"is a bin that {self.name} would cut: {ends} would share it; use edges that are edges of the bins"
 
 
 class FittedFunction(Function):
@@ -198,6 +200,27 @@ class RandomFunction(Function):
             UnmaskableValueError: As for `MaskingFunction.mask`.
             ValueError: The domain is too large.
         """
+
+
+class DrawnByRow(RandomFunction):
+    """A random masking that draws the masked value of each record independently, by the row of its value."""
+
+    @abstractmethod
+    def transition(self, domain: Domain) -> tuple[Sequence[str], FloatArray]:
+        """Return the masked values that some value of the domain may become, and (values, masked) their probabilities.
+
+        Rows sum to 1. A missing masked value comes first.
+
+        Raises:
+            UnmaskableValueError: A value has no masked value.
+            ValueError: The matrix is too large.
+        """
+
+    def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
+        """Draw by `transition`, given the joint counts (values, labels)."""
+        texts, transition = self.transition(domain)
+        drawn = random.multinomial(counts, transition[:, np.newaxis, :])
+        return Draw(tuple(texts), drawn.astype(np.int64), transition)
 
 
 def check_above_zero(name: str, number: Decimal) -> None:

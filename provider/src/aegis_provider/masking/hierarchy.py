@@ -20,7 +20,7 @@ from aegis_provider.masking.function import (
 from aegis_provider.masking.lookup import HierarchyFile, look_up
 from aegis_provider.masking.numbers import EqualBuckets
 from aegis_provider.masking.texts import Blur
-from aegis_provider.table.arithmetic import floor_ratio, json_number, times
+from aegis_provider.table.arithmetic import floor_ratio, times
 from aegis_provider.table.values import MISSING, Domain, ValueType, key_of
 from aegis_provider.yaml_file import Element
 from aegis_sdk.reading import some
@@ -77,20 +77,7 @@ def names_of(tree: Tree) -> tuple[list[str], list[str]]:
     return groups, values
 
 
-def as_json(tree: Tree) -> dict[str, object]:
-    """Return the tree as JSON values, as in the entry."""
-    return {name: as_json(within) if isinstance(within, Mapping) else list(within) for name, within in tree.items()}
-
-
 _SHOWN_GROUPS = 5
-
-
-@dataclass(frozen=True)
-class _Levels:
-    """The number of levels of a hierarchy, and each level as a masking function."""
-
-    count: int
-    at: Callable[[int], MaskingFunction]
 
 
 class Hierarchy(Function):
@@ -107,7 +94,7 @@ class Hierarchy(Function):
             parameters.fail("`level` is missing")
         level = fields["level"].integer(at_least=1)
         with parameters.naming_faults():
-            return _levels(parameters, also=("level",)).at(level)
+            return _levels(parameters, also=("level",))[1](level)
 
     @classmethod
     def read_levels(cls, hierarchy: Element) -> Iterator[MaskingFunction]:
@@ -117,24 +104,17 @@ class Hierarchy(Function):
             PlanError: The hierarchy is invalid; the message names the place.
         """
         with hierarchy.naming_faults():
-            levels = _levels(hierarchy)
-            if not levels.count:
+            count, at_level = _levels(hierarchy)
+            if not count:
                 hierarchy.fail("the hierarchy has no level")
-            yield from map(levels.at, range(1, levels.count + 1))
-
-
-def _levels(element: Element, *, also: tuple[str, ...] = ()) -> _Levels:
-    kinds = [name for name, _ in element.items() if name in _KINDS]
-    if len(kinds) != 1:
-        element.fail(f"expected one of {', '.join(f'`{name}`' for name in _KINDS)}")
-    read, optional = _KINDS[kinds[0]]
-    return read(element.fields(*kinds, optional=(*optional, *also)))
+            yield from map(at_level, range(1, count + 1))
 
 
 @dataclass(frozen=True)
 class FileHierarchy(Hierarchy, MaskingFunction):
     """One level of a hierarchy file; `table` has the masked text of each value the file lists."""
 
+    published: ClassVar[tuple[str, ...]] = ("file", "level")
     file: str
     level: int
     table: Mapping[str, str]
@@ -148,13 +128,9 @@ class FileHierarchy(Hierarchy, MaskingFunction):
         """Return that level of a file.
 
         Raises:
-            PlanError: The file is ragged, contradicts itself or lacks the level.
+            PlanError: The file contradicts itself or lacks the level.
         """
         return cls(file.path.name, level, file.level(level))
-
-    def parameters(self) -> dict[str, object]:
-        """Return the file's name and the level."""
-        return {"file": self.file, "level": self.level}
 
     def mask(self, domain: Domain) -> list[str]:
         """Return the masked text of each value; a missing value that the file lacks stays missing."""
@@ -163,61 +139,48 @@ class FileHierarchy(Hierarchy, MaskingFunction):
 
 @dataclass(frozen=True)
 class IntervalHierarchy(Hierarchy, NumberFunction):
-    """Level `i` consists of intervals of width `widths[i - 1]`, each width a multiple of the one before."""
+    """Level `i` consists of intervals of width `intervals[i - 1]`, each width a multiple of the one before."""
 
-    widths: tuple[Decimal, ...]
+    published: ClassVar[tuple[str, ...]] = ("intervals", "origin", "level")
+    intervals: tuple[Decimal, ...]
     level: int
     origin: Decimal = Decimal(0)
 
     def __post_init__(self) -> None:
-        for width in self.widths:
+        for width in self.intervals:
             check_above_zero("intervals", width)
         check_finite("origin", self.origin)
-        check_ascending("intervals", self.widths)
-        for finer, coarser in pairwise(self.widths):
+        check_ascending("intervals", self.intervals)
+        for finer, coarser in pairwise(self.intervals):
             if times(floor_ratio(coarser, finer), finer) != coarser:
                 raise ValueError(f"intervals must nest, but {coarser} is not a multiple of {finer}")
-        check_level(self.level, len(self.widths))
-
-    def parameters(self) -> dict[str, object]:
-        """Return all widths, the origin and the level."""
-        widths = [json_number(width) for width in self.widths]
-        return {"intervals": widths, "origin": json_number(self.origin), "level": self.level}
+        check_level(self.level, len(self.intervals))
 
     def mask(self, domain: Domain) -> list[str]:
         """Return the name of each value's interval; a missing value stays missing."""
-        return self._buckets().mask(domain)
-
-    def _buckets(self) -> EqualBuckets:
-        return EqualBuckets(self.widths[self.level - 1], self.origin)
+        return EqualBuckets(self.intervals[self.level - 1], self.origin).mask(domain)
 
 
 @dataclass(frozen=True)
 class PrefixHierarchy(Hierarchy, MaskingFunction):
-    """Level `i` replaces all but the first `kept[i - 1]` characters by `*`, more from level to level."""
+    """Level `i` replaces all but the first `prefixes[i - 1]` characters by `*`, more from level to level."""
 
     keeps_parts: ClassVar[bool] = True
-    kept: tuple[int, ...]
+    published: ClassVar[tuple[str, ...]] = ("prefixes", "level")
+    prefixes: tuple[int, ...]
     level: int
 
     def __post_init__(self) -> None:
-        for finer, coarser in pairwise(self.kept):
+        for finer, coarser in pairwise(self.prefixes):
             if coarser >= finer:
                 raise ValueError(f"prefixes must become shorter, but {coarser} follows {finer}")
-        if any(keep < 0 for keep in self.kept):
+        if any(keep < 0 for keep in self.prefixes):
             raise ValueError("prefix lengths must not be negative")
-        check_level(self.level, len(self.kept))
-
-    def parameters(self) -> dict[str, object]:
-        """Return all lengths and the level."""
-        return {"prefixes": list(self.kept), "level": self.level}
+        check_level(self.level, len(self.prefixes))
 
     def mask(self, domain: Domain) -> list[str]:
         """Return each text masked, with its length unchanged; a missing value stays missing."""
-        return self._blur().mask(domain)
-
-    def _blur(self) -> Blur:
-        return Blur(self.kept[self.level - 1])
+        return Blur(self.prefixes[self.level - 1]).mask(domain)
 
 
 DATE_UNITS: Mapping[str, Callable[[dt.date], str]] = {
@@ -231,25 +194,22 @@ DATE_UNITS: Mapping[str, Callable[[dt.date], str]] = {
 
 @dataclass(frozen=True)
 class DateHierarchy(Hierarchy, MaskingFunction):
-    """Level `i` is the unit `units[i - 1]` of a date: `2024-03`, `2024-Q1`, `2024`, `2020s`."""
+    """Level `i` is the unit `dates[i - 1]` of a date: `2024-03`, `2024-Q1`, `2024`, `2020s`."""
 
     keeps_parts: ClassVar[bool] = True
-    units: tuple[str, ...]
+    published: ClassVar[tuple[str, ...]] = ("dates", "level")
+    dates: tuple[str, ...]
     level: int
 
     def __post_init__(self) -> None:
         known = list(DATE_UNITS)
-        for unit in self.units:
+        for unit in self.dates:
             if unit not in known:
                 raise ValueError(f"unknown unit {unit!r}; available: {', '.join(known)}")
-        for finer, coarser in pairwise(self.units):
+        for finer, coarser in pairwise(self.dates):
             if known.index(coarser) <= known.index(finer):
                 raise ValueError(f"units must become coarser, but {coarser} follows {finer}")
-        check_level(self.level, len(self.units))
-
-    def parameters(self) -> dict[str, object]:
-        """Return all units and the level."""
-        return {"dates": list(self.units), "level": self.level}
+        check_level(self.level, len(self.dates))
 
     def mask(self, domain: Domain) -> list[str]:
         """Return the unit of each date; a missing value stays missing.
@@ -257,7 +217,7 @@ class DateHierarchy(Hierarchy, MaskingFunction):
         Raises:
             UnmaskableValueError: A value is not a date.
         """
-        named = DATE_UNITS[self.units[self.level - 1]]
+        named = DATE_UNITS[self.dates[self.level - 1]]
         return [text and named(key_of(text, ValueType.DATE)) for text in domain.texts]
 
 
@@ -270,6 +230,7 @@ class TreeHierarchy(Hierarchy, MaskingFunction):
     level below.
     """
 
+    published: ClassVar[tuple[str, ...]] = ("tree", "level")
     tree: Tree
     level: int
 
@@ -281,10 +242,6 @@ class TreeHierarchy(Hierarchy, MaskingFunction):
         if not values:
             raise ValueError("the tree contains no value")
         check_level(self.level, depth_of(self.tree))
-
-    def parameters(self) -> dict[str, object]:
-        """Return the tree and the level."""
-        return {"tree": as_json(self.tree), "level": self.level}
 
     def describe(self) -> str:
         """Return words such as `level 1 of a tree: North, South, Asia`."""
@@ -298,37 +255,32 @@ class TreeHierarchy(Hierarchy, MaskingFunction):
         return {value: above[-min(self.level, len(above))] for value, above in paths_of(self.tree)}
 
 
-def _file(fields: Mapping[str, Element]) -> _Levels:
-    delimiter = fields["delimiter"].character() if "delimiter" in fields else None
-    file = HierarchyFile.read(fields["file"].file(), delimiter)
-    return _Levels(file.levels, lambda level: FileHierarchy.of(file, level))
+_KINDS: Final = {"file": ("delimiter",), "intervals": ("origin",), "prefixes": (), "dates": (), "tree": ()}
+"""The kinds of hierarchy, with the optional fields of each."""
 
 
-def _intervals(fields: Mapping[str, Element]) -> _Levels:
-    widths = tuple(width.positive() for width in fields["intervals"].elements())
-    origin = fields["origin"].decimal() if "origin" in fields else Decimal(0)
-    return _Levels(len(widths), lambda level: IntervalHierarchy(widths, level, origin))
-
-
-def _prefixes(fields: Mapping[str, Element]) -> _Levels:
-    kept = tuple(keep.integer(at_least=0) for keep in fields["prefixes"].elements())
-    return _Levels(len(kept), lambda level: PrefixHierarchy(kept, level))
-
-
-def _dates(fields: Mapping[str, Element]) -> _Levels:
-    units = tuple(unit.text() for unit in fields["dates"].elements())
-    return _Levels(len(units), lambda level: DateHierarchy(units, level))
-
-
-def _tree(fields: Mapping[str, Element]) -> _Levels:
-    tree = read_tree(fields["tree"])
-    return _Levels(depth_of(tree), lambda level: TreeHierarchy(tree, level))
-
-
-_KINDS: Final[Mapping[str, tuple[Callable[[Mapping[str, Element]], _Levels], tuple[str, ...]]]] = {
-    "file": (_file, ("delimiter",)),
-    "intervals": (_intervals, ("origin",)),
-    "prefixes": (_prefixes, ()),
-    "dates": (_dates, ()),
-    "tree": (_tree, ()),
-}
+def _levels(element: Element, *, also: tuple[str, ...] = ()) -> tuple[int, Callable[[int], MaskingFunction]]:
+    """Read the number of levels of a hierarchy, and each level as a masking function."""
+    kinds = [name for name, _ in element.items() if name in _KINDS]
+    if len(kinds) != 1:
+        element.fail(f"expected one of {', '.join(f'`{name}`' for name in _KINDS)}")
+    fields = element.fields(*kinds, optional=(*_KINDS[kinds[0]], *also))
+    stated = fields[kinds[0]]
+    match kinds[0]:
+        case "file":
+            delimiter = fields["delimiter"].character() if "delimiter" in fields else None
+            file = HierarchyFile.read(stated.file(), delimiter)
+            return file.levels, lambda level: FileHierarchy.of(file, level)
+        case "intervals":
+            widths = tuple(width.positive() for width in stated.elements())
+            origin = fields["origin"].decimal() if "origin" in fields else Decimal(0)
+            return len(widths), lambda level: IntervalHierarchy(widths, level, origin)
+        case "prefixes":
+            prefixes = tuple(length.integer(at_least=0) for length in stated.elements())
+            return len(prefixes), lambda level: PrefixHierarchy(prefixes, level)
+        case "dates":
+            units = tuple(unit.text() for unit in stated.elements())
+            return len(units), lambda level: DateHierarchy(units, level)
+        case _:
+            tree = read_tree(stated)
+            return depth_of(tree), lambda level: TreeHierarchy(tree, level)

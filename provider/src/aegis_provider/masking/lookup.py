@@ -1,7 +1,7 @@
 """`mapping`, hierarchy files and `masked_table`: masked values listed in a plan, a file or another table."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import ClassVar, Final, TypeAlias, TypeVar
 
 from aegis_provider.errors import PlanError, UnmaskableValueError, shortened
 from aegis_provider.masking.function import Function, MaskingFunction
-from aegis_provider.table.values import MISSING, Domain, Key, ValueType, key_of
+from aegis_provider.table.values import MISSING, Domain, Key, key_of
 from aegis_provider.yaml_file import Element
 
 _Masked = TypeVar("_Masked")
@@ -43,11 +43,13 @@ class HierarchyFile:
             PlanError: The file is missing, empty, ragged or not CSV.
         """
         mark = delimiter or _delimiter_in(path)
-        rows = tuple(_without_empty_column(_rows(path, mark)))
+        rows = _rows(path, mark)
         if not rows:
             raise PlanError(f"{path.name} is empty")
+        if not any(row[-1].strip() or len(row) == 1 for _, row in rows):  # a delimiter ends every line
+            rows = [(line, row[:-1]) for line, row in rows]
         _refuse_ragged(path, rows)
-        return cls(path, mark, rows)
+        return cls(path, mark, tuple(rows))
 
     @property
     def levels(self) -> int:
@@ -62,13 +64,15 @@ class HierarchyFile:
         """
         table: dict[str, str] = {}
         for line, row in self.rows:
+            where = f"{self.path.name}, line {line}"
+            if len(row) == 1:
+                no_level = f"no level found after {shortened(row[0])}; is the delimiter {self.delimiter!r}?"
+                raise PlanError(f"{where}: {no_level}")
             if level >= len(row):
-                raise PlanError(_no_such_level(self.path, line, row, level, self.delimiter))
+                raise PlanError(f"{where}: has levels 1 to {len(row) - 1}, not {level}")
             table.setdefault(row[0], row[level].strip())
             if table.setdefault(row[0].strip(), row[level].strip()) != row[level].strip():
-                raise PlanError(
-                    f"{self.path.name}, line {line}: {shortened(row[0])} appears twice, with different masked values"
-                )
+                raise PlanError(f"{where}: {shortened(row[0])} appears twice, with different masked values")
         return table
 
 
@@ -77,12 +81,13 @@ class Mapped(MaskingFunction):
     """Masked texts given in the plan; `other`, if any, is the masked text of every value the plan does not name."""
 
     name: ClassVar[str] = "mapping"
+    published: ClassVar[tuple[str, ...]] = ("values", "other")
     keys_beside: ClassVar[tuple[str, ...]] = ("other",)
-    table: Mapping[str, str]
+    values: Mapping[str, str]
     other: str | None = None
 
     def __post_init__(self) -> None:
-        if not self.table:
+        if not self.values:
             raise ValueError("at least one `value: masked value` is needed")
 
     @classmethod
@@ -92,14 +97,9 @@ class Mapped(MaskingFunction):
         other = parameters.beside.get("other")
         return cls(table, None if other is None else other.text())
 
-    def parameters(self) -> dict[str, object]:
-        """Return the plan's texts."""
-        values: dict[str, object] = {"values": dict(self.table)}
-        return values if self.other is None else {**values, "other": self.other}
-
     def mask(self, domain: Domain) -> list[str]:
         """Return the masked text of each value; a missing value that is not named stays missing."""
-        named = {MISSING: MISSING, **self.table}
+        named = {MISSING: MISSING, **self.values}
         return look_up(domain, named, self.other, "is not in the mapping, which has no `other`")
 
 
@@ -122,11 +122,6 @@ def _delimiter_in(path: Path) -> str:
     return _MARKS[0]
 
 
-def _without_empty_column(rows: Sequence[_Line]) -> Sequence[_Line]:
-    is_there = any(row[-1].strip() or len(row) == 1 for _, row in rows)
-    return rows if is_there else [(line, row[:-1]) for line, row in rows]
-
-
 def _refuse_ragged(path: Path, rows: Sequence[_Line]) -> None:
     (first, model), *others = rows
     for line, row in others:
@@ -137,12 +132,6 @@ def _refuse_ragged(path: Path, rows: Sequence[_Line]) -> None:
             )
 
 
-def _no_such_level(path: Path, line: int, row: list[str], level: int, delimiter: str) -> str:
-    if len(row) == 1:
-        return f"{path.name}, line {line}: no level found after {shortened(row[0])}; is the delimiter {delimiter!r}?"
-    return f"{path.name}, line {line}: has levels 1 to {len(row) - 1}, not {level}"
-
-
 def look_up(domain: Domain, table: Mapping[str, _Masked], other: _Masked | None, absence: str) -> list[_Masked]:
     """Return the table's item for each value, or else `other`. Values are compared by their type: `1.0` equals `1.00`.
 
@@ -150,7 +139,11 @@ def look_up(domain: Domain, table: Mapping[str, _Masked], other: _Masked | None,
         UnmaskableValueError: There is neither; `absence` is the reason in the message.
     """
     by_key: dict[Key, _Masked] = {}
-    for text, key, masked_by in _typed(table, domain.value_type):
+    for text, masked_by in table.items():
+        try:
+            key = key_of(text, domain.value_type)
+        except UnmaskableValueError:  # records only have values of this type
+            continue
         if by_key.setdefault(key, masked_by) != masked_by:
             raise UnmaskableValueError(text, "is listed twice, in two spellings and with different masked values")
     masked = []
@@ -162,12 +155,6 @@ def look_up(domain: Domain, table: Mapping[str, _Masked], other: _Masked | None,
     return masked
 
 
-def _typed(table: Mapping[str, _Masked], value_type: ValueType) -> Iterator[tuple[str, Key, _Masked]]:
-    for text, masked in table.items():
-        with suppress(UnmaskableValueError):  # records only have values of this type
-            yield text, key_of(text, value_type), masked
-
-
 @dataclass(frozen=True)
 class MaskedTable(Function):
     """The masked values of a table that was masked elsewhere, for example by `aegis independence`.
@@ -176,25 +163,22 @@ class MaskedTable(Function):
 
     Attributes:
         file: The path of that table.
-        column: The column in it; empty for the column with the attribute's name.
+        column: The column in it; `None` for the column with the attribute's name. The path of the file stays private.
     """
 
     name: ClassVar[str] = "masked_table"
+    published: ClassVar[tuple[str, ...]] = ("column",)
     file_keys: ClassVar[tuple[str, ...]] = ("file",)
     file: Path
-    column: str = ""
+    column: str | None = None
 
     @classmethod
     def read(cls, parameters: Element) -> "MaskedTable":
         """Read `{file: masked.csv, column: age}`; the column is optional."""
         fields = parameters.fields("file", optional=("column",))
-        column = fields["column"].name() if "column" in fields else ""
+        column = fields["column"].name() if "column" in fields else None
         # The absolute path, because a plan written to another directory names the same file differently.
         return cls(fields["file"].file().resolve(), column)
-
-    def parameters(self) -> dict[str, object]:
-        """Return the column if its name differs from the attribute's; the path of the file stays private."""
-        return {"column": self.column} if self.column else {}
 
     def describe(self) -> str:
         """Return words such as `those of masked.csv, a table masked elsewhere`."""

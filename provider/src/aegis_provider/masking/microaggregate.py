@@ -39,6 +39,7 @@ class Microaggregate(FittedFunction):
     """
 
     name: ClassVar[str] = "microaggregate"
+    published: ClassVar[tuple[str, ...]] = ("size",)
     size: int
 
     def __post_init__(self) -> None:
@@ -49,10 +50,6 @@ class Microaggregate(FittedFunction):
     def read(cls, parameters: Element) -> "Microaggregate":
         """Read `{size: 5}`."""
         return cls(parameters.fields("size")["size"].integer(at_least=_FEWEST))
-
-    def parameters(self) -> dict[str, object]:
-        """Return the size."""
-        return {"size": self.size}
 
     def fit(self, domain: Domain, histogram: IntArray, *, binned: bool = False) -> "Microaggregated":
         """Return the groups for these counts of the values (values,).
@@ -78,18 +75,10 @@ class Microaggregated(MaskingFunction):
     """The fitted groups: the lowest number of each, ascending, and its mean."""
 
     name: ClassVar[str] = Microaggregate.name
+    published: ClassVar[tuple[str, ...]] = Microaggregate.published
     size: int
     least: tuple[Decimal, ...]
     means: tuple[str, ...]
-
-    @classmethod
-    def read(cls, parameters: Element) -> Microaggregate:
-        """Read as the function that is fitted."""
-        return Microaggregate.read(parameters)
-
-    def parameters(self) -> dict[str, object]:
-        """Return the size; the mapping has the rest."""
-        return {"size": self.size}
 
     def mask(self, domain: Domain) -> list[str]:
         """Return the mean of each value's group; a missing value stays missing."""
@@ -127,7 +116,9 @@ def best_groups(values: Sequence[Decimal], counts: Sequence[int], size: int) -> 
         counts: The records with each number; at least `size` in all.
         size: The minimum number of records in a group.
     """
-    numbers = _whole(values)
+    decimals = max(0, *(-int(value.as_tuple().exponent) for value in values))
+    whole = [int(times(value, Decimal(10**decimals))) for value in values]
+    numbers = [number - whole[0] for number in whole]  # distances do not change
     below = list(accumulate(counts, initial=0))
     sums = list(accumulate((number * n for number, n in zip(numbers, counts, strict=True)), initial=0))
     squares = list(accumulate((number * number * n for number, n in zip(numbers, counts, strict=True)), initial=0))
@@ -176,13 +167,6 @@ def _add(best: "deque[tuple[int, int]]", first: int, end: int, ends: int, cost: 
     at = near.start + bisect_left(near, True, key=is_better)
     if at < ends:
         best.append((first, at))
-
-
-def _whole(values: Sequence[Decimal]) -> list[int]:
-    """Return numbers in units of their last decimal, relative to the first; distances do not change."""
-    decimals = max(0, *(-int(value.as_tuple().exponent) for value in values))
-    whole = [int(times(value, Decimal(10**decimals))) for value in values]
-    return [number - whole[0] for number in whole]
 
 
 def _mean(values: Sequence[Decimal], counts: Sequence[int], decimals: int) -> str:

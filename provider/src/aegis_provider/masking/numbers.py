@@ -1,7 +1,7 @@
 """`bucketize` (half-open intervals), `round`, and `top_bottom`: masking of numbers."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate
@@ -19,7 +19,6 @@ from aegis_provider.masking.function import (
 from aegis_provider.table.arithmetic import (
     floor_ratio,
     interval_name,
-    json_number,
     minus,
     numbers_of,
     plain,
@@ -69,6 +68,7 @@ def read_edges(element: Element) -> tuple[Decimal, ...]:
 class EqualBuckets(Bucketize, NumberFunction):
     """Intervals `[origin + i * width, origin + (i + 1) * width)` for every integer `i`."""
 
+    published: ClassVar[tuple[str, ...]] = ("width", "origin")
     width: Decimal
     origin: Decimal = Decimal(0)
 
@@ -76,18 +76,17 @@ class EqualBuckets(Bucketize, NumberFunction):
         check_above_zero("width", self.width)
         check_finite("origin", self.origin)
 
-    def parameters(self) -> dict[str, object]:
-        """Return the width and the origin."""
-        return {"width": json_number(self.width), "origin": json_number(self.origin)}
-
     def mask(self, domain: Domain) -> list[str]:
         """Return the name of each value's interval; a missing value stays missing."""
-        return name_intervals(domain, self._bounds, whole=is_whole(self.width) and is_whole(self.origin))
-
-    def _bounds(self, number: Decimal) -> Bounds:
-        step = floor_ratio(minus(number, self.origin), self.width)
-        lower = plus(self.origin, times(step, self.width))
-        return lower, plus(lower, self.width)
+        bounds: list[Bounds | None] = []
+        for number in numbers_of(domain):
+            if number is None:
+                bounds.append(None)
+                continue
+            step = floor_ratio(minus(number, self.origin), self.width)
+            lower = plus(self.origin, times(step, self.width))
+            bounds.append((lower, plus(lower, self.width)))
+        return name_intervals(domain, bounds, whole=is_whole(self.width) and is_whole(self.origin))
 
 
 @dataclass(frozen=True)
@@ -97,6 +96,7 @@ class EdgeBuckets(Bucketize, NumberFunction):
     A value outside all intervals is masked like a missing value.
     """
 
+    published: ClassVar[tuple[str, ...]] = ("edges",)
     edges: tuple[Decimal, ...]
 
     def __post_init__(self) -> None:
@@ -104,74 +104,55 @@ class EdgeBuckets(Bucketize, NumberFunction):
             raise ValueError("at least two edges are needed")
         check_ascending("edges", self.edges)
 
-    def parameters(self) -> dict[str, object]:
-        """Return the edges; `inf` and `-inf` as text."""
-        return {"edges": [json_number(edge) for edge in self.edges]}
-
     def mask(self, domain: Domain) -> list[str]:
         """Return the name of each value's interval, `""` for a value that is missing or outside the edges."""
-        return name_intervals(domain, self._bounds, whole=all(map(is_whole, filter(Decimal.is_finite, self.edges))))
-
-    def _bounds(self, number: Decimal) -> Bounds | None:
-        place = bisect_right(self.edges, number)
-        return (self.edges[place - 1], self.edges[place]) if 0 < place < len(self.edges) else None
+        above = [0 if number is None else bisect_right(self.edges, number) for number in numbers_of(domain)]
+        bounds = [
+            (self.edges[place - 1], self.edges[place]) if 0 < place < len(self.edges) else None for place in above
+        ]
+        whole = all(map(is_whole, filter(Decimal.is_finite, self.edges)))
+        return name_intervals(domain, bounds, whole=whole)
 
 
 @dataclass(frozen=True)
 class FittedBuckets(EdgeBuckets):
-    """The fitted intervals for the requested number of `buckets`; the first and the last are unbounded."""
+    """The fitted intervals for the number requested by `equal_frequency`; the first and the last are unbounded."""
 
-    buckets: int = _FEWEST
-
-    def parameters(self) -> dict[str, object]:
-        """Return the requested number, and the fitted edges."""
-        return {"equal_frequency": self.buckets, **super().parameters()}
+    published: ClassVar[tuple[str, ...]] = ("equal_frequency", "edges")
+    equal_frequency: int = _FEWEST
 
 
 @dataclass(frozen=True)
 class EqualFrequency(Bucketize, FittedFunction):
-    """At most `buckets` intervals, cut between values where the share of records below is nearest to `i / buckets`.
+    """At most `n = equal_frequency` intervals, cut between values where the share of records below is nearest `i / n`.
 
     Records with one value stay together, so a frequent value can make an interval fuller than others, and the number
-    of intervals smaller. The share of the records in an interval differs from `1 / buckets` by no more than the share
+    of intervals smaller. The share of the records in an interval differs from `1 / n` by no more than the share
     of the most frequent value. Missing values are ignored.
     """
 
-    buckets: int
+    published: ClassVar[tuple[str, ...]] = ("equal_frequency",)
+    equal_frequency: int
 
     def __post_init__(self) -> None:
-        if self.buckets < _FEWEST:
-            raise ValueError(f"`equal_frequency` must be an integer of at least {_FEWEST}, not {self.buckets}")
-
-    def parameters(self) -> dict[str, object]:
-        """Return the requested number of intervals."""
-        return {"equal_frequency": self.buckets}
+        if self.equal_frequency < _FEWEST:
+            raise ValueError(f"`equal_frequency` must be an integer of at least {_FEWEST}, not {self.equal_frequency}")
 
     def fit(self, domain: Domain, histogram: IntArray, *, binned: bool = False) -> FittedBuckets:
         """Return the intervals for these counts (values,). They end between values, or where bins end."""
         known = [
             (number, n) for number, n in zip(numbers_of(domain), histogram.tolist(), strict=True) if number is not None
         ]
-        cuts = _cuts([n for _, n in known], self.buckets)
+        cuts = _cuts([n for _, n in known], self.equal_frequency)
         begins = [known[place][0] if binned else simplest(known[place - 1][0], known[place][0]) for place in cuts]
         inner = (Decimal(plain(begin)) for begin in begins)
         edges = (Decimal("-Infinity"), *inner, Decimal("Infinity"))
-        return FittedBuckets(edges, self.buckets)
+        return FittedBuckets(edges, self.equal_frequency)
 
 
-def name_intervals(domain: Domain, bounds_of: Callable[[Decimal], Bounds | None], *, whole: bool) -> list[str]:
-    """Return the name of each value's interval, `""` if the value is missing or has no interval.
-
-    Args:
-        domain: The values.
-        bounds_of: Returns the interval of a number.
-        whole: Whether all finite edges are integers.
-
-    Raises:
-        UnmaskableValueError: A value is not a number.
-    """
+def name_intervals(domain: Domain, bounds: Sequence[Bounds | None], *, whole: bool) -> list[str]:
+    """Return the name of each value's interval, `""` without one; `whole`: all finite edges are integers."""
     name = _integer_name if whole and domain.value_type is ValueType.INTEGER else interval_name
-    bounds = (None if number is None else bounds_of(number) for number in numbers_of(domain))
     return [MISSING if pair is None else name(*pair) for pair in bounds]
 
 
@@ -187,18 +168,14 @@ def _integer_name(lower: Decimal, upper: Decimal) -> str:
 
 def _cuts(counts: list[int], buckets: int) -> list[int]:
     """Return the places of the values that begin an interval, ascending, except the first; in whole numbers."""
-    scaled = [below * buckets for below in accumulate(counts, initial=0)]
+    scaled = [records * buckets for records in accumulate(counts, initial=0)]
     wanted = (sum(counts) * place for place in range(1, buckets))
-    # A cut before the first value or after the last separates nothing.
-    return sorted({_nearest(scaled, target) for target in wanted} - {0, len(counts)})
-
-
-def _nearest(ascending: list[int], target: int) -> int:
-    """Return the place of the number nearest to the target (the first of two); the target is at most the last
-    number.
-    """
-    above = bisect_left(ascending, target)
-    return min(range(max(above - 1, 0), above + 1), key=lambda place: abs(ascending[place] - target))
+    cuts = set[int]()
+    for target in wanted:
+        above = bisect_left(scaled, target)
+        below = max(above - 1, 0)
+        cuts.add(above if scaled[above] - target < target - scaled[below] else below)
+    return sorted(cuts - {0, len(counts)})  # a cut before the first value or after the last separates nothing
 
 
 _BELOW_ALL, _ABOVE_ALL = Decimal("-Infinity"), Decimal("Infinity")
@@ -209,6 +186,7 @@ class Round(NumberFunction):
     """The nearest multiple of `to`; halves are rounded away from zero, as people do."""
 
     name: ClassVar[str] = "round"
+    published: ClassVar[tuple[str, ...]] = ("to",)
     to: Decimal
 
     def __post_init__(self) -> None:
@@ -219,21 +197,20 @@ class Round(NumberFunction):
         """Read `{to: 10}`."""
         return cls(parameters.fields("to")["to"].positive())
 
-    def parameters(self) -> dict[str, object]:
-        """Return the unit of the masked values."""
-        return {"to": json_number(self.to)}
-
     def mask(self, domain: Domain) -> list[str]:
         """Return each number rounded, without exponent; a missing value stays missing."""
-        return [MISSING if number is None else self._rounded(number) for number in numbers_of(domain)]
-
-    def _rounded(self, number: Decimal) -> str:
-        size = number.copy_abs()
-        step = floor_ratio(size, self.to)
-        rest = minus(size, times(step, self.to))
-        if plus(rest, rest) >= self.to:
-            step = plus(step, Decimal(1))
-        return plain(times(step, self.to).copy_sign(number))
+        masked = []
+        for number in numbers_of(domain):
+            if number is None:
+                masked.append(MISSING)
+                continue
+            size = number.copy_abs()
+            step = floor_ratio(size, self.to)
+            rest = minus(size, times(step, self.to))
+            if plus(rest, rest) >= self.to:
+                step = plus(step, Decimal(1))
+            masked.append(plain(times(step, self.to).copy_sign(number)))
+        return masked
 
 
 @dataclass(frozen=True)
@@ -244,6 +221,7 @@ class TopBottom(NumberFunction):
     """
 
     name: ClassVar[str] = "top_bottom"
+    published: ClassVar[tuple[str, ...]] = ("top", "bottom")
     top: Decimal | None = None
     bottom: Decimal | None = None
 
@@ -262,19 +240,16 @@ class TopBottom(NumberFunction):
         limits = {name: limit.decimal() for name, limit in parameters.fields(optional=("top", "bottom")).items()}
         return cls(limits.get("top"), limits.get("bottom"))
 
-    def parameters(self) -> dict[str, object]:
-        """Return the stated limits."""
-        limits = {"top": self.top, "bottom": self.bottom}
-        return {name: json_number(number) for name, number in limits.items() if number is not None}
-
     def mask(self, domain: Domain) -> list[str]:
         """Return each value's text, or the name of the unbounded interval it is in; a missing value stays missing."""
+        bounds: list[Bounds | None] = []
+        for number in numbers_of(domain):
+            if number is not None and self.top is not None and number >= self.top:
+                bounds.append((self.top, _ABOVE_ALL))
+            elif number is not None and self.bottom is not None and number < self.bottom:
+                bounds.append((_BELOW_ALL, self.bottom))
+            else:
+                bounds.append(None)
         whole = all(is_whole(limit) for limit in (self.top, self.bottom) if limit is not None)
-        coded = name_intervals(domain, self._bounds, whole=whole)
-        kept = [number is None or self._bounds(number) is None for number in numbers_of(domain)]
-        return [text if stays else code for text, stays, code in zip(domain.texts, kept, coded, strict=True)]
-
-    def _bounds(self, number: Decimal) -> Bounds | None:
-        if self.top is not None and number >= self.top:
-            return self.top, _ABOVE_ALL
-        return (_BELOW_ALL, self.bottom) if self.bottom is not None and number < self.bottom else None
+        coded = zip(bounds, domain.texts, name_intervals(domain, bounds, whole=whole), strict=True)
+        return [text if beyond is None else code for beyond, text, code in coded]

@@ -1,7 +1,7 @@
 """`randomised_response` and `pram`: values drawn anew; `noise`: numbers plus noise; `shuffle`: values permuted."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Literal, TypeAlias, get_args
@@ -10,6 +10,7 @@ import numpy as np
 
 from aegis_provider.masking.function import (
     Draw,
+    DrawnByRow,
     FloatArray,
     IntArray,
     RandomFunction,
@@ -18,7 +19,7 @@ from aegis_provider.masking.function import (
     refuse_too_many,
 )
 from aegis_provider.masking.lookup import look_up
-from aegis_provider.table.arithmetic import floor_ratio, json_number, minus, numbers_of, plain, times
+from aegis_provider.table.arithmetic import floor_ratio, minus, numbers_of, plain, times
 from aegis_provider.table.values import MISSING, Domain
 from aegis_provider.yaml_file import Element
 
@@ -30,7 +31,7 @@ _MOST_RECORDS = 10**9
 
 
 @dataclass(frozen=True)
-class RandomisedResponse(RandomFunction):
+class RandomisedResponse(DrawnByRow):
     """The value itself with probability `keep`, otherwise one of the domain's `n` values, each equally likely.
 
     `P(w | v) = keep * [v = w] + (1 - keep) / n`. A missing value is a value of the domain like any other.
@@ -39,6 +40,7 @@ class RandomisedResponse(RandomFunction):
     """
 
     name: ClassVar[str] = "randomised_response"
+    published: ClassVar[tuple[str, ...]] = ("keep",)
     keep: float
 
     def __post_init__(self) -> None:
@@ -52,27 +54,16 @@ class RandomisedResponse(RandomFunction):
         with keep.naming_faults():
             return cls(float(keep.decimal()))
 
-    def parameters(self) -> dict[str, object]:
-        """Return the probability of the unchanged value."""
-        return {"keep": self.keep}
-
-    def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
-        """Draw by `transition`."""
-        return Draw.by_transition(domain.texts, self.transition(len(domain)), counts, random)
-
-    def transition(self, values: int) -> FloatArray:
-        """Return (values, values) the probability of each masked value given the value.
-
-        Raises:
-            ValueError: The matrix is too large.
-        """
+    def transition(self, domain: Domain) -> tuple[Sequence[str], FloatArray]:
+        """Return the values, and (values, values) the probability of each masked value given the value."""
+        values = len(domain)
         refuse_too_many(values, values)
         transition: FloatArray = self.keep * np.eye(values) + (1 - self.keep) / values
-        return transition
+        return domain.texts, transition
 
 
 @dataclass(frozen=True)
-class Pram(RandomFunction):
+class Pram(DrawnByRow):
     """A masked value drawn by the row of the value: `rows[value][masked value]` is its probability.
 
     A missing value without a row stays missing. Source: Gouweleeuw, Kooiman, Willenborg and de Wolf, Post
@@ -103,20 +94,7 @@ class Pram(RandomFunction):
         with transition.naming_faults():
             return cls(rows)
 
-    def parameters(self) -> dict[str, object]:
-        """Return no parameters, because the entry has the transition matrix."""
-        return {}
-
-    def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
-        """Draw by `transition`.
-
-        Raises:
-            UnmaskableValueError: A value has no row.
-        """
-        texts, transition = self.transition(domain)
-        return Draw.by_transition(texts, transition, counts, random)
-
-    def transition(self, domain: Domain) -> tuple[list[str], FloatArray]:
+    def transition(self, domain: Domain) -> tuple[Sequence[str], FloatArray]:
         """Return the masked values that some value of the domain may become, and (values, masked) their probabilities.
 
         They are in the order of the domain, then of the plan, with a missing one first.
@@ -141,16 +119,6 @@ class Shuffle(RandomFunction):
 
     name: ClassVar[str] = "shuffle"
 
-    @classmethod
-    def read(cls, parameters: Element) -> "Shuffle":
-        """Read `{}`."""
-        parameters.fields()
-        return cls()
-
-    def parameters(self) -> dict[str, object]:
-        """Return no parameters."""
-        return {}
-
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
         """Draw a table of masked values by labels, with the probability of the permutations that lead to it.
 
@@ -172,7 +140,7 @@ Kind: TypeAlias = Literal["laplace", "gaussian"]
 
 
 @dataclass(frozen=True)
-class Noise(RandomFunction):
+class Noise(DrawnByRow):
     """The number plus noise, rounded to the nearest multiple of `step`, and moved to the nearer bound if beyond it.
 
     A missing value stays missing. So the masked values are finite, each with the probability of its interval in the
@@ -188,6 +156,7 @@ class Noise(RandomFunction):
     """
 
     name: ClassVar[str] = "noise"
+    published: ClassVar[tuple[str, ...]] = ("kind", "scale", "step", "lower", "upper")
     kind: Kind
     scale: Decimal
     step: Decimal = Decimal(1)
@@ -219,22 +188,7 @@ class Noise(RandomFunction):
             "gaussian" if kind == "gaussian" else "laplace", scale, step, bounds.get("lower"), bounds.get("upper")
         )
 
-    def parameters(self) -> dict[str, object]:
-        """Return the distribution, its scale, the grid, and the bounds that the plan states."""
-        bounds = {"lower": self.lower, "upper": self.upper}
-        stated = {name: json_number(bound) for name, bound in bounds.items() if bound is not None}
-        return {"kind": self.kind, "scale": json_number(self.scale), "step": json_number(self.step), **stated}
-
-    def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
-        """Draw by `transition`.
-
-        Raises:
-            UnmaskableValueError: A value is not a number.
-        """
-        texts, transition = self.transition(domain)
-        return Draw.by_transition(texts, transition, counts, random)
-
-    def transition(self, domain: Domain) -> tuple[list[str], FloatArray]:
+    def transition(self, domain: Domain) -> tuple[Sequence[str], FloatArray]:
         """Return the masked values, a missing one first, and (values, masked) their probabilities given the value."""
         numbers = numbers_of(domain)
         grid = self._grid([number for number in numbers if number is not None], len(numbers))

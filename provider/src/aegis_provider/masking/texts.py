@@ -2,7 +2,6 @@
 
 import hmac
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias, get_args
 
@@ -39,7 +38,8 @@ class Blur(MaskingFunction):
             return BlurPositions.read(parameters)
         fields = parameters.fields("keep", optional=("character", "at"))
         at = fields["at"].one_of("start", "end") if "at" in fields else "start"
-        return cls(fields["keep"].integer(at_least=0), _character(fields), "end" if at == "end" else "start")
+        character = fields["character"].character() if "character" in fields else "*"
+        return cls(fields["keep"].integer(at_least=0), character, "end" if at == "end" else "start")
 
     def parameters(self) -> dict[str, object]:
         """Return the number of unmasked characters, their end (if not the start), and the replacement character."""
@@ -48,11 +48,11 @@ class Blur(MaskingFunction):
 
     def mask(self, domain: Domain) -> list[str]:
         """Return each text masked, with its length unchanged; a missing value stays missing."""
-        return [self._blurred(text) for text in domain.texts]
-
-    def _blurred(self, text: str) -> str:
-        hidden = self.character * (len(text) - self.keep)
-        return text[: self.keep] + hidden if self.at == "start" else hidden + text[len(hidden) :]
+        blurred = []
+        for text in domain.texts:
+            hidden = self.character * (len(text) - self.keep)
+            blurred.append(text[: self.keep] + hidden if self.at == "start" else hidden + text[len(hidden) :])
+        return blurred
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class BlurPositions(MaskingFunction):
 
     keeps_parts: ClassVar[bool] = True
     name: ClassVar[str] = "blur"
+    published: ClassVar[tuple[str, ...]] = ("positions", "character")
     positions: tuple[int, ...]
     character: str = "*"
 
@@ -80,24 +81,17 @@ class BlurPositions(MaskingFunction):
         """Read `{positions: [1, 2, -1], character: "#"}`; the character is optional."""
         fields = parameters.fields("positions", optional=("character",))
         positions = tuple(place.signed_integer() for place in fields["positions"].elements())
+        character = fields["character"].character() if "character" in fields else "*"
         with fields["positions"].naming_faults():
-            return cls(positions, _character(fields))
-
-    def parameters(self) -> dict[str, object]:
-        """Return the masked positions and the replacement character."""
-        return {"positions": list(self.positions), "character": self.character}
+            return cls(positions, character)
 
     def mask(self, domain: Domain) -> list[str]:
         """Return each text masked, with its length unchanged; a missing value stays missing."""
-        return [self._blurred(text) for text in domain.texts]
-
-    def _blurred(self, text: str) -> str:
-        hidden = {place - 1 if place > 0 else len(text) + place for place in self.positions}
-        return "".join(self.character if place in hidden else kept for place, kept in enumerate(text))
-
-
-def _character(fields: Mapping[str, Element]) -> str:
-    return fields["character"].character() if "character" in fields else "*"
+        blurred = []
+        for text in domain.texts:
+            hidden = {place - 1 if place > 0 else len(text) + place for place in self.positions}
+            blurred.append("".join(self.character if place in hidden else kept for place, kept in enumerate(text)))
+        return blurred
 
 
 @dataclass(frozen=True)
@@ -105,16 +99,6 @@ class Suppress(MaskingFunction):
     """One masked value, `*`, for every value, including missing ones."""
 
     name: ClassVar[str] = "suppress"
-
-    @classmethod
-    def read(cls, parameters: Element) -> "Suppress":
-        """Read `{}`."""
-        parameters.fields()
-        return cls()
-
-    def parameters(self) -> dict[str, object]:
-        """Return no parameters."""
-        return {}
 
     def mask(self, domain: Domain) -> list[str]:
         """Return `*` for each value."""
@@ -135,6 +119,8 @@ class Token(MaskingFunction):
     """
 
     name: ClassVar[str] = "token"
+    algorithm: ClassVar[str] = "hmac-sha256"
+    published: ClassVar[tuple[str, ...]] = ("algorithm", "length")
     file_keys: ClassVar[tuple[str, ...]] = ("salt_file",)
     secret: ClassVar[bool] = True
     salt: bytes = field(repr=False)
@@ -156,22 +142,21 @@ class Token(MaskingFunction):
                 "expected either `salt_file`, a file beside the plan, or `salt_variable`, an environment variable"
             )
         length = fields["length"].integer(at_least=1) if "length" in fields else 12
-        return cls(_salt_of_file(salts[0]) if "salt_file" in fields else _salt_of_variable(salts[0]), length)
-
-    def parameters(self) -> dict[str, object]:
-        """Return the algorithm and the number of digits."""
-        return {"algorithm": "hmac-sha256", "length": self.length}
+        if "salt_file" in fields:
+            return cls(_salt_of_file(salts[0]), length)
+        salt = os.environ.get(salts[0].name())
+        if salt is None:
+            salts[0].fail(f"the environment variable {salts[0].value!r} is not set")
+        return cls(salt.encode(errors="surrogateescape"), length)
 
     def mask(self, domain: Domain) -> list[str]:
         """Return the token of each value; a missing value stays missing. Two values with one token are an error."""
         owners: dict[str, str] = {}
         for text in domain.texts:
-            if owners.setdefault(self._token(text), text) != text:
+            token = text and hmac.new(self.salt, text.encode(), "sha256").hexdigest()[: self.length]
+            if owners.setdefault(token, text) != text:
                 raise UnmaskableValueError(text, "has the same token as another value; use a larger `length`")
         return list(owners)
-
-    def _token(self, text: str) -> str:
-        return text and hmac.new(self.salt, text.encode(), "sha256").hexdigest()[: self.length]
 
 
 def _salt_of_file(element: Element) -> bytes:
@@ -186,10 +171,3 @@ def _salt_of_file(element: Element) -> bytes:
     if len(salt) > _MOST_BYTES_OF_SALT:
         element.fail(f"{element.value} is larger than {_MOST_BYTES_OF_SALT >> 20} MiB; is it a salt?")
     return salt
-
-
-def _salt_of_variable(element: Element) -> bytes:
-    salt = os.environ.get(element.name())
-    if salt is None:
-        element.fail(f"the environment variable {element.value!r} is not set")
-    return salt.encode(errors="surrogateescape")
