@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
-from aegis_advisor.cell_bounds.certain_sums import CertainSums
-from aegis_advisor.cell_bounds.linear_system import LinearSystem
+from aegis_advisor.cell_bounds.certain_sums import CertainSums, LinearSystem
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.evidence import evidence_of as advisor_evidence
 from app.entries.model.documents import entry_in

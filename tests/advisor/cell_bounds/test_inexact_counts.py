@@ -9,9 +9,8 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from aegis_advisor.cell_bounds import UNLIMITED, bound_cells
-from aegis_advisor.cell_bounds.certain_sums import interval
-from aegis_advisor.cell_bounds.linear_system import LinearSystem
-from aegis_advisor.cell_bounds.proofs import proven_least
+from aegis_advisor.cell_bounds.certain_sums import LinearSystem, interval
+from aegis_advisor.cell_bounds.linear_programs import proven_least
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.advisor.cell_bounds.test_cell_bounds import assert_between, truth_of

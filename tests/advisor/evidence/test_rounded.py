@@ -26,7 +26,7 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.measures.rounding import SURE
 from aegis_advisor.ranking.deviation import assess
 from aegis_advisor.ranking.influence import Sample, influences
-from aegis_advisor.ranking.sufficiency import joint_ranking_basis, ranking_basis
+from aegis_advisor.ranking.recommendation import joint_ranking_basis, ranking_basis
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.advisor.joint.joint_cases import random_records

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aegis_advisor.evidence import AttributeEvidence, Masking
-from aegis_advisor.evidence.rounded_sums import sum_variances
+from aegis_advisor.evidence.rounded import sum_variances
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.counting.counts import Partition
 from tests.for_each import for_each

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from aegis_advisor.evidence import IDENTITY
 from aegis_advisor.joint import score_jointly
-from aegis_advisor.joint.basis import Basis
-from aegis_advisor.joint.design import Design
+from aegis_advisor.joint.design import Basis, Design
 from tests.advisor.joint.joint_cases import Records
 from tests.advisor.rounding import rounded_once, rounded_pairs
 

@@ -8,7 +8,7 @@ from scipy.stats import chi2_contingency
 
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation, PublishedTrace
 from aegis_advisor.joint import find_trace_faults, largest_part
-from aegis_advisor.ranking.joint_outcome import reference_of
+from aegis_advisor.ranking.scores import reference_of
 from tests.for_each import for_each
 
 TABLES = {"a": [[40, 10], [10, 40]], "b": [[30, 20], [20, 30]]}

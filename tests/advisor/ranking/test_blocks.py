@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aegis_advisor.ranking.blocks import CHUNK, COMBINATIONS, CodeBlocks
+from aegis_advisor.ranking.order import CHUNK, COMBINATIONS, CodeBlocks
 from tests.for_each import for_each
 
 SIZES = [

@@ -9,7 +9,7 @@ import pytest
 
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
-from aegis_advisor.ranking.blocks import CodeBlocks
+from aegis_advisor.ranking.order import CodeBlocks
 from aegis_advisor.ranking.standard_errors import CONFIDENCE, indistinguishable, standard_errors
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import by_measure, counted, errors_of, evidence_of, mapped, random_table

@@ -6,7 +6,7 @@ import numpy as np
 
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Memory, Question, recommend
-from aegis_advisor.ranking.memory import MOST
+from aegis_advisor.ranking.scores import MOST
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import evidence_of, mapped, random_mapping, random_table
 from tests.for_each import for_each

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from aegis_advisor.errors import NoConfigurationError
-from aegis_advisor.ranking.blocks import CodeBlocks
-from aegis_advisor.ranking.order import rank
+from aegis_advisor.ranking.order import CodeBlocks, rank
 from tests.for_each import for_each
 
 

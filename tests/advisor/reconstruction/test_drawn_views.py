@@ -9,7 +9,7 @@ from aegis_advisor.evidence import Masking, Perturbation
 from aegis_advisor.evidence.checks import find_faults
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
-from aegis_advisor.ranking.sufficiency import lacks_evidence, ranking_basis
+from aegis_advisor.ranking.recommendation import lacks_evidence, ranking_basis
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_table
 from tests.advisor.inexact import drawn, laplace, noisy, randomised_response, rounded

@@ -13,7 +13,7 @@ from aegis_advisor.evidence import Masking, Perturbation
 from aegis_advisor.evidence.checks import find_faults, find_label_faults
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, assess, recommend
-from aegis_advisor.ranking.sufficiency import ranking_basis
+from aegis_advisor.ranking.recommendation import ranking_basis
 from aegis_advisor.reconstruction import DualNewton, reconstruct
 from aegis_advisor.reconstruction.exact import nearest_with_label
 from tests.advisor.cases import evidence_of, full_table, mapped, random_mapping, random_table

@@ -11,7 +11,7 @@ from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
 from aegis_advisor.ranking.own_reference import assess_own
-from aegis_advisor.ranking.sufficiency import lacks_evidence, ranking_basis
+from aegis_advisor.ranking.recommendation import lacks_evidence, ranking_basis
 from aegis_advisor.reconstruction import DualNewton, reconstruct
 from aegis_advisor.reconstruction.exact import nearest_with_label
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_mapping, random_table

@@ -85,8 +85,8 @@ def test_the_ways_to_a_direction_lead_to_one_table(limits, monkeypatch):
     evidence = evidence_of(table, views)
     expected = reconstruct(evidence).joint
     small, dense = limits
-    monkeypatch.setattr("aegis_advisor.reconstruction.newton_direction.SMALL", small)
-    monkeypatch.setattr("aegis_advisor.reconstruction.newton_direction.DENSE", dense)
+    monkeypatch.setattr("aegis_advisor.reconstruction.newton.SMALL", small)
+    monkeypatch.setattr("aegis_advisor.reconstruction.newton.DENSE", dense)
     reference = reconstruct(evidence)
     assert reference.certificate.converged
     np.testing.assert_allclose(reference.joint, expected, atol=1e-6 * table.sum())

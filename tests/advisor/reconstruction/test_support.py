@@ -12,11 +12,11 @@ from scipy.sparse import hstack
 from aegis_advisor.atoms import common_refinement
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.measures.determination import g2
-from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct, reference, zeros
+from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct, reference
+from aegis_advisor.reconstruction import support as module
 from aegis_advisor.reconstruction.equations import Equations
 from aegis_advisor.reconstruction.problem import Problem
-from aegis_advisor.reconstruction.support import support
-from aegis_advisor.reconstruction.zeros import proves_zeros
+from aegis_advisor.reconstruction.support import proves_zeros, support
 from tests.advisor.cases import evidence_of, mapped, overlapping, random_table
 from tests.for_each import for_each
 
@@ -197,11 +197,11 @@ def test_an_answer_whose_proof_does_not_hold_is_not_given(monkeypatch):
     problem = problem_of(evidence_of(table, views))
     equations = Equations.of(problem)
     zero = ~by_programmes(problem).ravel()[equations.cells]
-    raised = zeros._raise(equations, np.ones(zero.size, dtype=bool))
+    raised = module._raise(equations, np.ones(zero.size, dtype=bool))
     assert proves_zeros(equations, raised.dual, zero)
     assert not proves_zeros(equations, raised.dual + 1.0, zero)
     assert not proves_zeros(equations, raised.dual, ~zero)
-    monkeypatch.setattr(zeros, "STEPS", 0)
+    monkeypatch.setattr(module, "STEPS", 0)
     assert support(problem, np.zeros_like(problem.start())) is None
 
 
@@ -217,8 +217,8 @@ def crowded_evidence(seed, *, histogram=True, values=36, views=7):
 @pytest.mark.long
 @BOTH_VARIANTS
 def test_zeros_whose_proofs_are_no_small_fractions(histogram, monkeypatch):
-    monkeypatch.setattr(zeros, "_common_multiple", lambda _: None)
-    monkeypatch.setattr(zeros, "STEPS", 0)
+    monkeypatch.setattr(module, "_common_multiple", lambda _: None)
+    monkeypatch.setattr(module, "STEPS", 0)
     implied_somewhere = 0
     for seed in range(5):
         evidence = crowded_evidence(seed, histogram=histogram)
@@ -235,10 +235,10 @@ def test_a_combination_proves_no_more_than_its_error_leaves_room_for():
     views = [mapped("v", [0, 0, 1, 1], table), mapped("w", [0, 1, 1, 2], table)]
     equations = Equations.of(problem_of(evidence_of(table, views)))
     zero = ~by_programmes(problem_of(evidence_of(table, views))).ravel()[equations.cells]
-    dual = zeros._raise(equations, np.ones(zero.size, dtype=bool)).dual
+    dual = module._raise(equations, np.ones(zero.size, dtype=bool)).dual
     noise = np.random.default_rng(0).normal(size=dual.size)
-    whole = {error: zeros._scaled(equations, dual + error * noise) for error in (0.0, 1e-9, 1e-3)}
-    assert {error: zeros._leaves_nothing(equations, one, zero) for error, one in whole.items()} == {
+    whole = {error: module._scaled(equations, dual + error * noise) for error in (0.0, 1e-9, 1e-3)}
+    assert {error: module._leaves_nothing(equations, one, zero) for error, one in whole.items()} == {
         0.0: True,
         1e-9: True,
         1e-3: False,
@@ -247,8 +247,8 @@ def test_a_combination_proves_no_more_than_its_error_leaves_room_for():
 
 def test_small_fractions_are_recovered_exactly():
     rounded = np.array([1 / 3, -2 / 7, 0.25, 1e-12, 5.0]) + 1e-9
-    assert zeros._common_multiple(rounded).tolist() == [28, -24, 21, 0, 420]
-    assert zeros._common_multiple(np.array([1 / 64, 1 / 63, 1 / 61, 1 / 59])) is None
+    assert module._common_multiple(rounded).tolist() == [28, -24, 21, 0, 420]
+    assert module._common_multiple(np.array([1 / 64, 1 / 63, 1 / 61, 1 / 59])) is None
 
 
 @for_each("seed", range(4))

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from aegis_advisor.measures import MEASURES
-from aegis_advisor.transfer import SMOOTHING, chi_square_transfer, g3_transfer, information_transfer
-from aegis_advisor.transfer.single import label_shares
+from aegis_advisor.transfer import SMOOTHING, chi_square_transfer, g3_transfer, information_transfer, label_shares
 from tests.advisor.cases import PAPER_TABLE
 from tests.for_each import for_each
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.verdict import LIKELY, PublishedCounts, Releases
-from aegis_advisor.verdict.rounded_tables import tables_of_pairs
+from aegis_advisor.verdict.rounded import tables_of_pairs
 from aegis_advisor.verdict.totals import find_likely
 from tests.advisor.cases import evidence_of, mapped
 from tests.for_each import for_each

@@ -8,7 +8,7 @@ from aegis_advisor.evidence import PairCounts, Perturbation, masked_records
 from aegis_advisor.evidence.checks import find_pair_faults
 from aegis_advisor.verdict import PublishedCounts, Releases, judge
 from aegis_advisor.verdict.differences import known_differences
-from aegis_advisor.verdict.rounded_tables import RoundedTable
+from aegis_advisor.verdict.rounded import RoundedTable
 from tests.advisor.cases import evidence_of, mapped
 from tests.advisor.rounding import at_random, rounded_once
 from tests.for_each import for_each

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from aegis_advisor.cell_bounds import bound_cells
-from aegis_advisor.cell_bounds.certain_sums import CertainSums
-from aegis_advisor.cell_bounds.linear_system import LinearSystem
-from aegis_advisor.verdict.sampled import tables_of
+from aegis_advisor.cell_bounds.certain_sums import CertainSums, LinearSystem
+from aegis_advisor.verdict.certain import tables_of
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.for_each import for_each
 

@@ -4,9 +4,8 @@ from collections import defaultdict
 from itertools import product
 from math import exp, inf, log
 
-from aegis_advisor.verdict.class_counts import ClassLimits, certain_counts
+from aegis_advisor.verdict.class_counts import ClassLimits, certain_counts, counts_in_all_tables
 from aegis_advisor.verdict.privacy_steps import published_privacy, read, telling_numbers
-from aegis_advisor.verdict.small_tables import counts_in_all_tables
 from tests.for_each import for_each
 
 

@@ -8,6 +8,8 @@ from aegis_advisor.evidence.attribute import (
     Knowledge,
     Masking,
     MaskingFlags,
+    exact_counts,
+    masked_records,
 )
 from aegis_advisor.evidence.content import (
     AttributeContent,
@@ -21,14 +23,15 @@ from aegis_advisor.evidence.content import (
     PairContent,
     PublishedTrace,
     TransferContent,
+    associations_of,
+    evidence_of,
+    pair_counts,
+    pairs_of,
 )
-from aegis_advisor.evidence.folding import exact_counts, masked_records
 from aegis_advisor.evidence.likely import REFINED, LikelyTables, coarser_views, likely_tables
 from aegis_advisor.evidence.pair import PairAssociation, PairCounts, association_unit
 from aegis_advisor.evidence.perturbation import Perturbation
-from aegis_advisor.evidence.published import associations_of, evidence_of, pair_counts, pairs_of
-from aegis_advisor.evidence.rounded import with_declared_rounding
-from aegis_advisor.evidence.rounded_sums import sum_variances
+from aegis_advisor.evidence.rounded import sum_variances, with_declared_rounding
 
 __all__ = [
     "DROP",

@@ -2,6 +2,10 @@
 
 Every count of a masked value is a sum over atoms: sets of values that no counted view separates. Linear combinations of
 these sums are known, too: where bins overlap, the records between their cuts are a difference.
+
+Atoms that depend on each other through the counted views, and the known counts of sets of them.
+
+Counts that follow from known sums one by one, without solving equations.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,11 +16,155 @@ from typing import Self
 import numpy as np
 import scipy
 
-from aegis_advisor.arrays import BoolArray, IntArray, fold
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.atoms import coarsening, common_refinement
-from aegis_advisor.evidence.parts import Part
-from aegis_advisor.evidence.peeling import UNKNOWN, peel
-from aegis_advisor.evidence.row_space import RowSpace
+from aegis_advisor.evidence.row_space import NEAR, RowSpace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Atoms whose counts are not all known by themselves.
+
+    Attributes:
+        atoms: (atoms,) their indices among all atoms.
+        group_of_atom: (views, atoms) the group of each atom in each view; groups of all views are numbered together.
+        space: the known combinations of sums over these atoms.
+    """
+
+    atoms: IntArray
+    group_of_atom: IntArray
+    space: RowSpace
+
+    def totals(self, group_of_atom: IntArray) -> dict[int, IntArray] | None:
+        """The counts (labels,) of groups of atoms (atoms,), where -1 stands for none; None if one is not known."""
+        groups, local = np.unique(group_of_atom, return_inverse=True)
+        sets = (local[:, np.newaxis] == np.flatnonzero(groups >= 0)).astype(np.float64)
+        known, totals = self.space.totals(sets)
+        return dict(zip(groups[groups >= 0].tolist(), totals, strict=True)) if known.all() else None
+
+    def finest_partitions(self) -> list[IntArray]:
+        """The finest partitions (atoms,) with known counts: the views, split by other views.
+
+        Each class is numbered by one of its atoms.
+        """
+        vector = self.space.null_vector(np.random.default_rng(0))
+        views = [self._numbered(view) for view in self.group_of_atom]
+        if self._may_split(vector):
+            others = [*views, np.arange(self.atoms.size)]
+            for other in others:
+                views = [self._split(view, other, vector) for view in views]
+        return _finest(views)
+
+    def _numbered(self, view: IntArray) -> IntArray:
+        """Number the classes of a partition (atoms,) by their first atoms."""
+        _, first, place = np.unique(view, return_index=True, return_inverse=True)
+        return first[place]
+
+    def _may_split(self, vector: FloatArray) -> bool:
+        """Whether the counts of an atom, or of an intersection of two groups, may be known."""
+        if np.abs(vector).min() < NEAR:
+            return True
+        groups = int(self.group_of_atom.max()) + 1
+        for at, view in enumerate(self.group_of_atom):
+            for other in self.group_of_atom[:at]:
+                common = view * groups + other
+                sums = np.bincount(common, vector)
+                size = np.bincount(common)
+                if (np.abs(sums[size > 0]) < NEAR).any():
+                    return True
+        return False
+
+    def _split(self, view: IntArray, other: IntArray, vector: FloatArray) -> IntArray:
+        """Split the classes of a partition (atoms,) by those of another, where the counts are known."""
+        _, first, piece = np.unique(view * self.atoms.size + other, return_index=True, return_inverse=True)
+        whole = np.bincount(piece) == np.bincount(view, minlength=self.atoms.size)[view[first]]
+        candidates = np.flatnonzero(~whole & (np.abs(np.bincount(piece, vector)) < NEAR))
+        if not candidates.size:
+            return view
+        known, _ = self.space.totals((piece[:, np.newaxis] == candidates).astype(np.float64))
+        chosen = np.isin(piece, candidates[known])
+        return self._numbered(np.where(chosen, self.atoms.size + piece, view))
+
+
+def _finest(partitions: list[IntArray]) -> list[IntArray]:
+    """Leave out partitions (atoms,) that another one refines, and duplicates."""
+    finest: list[IntArray] = []
+    for partition in partitions:
+        atoms = partition.size
+        if any(coarsening(kept, partition, atoms) is not None for kept in finest):
+            continue
+        finest = [kept for kept in finest if coarsening(partition, kept, atoms) is None]
+        finest.append(partition)
+    return finest
+
+
+UNKNOWN = -1
+"""Marks an undetermined count."""
+
+
+def peel(sums_of: IntArray, sums: IntArray) -> IntArray | None:
+    """Determine repeatedly each cell that is the only unknown one of a sum, until there is none.
+
+    The cells of a sum with nothing left are 0, since counts are not negative. Each cell is determined once, so
+    the time is proportional to the number of cells in all sums.
+
+    Args:
+        sums_of: (views, cells) the sum that contains each cell, one per view.
+        sums: (sums,) int64, the total of the cells of each sum.
+
+    Returns:
+        (cells,) int64 counts, `UNKNOWN` where peeling does not determine them; None if no counts have these sums.
+    """
+    peeling = _Peeling(sums_of, sums)
+    touched = np.arange(sums.size)
+    while touched.size:
+        if not peeling.is_possible(touched):
+            return None
+        touched = peeling.subtract(peeling.determine(touched))
+    return peeling.cells
+
+
+class _Peeling:
+    """The rest of each sum: its total, the number of its unknown cells, and the sum of their indices."""
+
+    def __init__(self, sums_of: IntArray, sums: IntArray) -> None:
+        views, cells = sums_of.shape
+        indices = np.tile(np.arange(cells, dtype=np.float64), views)  # exact: far below 2^53
+        self._sums_of = sums_of
+        self._left = sums.copy()
+        self._open = np.bincount(sums_of.ravel(), minlength=sums.size)
+        self._indices = np.bincount(sums_of.ravel(), indices, minlength=sums.size).astype(np.int64)
+        self.cells: IntArray = np.full(cells, UNKNOWN, dtype=np.int64)
+
+    def determine(self, touched: IntArray) -> IntArray:
+        """Determine the cells that follow from the changed sums (touched,), and return them."""
+        alone = touched[self._open[touched] == 1]
+        last = self._indices[alone]
+        self.cells[last] = self._left[alone]  # if two sums disagree, `is_possible` fails for the other one
+        used_up = touched[(self._left[touched] == 0) & (self._open[touched] > 1)]
+        empty = self._unknown_in(used_up) if used_up.size else used_up
+        self.cells[empty] = 0
+        return np.union1d(last, empty)
+
+    def _unknown_in(self, sums: IntArray) -> IntArray:
+        chosen: BoolArray = np.zeros(self._left.size, dtype=bool)
+        chosen[sums] = True
+        return np.flatnonzero(chosen[self._sums_of].any(axis=0) & (self.cells == UNKNOWN))
+
+    def subtract(self, determined: IntArray) -> IntArray:
+        """Subtract determined cells from their sums, and return these sums."""
+        # Not by broadcasting: `subtract.at` of NumPy 2.4 then reads past the end of the shorter array.
+        views, concerned = len(self._sums_of), self._sums_of[:, determined].ravel()
+        np.subtract.at(self._left, concerned, np.tile(self.cells[determined], views))
+        np.subtract.at(self._open, concerned, 1)
+        np.subtract.at(self._indices, concerned, np.tile(determined, views))
+        return np.unique(concerned)
+
+    def is_possible(self, sums: IntArray) -> bool:
+        """Whether the rest of these sums allows non-negative counts."""
+        left = self._left[sums]
+        return bool(np.all(left >= 0) and np.all(left[self._open[sums] == 0] == 0))
+
 
 View = tuple[IntArray, IntArray]
 """A partition (values,) of the domain, and the counts (groups, labels) of its groups."""

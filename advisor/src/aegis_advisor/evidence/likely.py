@@ -19,9 +19,8 @@ import numpy as np
 import scipy
 
 from aegis_advisor.arrays import FloatArray, IntArray
-from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence
-from aegis_advisor.evidence.folding import exact_counts
-from aegis_advisor.evidence.rounded_sums import sum_variances
+from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence, exact_counts
+from aegis_advisor.evidence.rounded import sum_variances
 
 DRAWS: Final = 5
 """The number of draws. Each is rounded twice, with opposite errors, which cancel to first order."""

@@ -1,8 +1,7 @@
 """Joint scores of configurations over all their attributes, from pair counts of masked attributes."""
 
-from aegis_advisor.joint.association_faults import find_association_faults
 from aegis_advisor.joint.design import Estimate
-from aegis_advisor.joint.published_trace import find_trace_faults, largest_part
+from aegis_advisor.joint.faults import find_association_faults, find_trace_faults, largest_part
 from aegis_advisor.joint.scores import JointScores, is_counted_function, score_jointly
 
 __all__ = [

@@ -14,7 +14,7 @@ from aegis_advisor.errors import (
     TooManyColumnsError,
 )
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairAssociation, PairCounts
-from aegis_advisor.evidence.folding import exact_counts
+from aegis_advisor.evidence.attribute import exact_counts
 from aegis_advisor.joint.count_errors import CountErrors
 from aegis_advisor.joint.design import Design, Estimate, known_label
 from aegis_advisor.joint.interactions import Interactions

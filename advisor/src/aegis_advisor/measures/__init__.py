@@ -1,9 +1,8 @@
 """Measures of a joint table, each a small function with its gradient and ceiling, and their registry."""
 
-from aegis_advisor.measures.ceilings import utility_ceilings
 from aegis_advisor.measures.information import mutual_information
 from aegis_advisor.measures.measure import Ceiling, Guarantee, Measure
-from aegis_advisor.measures.registry import MEASURES, OFFERED, TIE_BREAK, measure_named
+from aegis_advisor.measures.registry import MEASURES, OFFERED, TIE_BREAK, measure_named, utility_ceilings
 
 __all__ = [
     "MEASURES",

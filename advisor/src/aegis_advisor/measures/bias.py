@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from aegis_advisor.arrays import FloatArray
-from aegis_advisor.measures.margins import ratio
+from aegis_advisor.measures.partial_table import ratio
 
 RowScores = Callable[[FloatArray, FloatArray], FloatArray]
 """From counts (rows, labels) and the shares (labels,) of the labels to one number per row (rows,)."""

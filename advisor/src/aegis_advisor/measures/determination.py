@@ -12,8 +12,7 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.measures.bias import largest_bias
-from aegis_advisor.measures.margins import ratio
-from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowLimits, largest_sum, squares
+from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowLimits, largest_sum, ratio, squares
 
 
 def g3(table: FloatArray, atoms: AtomStatistics | None = None) -> float:

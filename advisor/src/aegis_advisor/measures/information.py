@@ -17,15 +17,19 @@ from aegis_advisor.measures.bias import (
     divergence_scores,
     scores_bias,
 )
-from aegis_advisor.measures.margins import (
+from aegis_advisor.measures.partial_table import (
+    GroupLimits,
+    PartialTable,
+    RowLimits,
     entropy,
     entropy_gradient,
     independent,
     log_ratio,
+    logs,
+    most_by_chords,
     ratio,
     value_entropy,
 )
-from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowLimits, logs, most_by_chords
 
 
 def mutual_information(table: FloatArray, atoms: AtomStatistics | None = None) -> float:

@@ -1,17 +1,23 @@
 """Ranking of configurations: their losses, order and ties, and the exactness and certainty of the order."""
 
 from aegis_advisor.ranking.advice import MOST_LISTED, recommend
-from aegis_advisor.ranking.declared import (
+from aegis_advisor.ranking.deviation import AttributeAssessment, assess
+from aegis_advisor.ranking.order import (
     DeclaredRanking,
     DeclaredUtilities,
     kept_shares,
     ordered,
     rank_declared,
 )
-from aegis_advisor.ranking.deviation import AttributeAssessment, assess
-from aegis_advisor.ranking.memory import Memory
-from aegis_advisor.ranking.recommendation import JointAssessment, Question, RankedRows, Recommendation
-from aegis_advisor.ranking.sufficiency import lacks_evidence, lacks_own_reference
+from aegis_advisor.ranking.recommendation import (
+    JointAssessment,
+    Question,
+    RankedRows,
+    Recommendation,
+    lacks_evidence,
+    lacks_own_reference,
+)
+from aegis_advisor.ranking.scores import Memory
 
 __all__ = [
     "MOST_LISTED",

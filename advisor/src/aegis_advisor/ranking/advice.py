@@ -13,13 +13,20 @@ from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.errors import NoConfigurationError, NoEvidenceError
 from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts, PublishedTrace
 from aegis_advisor.measures import TIE_BREAK, Measure
-from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.deviation import AttributeAssessment
-from aegis_advisor.ranking.memory import Memory
-from aegis_advisor.ranking.order import Ranking, rank
-from aegis_advisor.ranking.recommendation import Question, RankedRows, Recommendation
+from aegis_advisor.ranking.order import CodeBlocks, Ranking, rank
+from aegis_advisor.ranking.recommendation import (
+    Question,
+    RankedRows,
+    RankingBasis,
+    Recommendation,
+    joint_ranking_basis,
+    lacks_evidence,
+    ranking_basis,
+)
 from aegis_advisor.ranking.scores import (
     KnownPairs,
+    Memory,
     SampledAttribute,
     Scores,
     Selected,
@@ -28,12 +35,6 @@ from aegis_advisor.ranking.scores import (
     score_by_joint_measure,
 )
 from aegis_advisor.ranking.standard_errors import indistinguishable, standard_errors
-from aegis_advisor.ranking.sufficiency import (
-    RankingBasis,
-    joint_ranking_basis,
-    lacks_evidence,
-    ranking_basis,
-)
 from aegis_advisor.reconstruction import Reference
 
 MOST_LISTED = 10_000

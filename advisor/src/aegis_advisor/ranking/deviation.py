@@ -20,9 +20,9 @@ from aegis_advisor.evidence import (
     coarser_views,
     likely_tables,
 )
-from aegis_advisor.evidence.folding import exact_counts
+from aegis_advisor.evidence.attribute import exact_counts
 from aegis_advisor.measures import Measure
-from aegis_advisor.measures.margins import entropy
+from aegis_advisor.measures.partial_table import entropy
 from aegis_advisor.reconstruction import Certificate, Reference
 from aegis_advisor.reconstruction.exact import nearest_with_label
 

@@ -18,9 +18,9 @@ from aegis_advisor.evidence import (
     likely_tables,
     sum_variances,
 )
-from aegis_advisor.evidence.folding import exact_counts
+from aegis_advisor.evidence.attribute import exact_counts
 from aegis_advisor.measures import Measure
-from aegis_advisor.measures.margins import occupied, ratio
+from aegis_advisor.measures.partial_table import occupied, ratio
 from aegis_advisor.ranking.deviation import REFERENCE, masking_table, measured
 from aegis_advisor.reconstruction import Reference
 

@@ -1,26 +1,107 @@
-"""The losses of configurations: attribute by attribute, or by a joint measure."""
+"""The losses of configurations: attribute by attribute, or by a joint measure.
 
-from collections.abc import Callable, Sequence
+The result of a joint measure, and its reference utility.
+
+A cache of results, shared by questions about the same attributes.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts, PublishedTrace
-from aegis_advisor.joint import Estimate, score_jointly
+from aegis_advisor.joint import Estimate, JointScores, score_jointly
 from aegis_advisor.measures import Measure
-from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.deviation import AttributeAssessment, assess, masking_table
 from aegis_advisor.ranking.influence import Sample, influences
-from aegis_advisor.ranking.joint_outcome import JointOutcome, reference_of
-from aegis_advisor.ranking.memory import Memory
+from aegis_advisor.ranking.order import CodeBlocks
 from aegis_advisor.ranking.own_reference import assess_own
-from aegis_advisor.ranking.recommendation import Question
+from aegis_advisor.ranking.recommendation import JointAssessment, Question, RankingBasis, ReferenceSource
 from aegis_advisor.ranking.standard_errors import Errors, difference_biases, difference_errors, utility_errors
 from aegis_advisor.reconstruction import Reference
 
+SLACK = 1e-9
+"""The published trace and the utilities are computed from the same counts, in another order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointOutcome:
+    """The result of a joint measure for the configurations.
+
+    Attributes:
+        reference_utility: the utility relative to which deviations are measured.
+        known_utility: the highest utility that is known or estimated from counts.
+        certain: a lower bound of the true utility, which is certain if the scores are.
+        scores: the scores of the configurations.
+        source: the origin of the reference utility.
+    """
+
+    reference_utility: float
+    known_utility: float
+    certain: float
+    scores: JointScores
+    source: ReferenceSource = "known"
+
+    def assessment(self, best: int, basis: RankingBasis) -> JointAssessment:
+        """The joint assessment, given the best configuration and the basis of the ranking."""
+        bound = self.certain if basis == "exact" else None
+        added = self.scores.interactions
+        interactions = None if added is None else float(added[best])
+        return JointAssessment(
+            reference_utility=self.reference_utility,
+            lower_bound=bound,
+            dimensions=int(self.scores.dimensions[best]),
+            interactions=interactions,
+            known_utility=self.known_utility,
+            reference_source=self.source,
+        )
+
+
+def reference_of(
+    known: float, published: PublishedTrace | None, *, interactions: bool
+) -> tuple[float, ReferenceSource]:
+    """The reference utility, and its origin.
+
+    A published trace is the joint utility of the unmasked table, unless counts show more than its rounding explains or
+    the measure also sees interactions, which the trace does not contain. Even then it is a lower bound.
+
+    Args:
+        known: the highest utility that is known or estimated from counts.
+        published: the adjusted trace of the unmasked table, for questions about all of its attributes.
+        interactions: whether the measure sees interactions.
+    """
+    if published is None:
+        return known, "known"
+    is_whole = not interactions and known <= published.most + SLACK
+    return max(known, published.value), "published" if is_whole else "known"
+
+
 T = TypeVar("T")
+
+MOST = 2_000
+"""The most cached results. Fourteen measures of seven attributes are some four hundred."""
+
+
+class Memory:
+    """Cached results by key. A memory belongs to one set of evidence and references, and must not be used with
+    others.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The result with this key, computed on first use. Callers must not change it."""
+        if key not in self._known:
+            if len(self._known) >= MOST:
+                self._known.clear()
+            self._known[key] = compute()
+        return cast("T", self._known[key])
+
+
 Pair = TypeVar("Pair", PairCounts, PairAssociation)
 
 

@@ -25,9 +25,9 @@ import numpy as np
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.evidence import IDENTITY
 from aegis_advisor.measures import Measure
-from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.deviation import AttributeAssessment
 from aegis_advisor.ranking.influence import Influence, Sample, moments, records_by_chance
+from aegis_advisor.ranking.order import CodeBlocks
 
 Part = tuple[float, Influence]
 

@@ -1,18 +1,217 @@
-"""A damped Newton method on the dual, for overlapping views on which iterative scaling converges slowly."""
+"""A damped Newton method on the dual, for overlapping views on which iterative scaling converges slowly.
+
+The Hessian of the dual is factorised if it is small, and only applied if it is large.
+"""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
+import scipy
 
 from aegis_advisor.arrays import BoolArray, FloatArray
 from aegis_advisor.reconstruction.dual import Dual, Point
 from aegis_advisor.reconstruction.ipf import IterativeProportionalFitting, never
-from aegis_advisor.reconstruction.newton_direction import NewtonDirections
 from aegis_advisor.reconstruction.problem import Problem
 from aegis_advisor.reconstruction.solution import Solution
-from aegis_advisor.reconstruction.zeros import proven_zeros
+from aegis_advisor.reconstruction.support import proven_zeros
+
+DENSE = 3_000
+"""The most rows of a matrix to factorise; 3,000 take 72 MB and half a second."""
+
+SMALL = 300
+"""Up to this many rows, factorising the whole matrix is faster than preconditioning by the labels' blocks."""
+
+GUIDING = 1_000
+"""The most groups for which the labels' blocks are inverted as the preconditioner; beyond, the diagonal is used."""
+
+BY_LABELS = 5e10
+"""The blocks of independent labels are factorised if the cubes of their sizes add up to at most this."""
+
+FEW, MANY = 40, 500
+"""Steps of conjugate gradients: with a good preconditioner, and without an alternative."""
+
+JITTER = 1e-14
+"""The share of the largest curvature added to the diagonal, since margins with a common total make the matrix
+singular."""
+
+Factor = tuple[FloatArray, bool]
+
+
+class NewtonDirections:
+    """Newton directions of one dual, from one point after another.
+
+    Without rows the labels are independent, and each label's block is factorised if that is affordable. With rows they
+    are coupled, mostly weakly. Then conjugate gradients, preconditioned by the inverses of the labels' blocks, are
+    fastest. The preconditioner may be that of an earlier point, and is recomputed when it no longer helps. Close to the
+    boundary no preconditioner helps, and the whole matrix is factorised if it is not too large.
+    """
+
+    def __init__(self, dual: Dual) -> None:
+        self._dual = dual
+        self._size = int(dual.free.sum())
+        self._cubes = float(np.sum(dual.free.sum(axis=0).astype(np.float64) ** 3))
+        self._guide: FloatArray | None = None
+        self._guidable = self._size > SMALL
+
+    def at(self, point: Point, damping: float) -> FloatArray:
+        """Return minus the inverse Hessian times the gradient: (groups, labels).
+
+        Args:
+            point: the current point.
+            damping: the multiple of the targets that is added to the diagonal, which equals the targets at the
+                solution. A larger one shortens the direction, even for groups whose current sums are nearly 0.
+        """
+        if self._dual.rows is None and self._cubes <= BY_LABELS:
+            return -_by_labels(self._dual, point, damping)
+        inverse = self._guided(point, damping, FEW if self._size <= DENSE else MANY) if self._guidable else None
+        if inverse is None:
+            self._guidable = False
+            inverse = _as_a_whole(self._dual, point, damping)
+        return -inverse
+
+    def _guided(self, point: Point, damping: float, most: int) -> FloatArray | None:
+        """The direction by preconditioned conjugate gradients; None if `most` steps do not converge."""
+        if point.gradient.shape[0] > GUIDING:
+            return _by_conjugate_gradients(self._dual, point, damping, _inverse_diagonal(self._dual, point), most)
+        if self._guide is not None:
+            inverse = _by_conjugate_gradients(self._dual, point, damping, self._guide, FEW)
+            if inverse is not None:
+                return inverse
+        self._guide = _inverse_blocks(self._dual, point)
+        return _by_conjugate_gradients(self._dual, point, damping, self._guide, most)
+
+
+def _by_labels(dual: Dual, point: Point, damping: float) -> FloatArray:
+    """The exact solution for independent labels, one label at a time."""
+    solution = np.zeros_like(point.gradient)
+    for label, free in enumerate(dual.free.T):
+        if free.any():
+            block = _product(scipy.sparse.csr_array(dual.design[:, free]), point.table[:, label])
+            factor = _factor(block + np.diag(_ridge(dual, damping)[free, label]))
+            solution[free, label] = scipy.linalg.cho_solve(factor, point.gradient[free, label], check_finite=False)
+    return solution
+
+
+def _as_a_whole(dual: Dual, point: Point, damping: float) -> FloatArray:
+    """The solution by factorising the whole matrix."""
+    needed = dual.needed.T
+    parts = [scipy.sparse.csr_array(dual.design[:, columns]) for columns in needed]
+    hessian = np.diag(_ridge(dual, damping).T[needed])
+    cuts = np.cumsum([0, *needed.sum(axis=1)])
+    for part, weights, (start, stop) in zip(parts, point.table.T, pairwise(cuts), strict=True):
+        hessian[start:stop, start:stop] += _product(part, weights)
+    if dual.rows is not None:
+        shares = point.table / np.sqrt(dual.rows)[:, np.newaxis]
+        spread = scipy.sparse.hstack(
+            [_scaled(part, share) for part, share in zip(parts, shares.T, strict=True)], format="csr"
+        )
+        hessian -= (spread.T @ spread).toarray()
+    solution = np.zeros_like(point.gradient)
+    solution.T[needed] = scipy.linalg.cho_solve(_factor(hessian), point.gradient.T[needed], check_finite=False)
+    return solution
+
+
+def _by_conjugate_gradients(
+    dual: Dual, point: Point, damping: float, guide: FloatArray, most: int
+) -> FloatArray | None:
+    """The solution without forming the matrix, more accurate near the end; None if `most` steps do not suffice.
+
+    With `MANY` steps even an inaccurate solution is a descent direction, and is used (Nocedal & Wright 2006, section
+    7.1).
+    """
+    shape, size = point.gradient.shape, point.gradient.size
+    table, rows = point.table, dual.rows
+    added = _ridge(dual, damping) + JITTER
+
+    def times(vector: FloatArray) -> FloatArray:
+        exponents = vector.reshape(shape)
+        change = table * (dual.design @ exponents)
+        if rows is not None:
+            change -= table * (change.sum(axis=1) / rows)[:, np.newaxis]
+        product: FloatArray = dual.transposed @ change + added * exponents
+        return product.ravel()
+
+    def guided(vector: FloatArray) -> FloatArray:
+        columns = vector.reshape(shape).T
+        steps = guide * columns if guide.ndim == columns.ndim else (guide @ columns[..., np.newaxis])[..., 0]
+        return np.ascontiguousarray(steps.T).ravel()
+
+    solution, stopped = scipy.sparse.linalg.cg(
+        scipy.sparse.linalg.LinearOperator((size, size), matvec=times, dtype=np.float64),
+        point.gradient.ravel(),
+        rtol=min(0.1, float(np.sqrt(point.gap))),
+        maxiter=most,
+        M=scipy.sparse.linalg.LinearOperator((size, size), matvec=guided, dtype=np.float64),
+    )
+    return None if stopped and most < MANY else np.asarray(solution).reshape(shape)
+
+
+def _inverse_blocks(dual: Dual, point: Point) -> FloatArray:
+    """The inverses (labels, groups, groups) of the Hessian's diagonal blocks, one for each label."""
+    blocks = _products(dual, _responses(dual, point.table))
+    diagonal = np.arange(blocks.shape[1])
+    blocks[:, diagonal, diagonal] += np.where(dual.free, dual.ridge, 1.0).T
+    return np.stack([_inverse(_factor(block)) for block in blocks])
+
+
+def _inverse(factor: Factor) -> FloatArray:
+    """The inverse of a symmetric matrix, given its Cholesky factor; three times as fast as solving for the identity."""
+    lower, _ = scipy.linalg.lapack.dpotri(factor[0], lower=True)
+    half = np.tril(lower, -1)
+    inverse: FloatArray = half + half.T + np.diag(np.diagonal(lower))
+    return inverse
+
+
+def _products(dual: Dual, weights: FloatArray) -> FloatArray:
+    """The weighted Gram matrices (labels, groups, groups) of the design, for weights (atoms, labels)."""
+    groups = dual.targets.shape[0]
+    if dual.overlaps is None:
+        return np.stack([_product(dual.design, weight) for weight in weights.T])
+    return np.ascontiguousarray((dual.overlaps @ weights).T).reshape(-1, groups, groups)
+
+
+def _inverse_diagonal(dual: Dual, point: Point) -> FloatArray:
+    """One over the Hessian's diagonal (labels, groups)."""
+    diagonal = dual.transposed @ _responses(dual, point.table) + dual.ridge
+    return (1.0 / (diagonal + JITTER * float(diagonal.max()))).T
+
+
+def _ridge(dual: Dual, damping: float) -> FloatArray:
+    """The ridge and the damping added to the diagonal (groups, labels)."""
+    return dual.ridge + damping * np.abs(dual.targets)
+
+
+def _responses(dual: Dual, table: FloatArray) -> FloatArray:
+    """The derivative of each cell (atoms, labels) with respect to its exponent."""
+    return table if dual.rows is None else table * (1.0 - table / dual.rows[:, np.newaxis])
+
+
+def _scaled(design: "scipy.sparse.csr_array", weights: FloatArray) -> "scipy.sparse.csr_array":
+    """A design (atoms, groups) with each atom's row multiplied by its weight (atoms,)."""
+    data = design.data * np.repeat(weights, np.diff(design.indptr))
+    return scipy.sparse.csr_array((data, design.indices, design.indptr), shape=design.shape)
+
+
+def _product(design: "scipy.sparse.csr_array", weights: FloatArray) -> FloatArray:
+    """The weighted Gram matrix (groups, groups) of a design: the overlap of each two groups."""
+    product: FloatArray = (design.T @ _scaled(design, weights)).toarray()
+    return product
+
+
+def _factor(matrix: FloatArray) -> Factor:
+    """The Cholesky factor; more is added to the diagonal of an ill-conditioned matrix."""
+    diagonal = np.diagonal(matrix).copy()
+    added = JITTER * float(diagonal.max(initial=JITTER))
+    while True:
+        np.fill_diagonal(matrix, diagonal + added)
+        try:
+            return scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
+        except scipy.linalg.LinAlgError:
+            added *= 100
+
 
 ARMIJO = 1e-4
 """The share of the decrease predicted by the slope that a step must achieve (Nocedal & Wright 2006, section 3.1)."""

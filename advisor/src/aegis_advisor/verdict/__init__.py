@@ -2,9 +2,8 @@
 
 from aegis_advisor.verdict.judge import judge
 from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases, Verdict
-from aegis_advisor.verdict.noisy import ENOUGH, spent_epsilon
-from aegis_advisor.verdict.privacy_numbers import label_totals
-from aegis_advisor.verdict.privacy_steps import Totals, published_privacy
+from aegis_advisor.verdict.privacy_steps import Totals, label_totals, published_privacy
+from aegis_advisor.verdict.shown import ENOUGH, spent_epsilon
 from aegis_advisor.verdict.with_table import MaskedTable, ShownCounts, judge_with_table
 
 __all__ = [

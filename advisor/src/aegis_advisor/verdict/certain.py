@@ -1,22 +1,142 @@
-"""Small counts that follow from all exact tables of an attribute jointly, for certain or most likely."""
+"""Small counts that follow from all exact tables of an attribute, or of the same two, for certain or most likely.
+
+What is most likely is the share of a uniform sample of the tables of whole numbers with the sums. A Markov chain adds a
+multiple of a move to the table: a table of whole numbers that changes no exact sum. The multiple is uniform over all
+that leave no cell negative and every sum within its limits, so the chain's stationary distribution is uniform (Diaconis
+& Sturmfels 1998, "Algebraic algorithms for sampling from conditional distributions"). The moves are a basis of the
+integer kernel and sums of two of them, which need not connect all tables; so chains start at tables that integer
+programs find in random directions.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from itertools import product
+from math import lcm
 from typing import Final
 
 import numpy as np
+import scipy
 
-from aegis_advisor.arrays import BoolArray, FloatArray, fold
-from aegis_advisor.atoms import per_atom
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
+from aegis_advisor.atoms import common_refinement, per_atom
 from aegis_advisor.cell_bounds import CellBounds
-from aegis_advisor.cell_bounds.certain_sums import CertainSums
+from aegis_advisor.cell_bounds.certain_sums import CertainSums, LinearSystem
 from aegis_advisor.cell_bounds.linear_programs import CLOSE, InfeasibleError, Simplex
-from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.errors import ContradictoryViewsError
-from aegis_advisor.evidence import AttributeEvidence, Masking
-from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, Path, Reason, is_exact, is_small
+from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
+from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, Path, PublishedCounts, Reason, is_exact, is_small
 from aegis_advisor.verdict.rounded import RECORDS_PER_VALUE, Look, knows_single
-from aegis_advisor.verdict.sampled import LARGEST, tables_of
+
+LARGEST: Final = 200
+"""The most cells of a part that is sampled."""
+
+CHAINS: Final = 32
+SWEEPS: Final = 60
+"""The mean number of times that a chain tries each move; the first half is discarded."""
+
+_SEED: Final = 20260
+"""A fixed seed: the same entry gets the same verdict."""
+
+
+def tables_of(part: LinearSystem) -> FloatArray | None:
+    """Return tables (tables, cells) of whole numbers with the sums of a part; None if the search yields none."""
+    random = np.random.default_rng(_SEED)
+    tables, moves = _starts(part, random), _moves(part)
+    if not tables.size or not moves.size:
+        return None
+    kept = []
+    for sweep in range(SWEEPS):
+        for _ in range(len(moves)):
+            _step(tables, _move(moves, random), part, random)
+        if sweep >= SWEEPS // 2:
+            kept.append(tables.copy())
+    return np.concatenate(kept)
+
+
+_FAR: Final = 1e6
+"""The largest multiple of a move, where nothing limits it."""
+
+
+def _starts(part: LinearSystem, random: np.random.Generator) -> FloatArray:
+    """(chains, cells) tables at random corners."""
+    sums = scipy.optimize.LinearConstraint(part.matrix, part.least, part.most)
+    limits = scipy.optimize.Bounds(0, np.where(np.isfinite(part.upper), part.upper, np.inf))
+    cells = part.cells.size
+    solutions = [
+        scipy.optimize.milp(
+            random.normal(size=cells),
+            integrality=np.ones(cells, dtype=np.int64),
+            bounds=limits,
+            constraints=sums,
+            options={"node_limit": 1_000, "mip_rel_gap": 0.5},
+        )
+        for _ in range(CHAINS)
+    ]
+    tables = [np.round(solution.x) for solution in solutions if solution.x is not None]
+    return np.array([table for table in tables if part.admits(table)]).reshape(-1, cells)
+
+
+def _moves(part: LinearSystem) -> FloatArray:
+    """(moves, cells) a basis of the whole-number tables that change no exact sum."""
+    exact = part.least == part.most
+    return _kernel(np.asarray(part.matrix[exact].todense(), dtype=np.int64))
+
+
+def _kernel(matrix: IntArray) -> FloatArray:
+    """(vectors, columns) whole-number vectors that span the kernel of a matrix (rows, columns), by elimination."""
+    columns = matrix.shape[1]
+    rows = [[Fraction(int(number)) for number in row] for row in matrix]
+    pivots: list[int] = []
+    for column in range(columns):
+        place = len(pivots)
+        pivot = next((index for index in range(place, len(rows)) if rows[index][column]), None)
+        if pivot is None:
+            continue
+        rows[place], rows[pivot] = rows[pivot], rows[place]
+        _eliminate(rows, place, column)
+        pivots.append(column)
+    free = [column for column in range(columns) if column not in set(pivots)]
+    return np.array([_vector(rows, pivots, column, columns) for column in free], dtype=np.float64).reshape(-1, columns)
+
+
+def _eliminate(rows: list[list[Fraction]], place: int, column: int) -> None:
+    """Make a pivot 1, and all else in its column 0."""
+    scale = rows[place][column]
+    rows[place] = [each / scale for each in rows[place]]
+    for index, row in enumerate(rows):
+        if index != place and (factor := row[column]):
+            rows[index] = [number - factor * own for number, own in zip(row, rows[place], strict=True)]
+
+
+def _vector(rows: list[list[Fraction]], pivots: list[int], free: int, columns: int) -> list[int]:
+    vector = [Fraction(0)] * columns
+    vector[free] = Fraction(1)
+    for place, pivot in enumerate(pivots):
+        vector[pivot] = -rows[place][free]
+    scale = lcm(*(number.denominator for number in vector))
+    return [int(number * scale) for number in vector]
+
+
+def _move(moves: FloatArray, random: np.random.Generator) -> FloatArray:
+    """A basis vector, or the sum or difference of two."""
+    first, second = moves[random.integers(len(moves), size=2)]
+    both: FloatArray = first + random.integers(-1, 2) * second
+    return both if both.any() else first
+
+
+def _step(tables: FloatArray, move: FloatArray, part: LinearSystem, random: np.random.Generator) -> None:
+    """Add a random multiple of a move (cells,) to each table (tables, cells)."""
+    change = part.matrix @ move
+    sums = tables @ part.transposed
+    moved = np.concatenate([move, change, -change])
+    slack = np.concatenate([tables, sums - part.least, part.most - sums], axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = slack / np.abs(moved)
+    most = np.floor(np.where(moved < 0, steps, _FAR).min(axis=1))
+    least = -np.floor(np.where(moved > 0, steps, _FAR).min(axis=1))
+    tables += (least + np.floor(random.random(len(tables)) * (most - least + 1)))[:, np.newaxis] * move
+
 
 SAMPLING_ERROR = 0.03
 """The sampling error of a share of tables; cells within this of `LIKELY` fail."""
@@ -192,3 +312,38 @@ def _share_of_one_value(tables: FloatArray) -> FloatArray:
     """(cells,) the largest share of the tables (tables, cells) with the same small count in a cell."""
     shares = [(tables == count).mean(axis=0) for count in range(1, SMALL + 1)]
     return np.asarray(np.max(shares, axis=0))
+
+
+def find_certain_pairs(published: PublishedCounts, bound: Bound) -> Iterator[Finding]:
+    """Yield the small counts that several exact pair tables of the same two attributes determine jointly."""
+    tables: dict[tuple[int, int], list[tuple[int, PairCounts]]] = {}
+    for place, pair in published.pairs.items():
+        if is_exact(pair.perturbation):
+            tables.setdefault(pair.attributes, []).append((place, pair))
+    for attributes, several in tables.items():
+        if len(several) > 1:
+            evidence = _combinations(
+                [published.evidence[attribute] for attribute in attributes], [pair for _, pair in several]
+            )
+            findings = find_certain(0, evidence, bound)
+            yield from (replace(finding, path=("pairs", several[0][0], "joint")) for finding in findings)
+
+
+def _combinations(attributes: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> AttributeEvidence:
+    """Return pair counts as evidence on one attribute, whose values are combinations, without a label."""
+    sides = [[one.mapping_of(pair.maskings[side]) for pair in pairs] for side, one in enumerate(attributes)]
+    known = [[mapping for mapping in side if mapping is not None] for side in sides]
+    atoms = [common_refinement(maps, one.values) for maps, one in zip(known, attributes, strict=True)]
+    sizes = [int(atom.max()) + 1 for atom in atoms]
+    maskings = [
+        _masking(str(number), pair, per_atom(rows, atoms[0], sizes[0]), per_atom(columns, atoms[1], sizes[1]))
+        for number, (pair, rows, columns) in enumerate(zip(pairs, *sides, strict=True))
+        if rows is not None and columns is not None
+    ]
+    records = np.array([pairs[0].joint.sum()])
+    return AttributeEvidence("pairs", sizes[0] * sizes[1], records, None, None, tuple(maskings))
+
+
+def _masking(name: str, pair: PairCounts, rows: IntArray, columns: IntArray) -> Masking:
+    groups = (rows[:, np.newaxis] * pair.joint.shape[1] + columns).ravel()
+    return Masking(name, pair.joint.size, groups, pair.joint.reshape(-1, 1), deterministic=True)

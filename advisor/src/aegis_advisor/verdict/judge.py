@@ -4,15 +4,12 @@ from collections.abc import Callable, Iterator
 
 from aegis_advisor.cell_bounds import bound_cells
 from aegis_advisor.reconstruction.ipf import never
-from aegis_advisor.verdict.certain import Bound, find_certain
-from aegis_advisor.verdict.few_records import certainly_few, find_known_label
+from aegis_advisor.verdict.certain import Bound, find_certain, find_certain_pairs
 from aegis_advisor.verdict.model import Finding, PublishedCounts, Verdict
-from aegis_advisor.verdict.noisy import find_little_noise
-from aegis_advisor.verdict.pairs import find_certain_pairs
-from aegis_advisor.verdict.privacy_numbers import find_in_privacy
+from aegis_advisor.verdict.privacy_steps import find_in_privacy
 from aegis_advisor.verdict.promised import find_promised
-from aegis_advisor.verdict.shown import find_shown
-from aegis_advisor.verdict.totals import find_likely
+from aegis_advisor.verdict.shown import find_little_noise, find_shown
+from aegis_advisor.verdict.totals import certainly_few, find_known_label, find_likely
 
 
 def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Callable[[], bool] = never) -> Verdict:

@@ -22,8 +22,8 @@ from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence import DROP, AttributeEvidence
 from aegis_advisor.reconstruction.ipf import never
 from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason
-from aegis_advisor.verdict.privacy_numbers import label_totals
-from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of, tables_of_pairs
+from aegis_advisor.verdict.privacy_steps import label_totals
+from aegis_advisor.verdict.rounded import RoundedTable, tables_of, tables_of_pairs
 
 _MOST: Final = 20_000
 """The most combinations of counts of a row; larger rows are skipped, as so many labels are rarely all rounded one

@@ -17,13 +17,13 @@ import numpy as np
 
 from aegis_advisor.arrays import AtomArray, BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.atoms import coarsening, common_refinement, per_atom
+from aegis_advisor.cell_bounds.bounds import TableBounds
 from aegis_advisor.cell_bounds.certain_sums import CertainSums, SumLimits, interval, label_limits
-from aegis_advisor.cell_bounds.table_bounds import TableBounds
 from aegis_advisor.errors import ContradictoryViewsError
 from aegis_advisor.evidence import AttributeEvidence, Masking, with_declared_rounding
 from aegis_advisor.reconstruction.ipf import never
 from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason, Verdict
-from aegis_advisor.verdict.rounded_tables import RoundedTable, tables_of_pairs
+from aegis_advisor.verdict.rounded import RoundedTable, tables_of_pairs
 
 Range = tuple[FloatArray, FloatArray]
 """The minimum and maximum of each number; infinite where nothing limits it."""

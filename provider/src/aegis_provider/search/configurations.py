@@ -7,8 +7,7 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.ranking.blocks import CodeBlocks
-from aegis_advisor.ranking.order import rank
+from aegis_advisor.ranking.order import CodeBlocks, rank
 from aegis_advisor.ranking.scores import LEAST, TIE_TOLERANCE
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places

@@ -1,5 +1,7 @@
-"""Checks of the published association of two masked attributes with the label against the counts of each and of
-both.
+"""Checks of published associations with the label: of two masked attributes, exact or noisy, against the counts of each
+and of both, and of the unmasked table's trace against its bounds from the counts.
+
+A noisy association has only faults that no plausible noise explains.
 """
 
 from collections import defaultdict
@@ -13,13 +15,53 @@ import numpy as np
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.errors import TooManyColumnsError
-from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts, PublishedTrace
 from aegis_advisor.evidence.checks import Fault
+from aegis_advisor.evidence.perturbation import IMPLAUSIBLE, largest_noise
 from aegis_advisor.joint.design import Design, known_label, label_counts
-from aegis_advisor.joint.noisy_association_faults import noisy_association_faults
 from aegis_advisor.joint.pair_tables import PairTables
 from aegis_advisor.joint.trace import traces
-from aegis_advisor.measures.association import mean_square_contingency
+from aegis_advisor.measures.association import mean_square_adjustment, mean_square_contingency
+
+
+def noisy_association_faults(
+    index: int, one: PairAssociation, evidence: AttributeEvidence, sizes: tuple[int, int], pair: PairCounts | None
+) -> Iterator[Fault]:
+    """The faults of an association with declared noise.
+
+    Noise is implausible beyond the bound that any of its numbers exceeds with probability at most `IMPLAUSIBLE`.
+
+    Args:
+        index: its place.
+        one: the association.
+        evidence: the attributes; any of them has the label's counts.
+        sizes: the number of masked values of each side.
+        pair: the pair counts of the two, noisy or not; None if they are not known.
+    """
+    noise = largest_noise(one.noise_scale or 0.0, 1, IMPLAUSIBLE / (evidence.labels + 1)) + 1
+    least, most = _held(pair), sizes[0] * sizes[1]
+    if not max(1, least - noise) <= one.combinations <= most + noise:
+        detail = f"is {one.combinations}, but by the counts and the declared noise there are {least} to {most}"
+        yield Fault((index, "with_label", "combinations"), f"{detail}, give or take {noise}")
+    limit = _largest(evidence, noise)
+    if one.chi_square > limit:
+        detail = f"is {one.chi_square:.12g}, but with the declared noise it is at most {limit:.12g}"
+        yield Fault((index, "with_label", "chi_square"), detail)
+
+
+def _held(pair: PairCounts | None) -> int:
+    """The number of combinations whose counts plausible noise cannot explain, so that they occur."""
+    if pair is None:
+        return 0
+    return int(np.count_nonzero(pair.joint > pair.perturbation.slack(1, pair.joint.size)))
+
+
+def _largest(evidence: AttributeEvidence, noise: int) -> float:
+    """The largest chi-square that is plausible: each sum `S_j` is at most the records of label value `j`."""
+    label, (each, _) = evidence.label_counts, evidence.label_slack
+    held = label[label > 0].astype(np.float64)
+    return float(held.sum()) * max(held.size - 1 + float(np.sum((noise + each) / held)), 0.0)
+
 
 SLACK = 1e-9
 """A relative tolerance: chi-square is computed from counts by the provider, and the trace by us."""
@@ -198,3 +240,46 @@ def _traces(
         return [0.0] * len(names)
     traced = traces(design, codes, known_label(two)).trace
     return [0.0 if np.isnan(trace) else float(trace) for trace in traced]
+
+
+def largest_part(evidence: Sequence[AttributeEvidence]) -> float:
+    """The largest adjusted trace of a single attribute or masking with exact counts; 0 if there are none.
+
+    The adjustment can make the joint trace smaller than that of a part. A published trace is at least the largest part.
+    """
+    tables = [table for one in evidence for table in _exact_tables(one)]
+    return max((_adjusted(table) for table in tables), default=0.0)
+
+
+def find_trace_faults(evidence: Sequence[AttributeEvidence], published: PublishedTrace) -> Iterator[Fault]:
+    """Yield a fault if no table with these counts has this trace; its path starts at the trace's object.
+
+    Only single attributes are checked, which is fast: the trace of their exact counts must not exceed that of all
+    attributes together, and this must not exceed the number of classes less one.
+    """
+    if published.most < largest_part(evidence) - SLACK:
+        yield Fault(("value",), "Is less than the adjusted trace of a single attribute")
+    most = min(_classes(one) for one in evidence)
+    if published.least > most + SLACK:
+        yield Fault(("value",), f"Exceeds {most}, the number of label values with records less one")
+
+
+def _exact_tables(evidence: AttributeEvidence) -> Iterator[IntArray]:
+    if evidence.rounded_once is not None:
+        return
+    if evidence.joint is not None:
+        yield evidence.joint
+    for masking in evidence.maskings:
+        if masking.exact and masking.joint is not None:
+            yield masking.joint
+
+
+def _adjusted(counts: IntArray) -> float:
+    table = counts.astype(np.float64)
+    return mean_square_contingency(table) - mean_square_adjustment(table)
+
+
+def _classes(evidence: AttributeEvidence) -> int:
+    """The number of label values that may have records, less one."""
+    certain = evidence.rounded_once is None and evidence.knows_label
+    return int(np.count_nonzero(evidence.label_counts)) - 1 if certain else evidence.labels - 1
