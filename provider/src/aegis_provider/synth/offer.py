@@ -42,8 +42,6 @@ class RealSides:
     """The records of a table, with the same ones held out as by `aegis synth generate`.
 
     Attributes:
-        plan: The plan, with the share to hold out.
-        masked: The records.
         rows: (records,) Whether each is held out.
     """
 
@@ -104,6 +102,10 @@ class RealSides:
             )
         return released
 
+    def transfer_of(self, released: Released) -> Transfer:
+        """Return the utility on held-out records of rules learnt from a release."""
+        return transfer_of(released, self.seen, self.held_out, self.plan.label)
+
     def labels(self, generated: GeneratedTable, how: Mapping[str, Any]) -> dict[str, int]:
         """Return the number of records of a generated table with each label value."""
         with open_table(generated.file, **how) as given:
@@ -140,9 +142,6 @@ def with_generated(
 
     Args:
         prepared: The entry. The added numbers are rounded, and measured on held-out records only.
-        delimiter: The delimiter of CSV files.
-        memory_limit: The memory limit of DuckDB.
-        progress: Called with the number of compared releases.
 
     Raises:
         ControlError: The counts have noise, or values of the label are merged.
@@ -161,8 +160,13 @@ def with_generated(
     with open_table(prepared.table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         sides = RealSides.read(opened, plan)
     document = document_of(prepared.entry)
-    told = dict(_told_by_masks(sides, [each["id"] for each in document["configurations"]], progress))
-    masked = [each | told.get(each["id"], {}) for each in document["configurations"]]
+    masked, published = [], document["configurations"]
+    for done, each in enumerate(published):
+        progress(done, len(published))
+        released = sides.released(plan.configuration(each["id"]))
+        transfer = {} if released is None else {"transfer": _document(sides.transfer_of(released))}
+        masked.append(each | transfer)
+    progress(len(published), len(published))
     document |= {
         "format": 2,
         "configurations": [*masked, *_generated(prepared.entry, sides, how)],
@@ -170,19 +174,6 @@ def with_generated(
     }
     refuse_early(plan, delimiter=delimiter)  # nothing has changed meanwhile
     return replace(prepared, controlled=replace(prepared.controlled, entry=entry_of(document, plan.source)))
-
-
-def _told_by_masks(
-    sides: RealSides, published: Sequence[str], progress: Progress
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield by configuration the transfer utility of the masked seen records."""
-    for done, name in enumerate(published):
-        progress(done, len(published))
-        released = sides.released(sides.plan.configuration(name))
-        if released is not None:
-            told = transfer_of(released, sides.seen, sides.held_out, sides.plan.label)
-            yield name, {"transfer": _document(told)}
-    progress(len(published), len(published))
 
 
 def _document(part: Any) -> dict[str, Any]:  # noqa: ANN401 - any part of the contract
@@ -194,14 +185,13 @@ def _generated(entry: EntryDocument, sides: RealSides, how: Mapping[str, Any]) -
     """Yield the generated configurations."""
     for table in sides.plan.generated:
         histogram = _histogram(table, sides.labels(table, how), entry.label.domain)
-        transfer = transfer_of(sides.generated(table, how), sides.seen, sides.held_out, sides.plan.label)
         yield {
             "id": table.id,
             "kind": "generated",
             "records": sum(histogram),
             "histogram": histogram,
             **table.stated,
-            "transfer": _document(transfer),
+            "transfer": _document(sides.transfer_of(sides.generated(table, how))),
         }
 
 
@@ -225,10 +215,6 @@ def draw_table(table: Source, plan: Plan, level: float, folder: Path, holdout: f
     """Generate a table at a level of privacy, attack it, and write it into the folder at the end.
 
     Args:
-        table: The table.
-        plan: Its plan.
-        level: The level of privacy.
-        folder: The folder.
         holdout: The share of records held out from training, as a reference for attacks.
         how: Options for reading the table: `delimiter` and `memory_limit`.
 
@@ -238,9 +224,8 @@ def draw_table(table: Source, plan: Plan, level: float, folder: Path, holdout: f
         AegisError: The extra `synth` is not installed.
     """
     knobs, wish = Knobs(privacy=level), Wish(holdout=holdout)
-    made = generate(
-        table, plan, method=METHOD, knobs=knobs, wish=wish, accept_identifiers=True, **how
-    )  # the release refused them
+    # The release refused identifiers.
+    made = generate(table, plan, method=METHOD, knobs=knobs, wish=wish, accept_identifiers=True, **how)
     if not made.held_out:
         raise TableError(
             f"{table_name(table)}: none of its {made.combinations:,} combinations of attributes is held out by a "
@@ -266,14 +251,7 @@ def compare(
     """Compare masked releases with the generated ones of an entry.
 
     Args:
-        table: The table.
-        plan: Its plan, with the results of attacks on generated tables.
-        masks: The configurations to compare with.
-        entry: The entry, with the transfer utilities of generated tables.
-        measure: The measure.
         how: Options for reading the table: `delimiter` and `memory_limit`.
-        progress: Called with the number of attacked configurations.
-        is_over: Whether time is up, after which no attack starts.
     """
     with open_table(table, **how) as opened:
         sides = RealSides.read(opened, plan)
@@ -290,9 +268,9 @@ def compare(
 def _masked(sides: RealSides, mask: Configuration, holdout: Holdout, measure: str) -> Iterator[Beside]:
     """Yield the masked release for the comparison; nothing if it shows no records."""
     if (released := sides.released(mask)) is not None:
-        told = transfer_of(released, sides.seen, sides.held_out, sides.plan.label)
+        kept = _kept(sides.transfer_of(released), holdout, measure)
         attacks = declared_attacks(case_by_plan(released, sides.seen, sides.held_out, sides.plan))
-        yield Beside(mask.id, MASKED, mask.privacy, _kept(told, holdout, measure), attacks)
+        yield Beside(mask.id, MASKED, mask.privacy, kept, attacks)
 
 
 def _stated(configuration: GeneratedConfiguration, holdout: Holdout, measure: str) -> Beside:

@@ -34,7 +34,6 @@ class Alignment:
     Attributes:
         released: (released records,) The group of each released value.
         of_value: (values,) The group of each value of the table.
-        size: The number of groups; the last one has the values that the release lacks.
     """
 
     released: Places
@@ -50,24 +49,14 @@ class Alignment:
         from single ones.
         """
         if any(isinstance(meaning, np.ndarray) and len(meaning) > 1 for meaning in column.meanings):
-            return cls(column.codes, _most_specific(column), len(column.texts) + 1)
+            of_value = np.full(len(column.original.domain), len(column.texts), dtype=np.intp)
+            members = {text: each for text, each in enumerate(column.meanings) if isinstance(each, np.ndarray)}
+            for text in sorted(members, key=lambda text: -len(members[text])):
+                of_value[members[text]] = text
+            return cls(column.codes, of_value, len(column.texts) + 1)
         merged = _merged(column, seen, label)
         of_text = np.array([_group(column, merged, text) for text in range(len(column.texts))], dtype=np.intp)
         return cls(of_text[column.codes], merged.groups, merged.size + 1)
-
-    @classmethod
-    def dropped(cls, released: int, values: int) -> Self:
-        """Return the alignment of an attribute that the release lacks: all values are in one group."""
-        return cls(np.zeros(released, dtype=np.intp), np.zeros(values, dtype=np.intp), 1)
-
-
-def _most_specific(column: ReleasedColumn) -> Places:
-    """(values,) The text that stands for each value and the fewest others; the number of texts if there is none."""
-    of_value = np.full(len(column.original.domain), len(column.texts), dtype=np.intp)
-    members = {text: each for text, each in enumerate(column.meanings) if isinstance(each, np.ndarray)}
-    for text in sorted(members, key=lambda text: -len(members[text])):
-        of_value[members[text]] = text
-    return of_value
 
 
 def _merged(column: ReleasedColumn, seen: Records, label: str) -> Partition:
@@ -126,14 +115,14 @@ def transfer_of(released: Released, seen: Records, held_out: Records, label: str
     Args:
         released: The release. If it is masked, it must contain seen records only.
         seen: The records that it was made from, which determine the values too rare to distinguish.
-        held_out: The held-out real records, at least one.
-        label: The label, which must be unmasked in the release.
     """
     compared = _Compared.of(released, seen, held_out, label)
-    limits = _Limits(len(held_out.column(label).domain), len(released), len(held_out))
-    by_attribute = {name: limits.declared(compared.figures(name)) for name in seen.attributes}
-    together = limits.declared({"joint": compared.together()})
-    return Transfer(attributes=by_attribute, joint=together["joint"])
+    sizes = len(held_out.column(label).domain), len(released), len(held_out)
+    by_attribute = {
+        name: {measure: _declared(measure, figure, *sizes) for measure, figure in compared.figures(name).items()}
+        for name in seen.attributes
+    }
+    return Transfer(attributes=by_attribute, joint=_declared("joint", compared.together(), *sizes))
 
 
 def holdout_of(seen: Records, held_out: Records, label: str) -> Holdout:
@@ -156,8 +145,6 @@ class _Compared:
         alignments: The groups of each attribute, by name.
         rows: (released records with a label,) Their places.
         labels: (released records with a label,) The place of each one's label.
-        held_out: The held-out records.
-        label: The label.
     """
 
     alignments: Mapping[str, Alignment]
@@ -168,12 +155,13 @@ class _Compared:
 
     @classmethod
     def of(cls, released: Released, seen: Records, held_out: Records, label: str) -> Self:
-        alignments = {
-            name: Alignment.of(released.column(name), seen, label)
-            if name in released.names
-            else Alignment.dropped(len(released), len(seen.column(name).domain))
-            for name in seen.attributes
-        }
+        alignments = {}
+        for name in seen.attributes:
+            if name in released.names:
+                alignments[name] = Alignment.of(released.column(name), seen, label)
+            else:  # all values are in one group
+                values = np.zeros(len(seen.column(name).domain), dtype=np.intp)
+                alignments[name] = Alignment(np.zeros(len(released), dtype=np.intp), values, 1)
         own = released.column(label)
         labels = own.only[own.codes]
         rows = np.flatnonzero(labels >= 0)
@@ -209,24 +197,13 @@ class _Compared:
         return self.alignments[name].of_value[self.held_out.column(name).places]
 
 
-@dataclass(frozen=True)
-class _Limits:
-    """The limits of a release's numbers, by the numbers of label values, released and held-out records."""
-
-    labels: int
-    records: int
-    held_out: int
-
-    def declared(self, figures: Mapping[str, Figure]) -> dict[str, Estimate]:
-        """Return the numbers for an entry: rounded, with an interval rounded outwards."""
-        return {measure: self._declared(measure, figure) for measure, figure in figures.items()}
-
-    def _declared(self, measure: str, figure: Figure) -> Estimate:
-        step = step_for(self.held_out)
-        least, most = (limit / step for limit in figure_limits(measure, self.labels, self.records, self.held_out))
-        low, high = max(floor(figure.low / step), ceil(least)), min(ceil(figure.high / step), floor(most))
-        value = min(max(round(figure.value / step), low), high)
-        return Estimate(value=_multiple(value, step), low=_multiple(low, step), high=_multiple(high, step))
+def _declared(measure: str, figure: Figure, labels: int, records: int, held_out: int) -> Estimate:
+    """Return a number for an entry: rounded, with an interval rounded outwards, within the limits of the measure."""
+    step = step_for(held_out)
+    least, most = (limit / step for limit in figure_limits(measure, labels, records, held_out))
+    low, high = max(floor(figure.low / step), ceil(least)), min(ceil(figure.high / step), floor(most))
+    value = min(max(round(figure.value / step), low), high)
+    return Estimate(value=_multiple(value, step), low=_multiple(low, step), high=_multiple(high, step))
 
 
 def _multiple(times: int, step: float) -> float:

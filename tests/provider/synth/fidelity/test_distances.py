@@ -6,12 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import sqrtm
 
-from aegis_provider.synth.fidelity.encoding import frechet_distance, pair_total_variation
+from aegis_provider.synth.fidelity.encoding import Gaussian, pair_total_variation
 
 
 def vectors(seed, records=200, width=5):
     rng = np.random.default_rng(seed)
     return rng.normal(size=(records, width)) @ rng.normal(size=(width, width)) + rng.normal(size=width)
+
+
+def frechet_distance(one, other):
+    return Gaussian.of(one).frechet_distance(Gaussian.of(other))
 
 
 def by_square_root(one, other):

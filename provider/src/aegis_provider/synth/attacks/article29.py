@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aegis_provider.check import Interval
 from aegis_provider.records import NUMERIC, Column, Records
 from aegis_provider.synth.attacks.attack import CONFIDENCE, Case, Outcome, exactly, share_of, wilson
-from aegis_provider.synth.released.released import Distances, Released, ReleasedColumn
+from aegis_provider.synth.released.released import Released, ReleasedColumn
 from aegis_sdk.reading import Share
 
 SINGLING_OUT: Final = "singling out"
@@ -74,8 +74,8 @@ def _isolating(
 
 def univariate(release: Released, rng: np.random.Generator) -> list[Predicate]:
     """Return predicates on one column each: values of a single released record, and extreme numbers."""
-    found = [(column, *rare) for column in release.columns for rare in _rare(column)]
-    chosen = (found[place] for place in rng.permutation(len(found))[:_PREDICATES])
+    rare = [(column, *each) for column in release.columns for each in _rare(column)]
+    chosen = (rare[place] for place in rng.permutation(len(rare))[:_PREDICATES])
     return [[(column.name, _allowed(column, text, extreme))] for column, text, extreme in chosen]
 
 
@@ -190,25 +190,20 @@ def linkability(case: Case) -> Iterator[Outcome]:
         return
     rng = case.rng(LINKABILITY)
     sides = [target for target in case.targets(LINKABILITY, _MOST) if len(target)]
-    ranks = [first_links(case.release, side, (first, second), rng) for side in sides]
-    for k in LINKED_AMONG:
-        if k <= len(case.release):
-            yield _linked(k, len(case.release), [share_of(rank <= k) for rank in ranks], len(sides[0]))
-
-
-def _linked(k: int, released: int, shares: list[Interval], persons: int) -> Outcome:
-    success, *held_out = shares
-    return Outcome(
-        LINKABILITY,
-        f"k = {k}",
-        persons,
-        "persons",
-        success,
-        exactly(1 - comb(released - k, k) / comb(released, k)),
-        held_out[0] if held_out else None,
-        f"For {Share(success.value)} of the persons, one released record is among the {k} nearest in both parts of "
-        "their attributes, which links the parts.",
-    )
+    ranks, released = [first_links(case.release, side, (first, second), rng) for side in sides], len(case.release)
+    for k in (each for each in LINKED_AMONG if each <= released):
+        success, *held_out = (share_of(rank <= k) for rank in ranks)
+        yield Outcome(
+            LINKABILITY,
+            f"k = {k}",
+            len(sides[0]),
+            "persons",
+            success,
+            exactly(1 - comb(released - k, k) / comb(released, k)),
+            held_out[0] if held_out else None,
+            f"For {Share(success.value)} of the persons, one released record is among the {k} nearest in both parts of "
+            "their attributes, which links the parts.",
+        )
 
 
 def first_links(
@@ -224,16 +219,14 @@ def first_links(
 
 def nearest(release: Released, targets: Records, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """(targets, k) The k nearest released records, the nearest first; equally near ones in a random order."""
-    blocks = [_nearest_of_block(block, k, rng) for _, block in release.distances(targets)]
+    blocks = []
+    for _, block in release.distances(targets):
+        # Noise smaller than any relevant difference of distances breaks ties at random.
+        drawn = block + _TIES * rng.random(block.shape, dtype=np.float32)
+        chosen = np.argpartition(drawn, k - 1, axis=1)[:, :k]
+        order = np.take_along_axis(drawn, chosen, axis=1).argsort(axis=1)
+        blocks.append(np.take_along_axis(chosen, order, axis=1))
     return np.concatenate(blocks)
-
-
-def _nearest_of_block(block: Distances, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Break ties at random by adding noise smaller than any relevant difference of distances."""
-    drawn = block + _TIES * rng.random(block.shape, dtype=np.float32)
-    chosen = np.argpartition(drawn, k - 1, axis=1)[:, :k]
-    order = np.take_along_axis(drawn, chosen, axis=1).argsort(axis=1)
-    return np.take_along_axis(chosen, order, axis=1)
 
 
 INFERENCE: Final = "inference"
@@ -247,9 +240,8 @@ def inference(case: Case) -> Iterator[Outcome]:
     A released value that may stand for several is replaced by a random one of them. The baseline guesses the value of a
     random released record.
     """
-    for secret in case.secrets:
-        if len(case.release.columns) > 1:
-            yield _inferred(case, secret)
+    if len(case.release.columns) > 1:
+        yield from (_inferred(case, secret) for secret in case.secrets)
 
 
 def _inferred(case: Case, secret: str) -> Outcome:

@@ -29,15 +29,10 @@ class Outcome:
     """The outcome of an attack, in one of its variants.
 
     Attributes:
-        name: The attack.
         variant: The variant of the attack: what the attacker knows or guesses.
         attacked: The number of attacked records, or guesses.
         measure: The reference of the success share, or `AUC`.
-        success: The success on seen records.
         baseline: The success without the release.
-        held_out: The success on held-out records; `None` if there are none.
-        sentence: A description in plain English.
-        details: Further numbers by name.
         is_attack: Whether it is an attack. Otherwise it describes the release, and is not compared with attacks.
     """
 
@@ -143,11 +138,9 @@ class Case:
     """A release under attack.
 
     Attributes:
-        seen: The records that the release was made from.
         held_out: Records of the same table that it was not made from; may be empty.
         quasi_identifiers: The released attributes that an attacker may know of a person.
         secrets: The released attributes that nobody should learn about a person.
-        seed: The seed of all random choices.
         masks_all: Whether it masks the whole table, so that no records can be held out.
         is_as_large: Whether it has about as many records as the whole table, so that it may be made from all of them.
         nameable: The column to suggest if no secret was named; may be empty.
@@ -240,10 +233,6 @@ class Opened:
     """A case, and facts about it for reports.
 
     Attributes:
-        case: The case.
-        released: The number of records of the release.
-        of_records: The number of records of the table.
-        share: The share of held-out records.
         lacking: The columns of the table or the plan that the release lacks.
     """
 
@@ -261,7 +250,6 @@ class Roles:
     Attributes:
         label: The label; it is the secret if no other column is.
         quasi_identifiers: The columns that an attacker may know; by default all that are not secret.
-        sensitive: The columns that nobody should learn.
     """
 
     label: str | None = None
@@ -286,21 +274,16 @@ def open_case(
 
     Args:
         release: The release: anything that `open_table` accepts.
-        table: The table.
         plan: The plan of the release. Held-out records are then those that the generator held out.
-        configuration: The configuration of the plan that masked the release.
-        roles: The roles of columns, without a plan.
         holdout: The share of records held out from the release; see `open_release`.
         delimiter: The delimiter of CSV files; by default, the one in each header.
-        memory_limit: The memory limit of DuckDB.
-        seed: The seed of all random choices.
         is_sure: Whether the release certainly never saw the held-out records, whatever its size.
 
     Raises:
         PlanError: The plan has no such configuration.
         TableError: A table cannot be read, is too small, lacks a column, or shares none with the other.
     """
-    roles = _roles(plan, roles or Roles())
+    roles = (roles or Roles()) if plan is None else Roles(plan.label, plan.quasi_identifiers, plan.sensitive)
     opened = open_release(
         release,
         table,
@@ -313,6 +296,10 @@ def open_case(
         memory_limit=memory_limit,
         seed=seed,
     )
+    nameable = None
+    if not roles.label and not roles.sensitive:
+        others = (name for name in reversed(opened.released.names) if name not in roles.quasi_identifiers)
+        nameable = next(others, "")
     case = Case(
         opened.released,
         opened.seen,
@@ -321,27 +308,15 @@ def open_case(
         seed,
         masks_all=opened.is_masked and not len(opened.held_out),
         is_as_large=opened.is_as_large and not is_sure,
-        nameable=_nameable(opened.released, roles),
+        nameable=nameable,
     )
     return Opened(case, opened.size, opened.of_records, opened.share, opened.lacking)
 
 
 def case_by_plan(released: Released, seen: Records, held_out: Records, plan: Plan) -> Case:
     """Return the case of a release in memory, with the roles of its plan."""
-    return Case(released, seen, held_out, *_attacked(released, _roles(plan, Roles()), plan.label))
-
-
-def _roles(plan: Plan | None, named: Roles) -> Roles:
-    if plan is None:
-        return named
-    return Roles(plan.label, plan.quasi_identifiers, plan.sensitive)
-
-
-def _nameable(released: Released, roles: Roles) -> str | None:
-    """Return the last column that could be a secret, if none was named; `""` if there is none."""
-    if roles.label or roles.sensitive:
-        return None
-    return next((name for name in reversed(released.names) if name not in roles.quasi_identifiers), "")
+    roles = Roles(plan.label, plan.quasi_identifiers, plan.sensitive)
+    return Case(released, seen, held_out, *_attacked(released, roles, plan.label))
 
 
 def _attacked(released: Released, roles: Roles, label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -103,12 +103,8 @@ class Judgement:
     """The results of attacks on a release.
 
     Attributes:
-        outcomes: The outcome of each variant of each attack.
-        unfinished: The attacks that did not finish in time.
-        impossible: The attacks that could not be tried, each with the reason.
         nobody: The attacks that failed because no released record is suitable.
         not_understood: The columns with too many values that are not understood for an attack to count as failed.
-        not_read: The columns of the release that attacks ignore, because the original table lacks them.
         is_as_large: Whether the release is as large as the table, so that it may be made from the held-out records,
             too.
     """
@@ -128,7 +124,8 @@ class Judgement:
         """
         tried = [outcome.name for outcome in self.outcomes if outcome.is_attack]
         names = dict.fromkeys([*tried, *self.unfinished, *self.impossible, *self.nobody])
-        return {name: self._result(name) for name in {**ATTACKS, **names} if name in names and name != CLOSEST}
+        of_name = {name: [each for each in self.outcomes if each.name == name] for name in {**ATTACKS, **names}}
+        return {name: self._of(name, of_name[name]) for name in of_name if name in names and name != CLOSEST}
 
     @property
     def result(self) -> Result:
@@ -141,9 +138,6 @@ class Judgement:
         result = self._of(variant.name, [variant])
         others_tell = variant.is_few and self.results.get(variant.name) is not Result.NOT_JUDGED
         return None if not variant.is_attack or (result is Result.NOT_JUDGED and others_tell) else result
-
-    def _result(self, name: str) -> Result:
-        return self._of(name, [outcome for outcome in self.outcomes if outcome.name == name])
 
     def _of(self, name: str, variants: Sequence[Outcome]) -> Result:
         enough = [variant for variant in variants if not variant.is_few]
@@ -173,6 +167,10 @@ class Judgement:
         return None
 
     @property
+    def _tried(self) -> int:
+        return sum(outcome.is_attack for outcome in self.outcomes)
+
+    @property
     def strongest(self) -> Outcome | None:
         """The attack with the highest certain gain over both chance and held-out records.
         Without any, the attack with the highest certain gain over chance; `None` if there is none.
@@ -189,10 +187,6 @@ class Judgement:
     def gain(self, outcome: Outcome) -> float:
         """Return the certain gain of an attack, corrected for the number of attacks."""
         return outcome.gain(self._tried)
-
-    @property
-    def _tried(self) -> int:
-        return sum(outcome.is_attack for outcome in self.outcomes)
 
     def _strength(self, outcome: Outcome) -> tuple[float, float]:
         """Return the sort key of attacks: the certain gain, if any, then the certain gain over chance."""
@@ -220,9 +214,7 @@ def judge(case: Case, seconds: float = 60.0, progress: Progress = lambda _done, 
     """Try all attacks on a release.
 
     Args:
-        case: The release and its records.
         seconds: No attack or variant starts after this time.
-        progress: Called with the number of attacks done.
     """
     end = monotonic() + seconds
     outcomes: list[Outcome] = []
@@ -275,19 +267,15 @@ def _reason_against(name: str, case: Case) -> str:
             f"of {len(case.held_out)} held-out records {distinct} differ in an attribute; it compares with at least "
             f"{_FEWEST}"
         )
+    nothing_to_guess = "no sensitive attribute is in the release"
+    if case.nameable is not None:
+        option = f"--sensitive {quote(shown(case.nameable))}" if case.nameable else "--sensitive"
+        nothing_to_guess = f"no sensitive attribute was named ({option}, or --plan)"
     reasons = {
         few: name in _COMPARING and distinct < _FEWEST,
-        _no_secret(case): name in _GUESSING and not case.secrets,
+        nothing_to_guess: name in _GUESSING and not case.secrets,
         "no quasi-identifier is in the release": name in _KNOWING and not known,
         "the release has one column": name in {INFERENCE, LINKABILITY} and columns == 1,
         "only one quasi-identifier is in the release": name == REIDENTIFICATION and known == 1,
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
-
-
-def _no_secret(case: Case) -> str:
-    """Return why there is nothing to guess."""
-    if case.nameable is None:
-        return "no sensitive attribute is in the release"
-    option = f"--sensitive {quote(shown(case.nameable))}" if case.nameable else "--sensitive"
-    return f"no sensitive attribute was named ({option}, or --plan)"

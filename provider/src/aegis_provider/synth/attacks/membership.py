@@ -35,9 +35,8 @@ def nearest_membership(case: Case, most: int = _MOST) -> Iterator[Outcome]:
     GAN-Leaks, CCS 2020, section 5.2.
     """
     members, others = case.persons(NEAREST, most)
-    yield _outcome(
-        NEAREST, "distance to the release", -_nearest(case.release, members), -_nearest(case.release, others)
-    )
+    scores = [-_nearest(case.release, each) for each in (members, others)]
+    yield _outcome(NEAREST, "distance to the release", *scores)
 
 
 def density_membership(case: Case) -> Iterator[Outcome]:

@@ -78,12 +78,11 @@ def guessed(release: Released, targets: Records, votes: NDArray[np.float32]) -> 
     """(ks, targets) The class with the most votes among the k nearest released records.
 
     Args:
-        release: The columns that the attacker knows.
-        targets: The records.
         votes: (released, classes) The votes of each released record for each class.
     """
-    blocks = [[_votes(block, k, votes).argmax(axis=1) for k in NEIGHBOURS] for _, block in release.distances(targets)]
-    return np.concatenate([np.array(block) for block in blocks], axis=1)
+    distances = release.distances(targets)
+    blocks = [np.array([_votes(block, k, votes).argmax(axis=1) for k in NEIGHBOURS]) for _, block in distances]
+    return np.concatenate(blocks, axis=1)
 
 
 def _votes(block: Distances, k: int, votes: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -172,7 +171,6 @@ def reidentification(case: Case, epsilon: float | None = None, known: int | None
     shuffled columns, so that it knows value frequencies only.
 
     Args:
-        case: The release under attack.
         epsilon: The distance of a hit.
         known: The number of known quasi-identifiers; by default every number is tried.
     """
@@ -188,7 +186,8 @@ def _with_known(
     case: Case, parts: "Sequence[_Part]", known: int, epsilon: float | None, rng: np.random.Generator
 ) -> Outcome:
     given, asked = parts[:known], parts[known:]
-    pairs = distances_of_pairs(asked, case.seen, rng)
+    one, other = (case.seen.take(rng.integers(0, len(case.seen), _PAIRS)) for _ in range(2))
+    pairs = _apart(asked, _inputs(asked, one), other)
     within = float(np.quantile(pairs, _CHANCE)) if epsilon is None else epsilon
     chance = float((pairs <= within + _ROUNDING).mean())
     rows = drawn(len(case.release), _FITTED, int(rng.integers(1 << 32)))
@@ -220,9 +219,7 @@ class _Part:
     """A quasi-identifier in the network's representation.
 
     Attributes:
-        column: The released column.
         groups: (values,) The indicator of each category, separate ones for the most frequent; empty for numbers.
-        size: Its number of inputs.
     """
 
     column: ReleasedColumn
@@ -297,9 +294,3 @@ def _apart(parts: Sequence[_Part], predicted: Matrix, targets: Records) -> Matri
     blocks = np.split(predicted, ends, axis=1)
     squares = [part.apart(block, part.of_records(targets)) ** 2 for part, block in zip(parts, blocks, strict=True)]
     return np.asarray(np.sqrt(np.sum(squares, axis=0)))
-
-
-def distances_of_pairs(parts: Sequence[_Part], records: Records, rng: np.random.Generator) -> Matrix:
-    """(pairs,) The distances of random pairs of records."""
-    one, other = (records.take(rng.integers(0, len(records), _PAIRS)) for _ in range(2))
-    return _apart(parts, _inputs(parts, one), other)

@@ -25,10 +25,6 @@ def embedded(real: Vectors, released: Vectors) -> Embedding | None:
     """Embed both in the same two dimensions, where near records stay near; `None` if all are equal.
 
     Source: van der Maaten and Hinton, Visualizing data using t-SNE (2008); as in Bagad et al. 2021, figure 3.
-
-    Args:
-        real: (records, width) The vectors of real records.
-        released: (records, width) The vectors of released records.
     """
     real, released = real[:MOST], released[:MOST]
     vectors = np.concatenate([real, released])

@@ -1,6 +1,6 @@
 """Compares real records with equally many released, other real, and shuffled released ones."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
@@ -28,7 +28,6 @@ def associations(codes: Codes, sizes: Sequence[int]) -> NDArray[np.float64]:
 
     Args:
         codes: (records, columns) The groups of the values, which also capture nonlinear association of numbers.
-        sizes: (columns,) The number of groups.
     """
     matrix = np.eye(len(sizes))
     for pair in combinations(range(len(sizes)), 2):
@@ -57,7 +56,6 @@ class Comparison:
     """Equally many records of each kind, since every measure depends on their number.
 
     Attributes:
-        real: Real records that the others are compared with.
         other: Other real records, the attainable optimum.
         shuffled: Released records with shuffled columns, the result of chance.
         assigned: Records that are assigned to the clusters of each kind.
@@ -97,7 +95,7 @@ class Comparison:
         real, released, other = (self._matrix(each) for each in (self.real, self.released, self.other))
         listed = [
             Association(*names, float(real[pair]), float(released[pair]), float(other[pair]))
-            for pair, names in zip(self._pairs(), combinations(self.real.names, 2), strict=True)
+            for pair, names in zip(combinations(range(len(real)), 2), combinations(self.real.names, 2), strict=True)
         ]
         return tuple(sorted(listed, key=lambda each: -each.difference))
 
@@ -127,9 +125,6 @@ class Comparison:
 
     def _matrix(self, records: PlainRecords) -> NDArray[np.float64]:
         return associations(self._grouping.codes(records), self._grouping.sizes)
-
-    def _pairs(self) -> Iterator[tuple[int, int]]:
-        return combinations(range(len(self.real.columns)), 2)
 
     @cached_property
     def _grouping(self) -> Grouping:

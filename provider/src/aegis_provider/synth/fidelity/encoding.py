@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.records import Column, Records
+from aegis_provider.records import Records
 from aegis_provider.synth.released.released import Released, ReleasedColumn
 
 
@@ -17,7 +17,6 @@ class PlainColumn:
     """A column of plain values.
 
     Attributes:
-        name: The attribute, or the label.
         is_numeric: Whether the values are numbers, or dates as days.
         of_record: (records,) The numbers, NaN where missing; for categories, their places in the domain of the table.
     """
@@ -36,9 +35,11 @@ class PlainRecords:
     @classmethod
     def real(cls, records: Records) -> Self:
         """Return the records of a table."""
-        return cls(
-            tuple(PlainColumn(column.name, column.numbers is not None, _values(column)) for column in records.columns)
-        )
+        columns = []
+        for column in records.columns:
+            values = column.places.astype(np.float64) if column.numbers is None else column.numbers[column.places]
+            columns.append(PlainColumn(column.name, column.numbers is not None, values))
+        return cls(tuple(columns))
 
     @classmethod
     def released(cls, released: Released, rng: np.random.Generator) -> Self:
@@ -82,10 +83,6 @@ def stacked(parts: Sequence[PlainRecords]) -> PlainRecords:
     return PlainRecords(
         tuple(replace(same[0], of_record=np.concatenate([each.of_record for each in same])) for same in columns)
     )
-
-
-def _values(column: Column) -> NDArray[np.float64]:
-    return column.places.astype(np.float64) if column.numbers is None else column.numbers[column.places]
 
 
 def _drawn(column: ReleasedColumn, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -159,7 +156,12 @@ class Encoder:
         """(records, width) Return the vector of each record."""
         parts = []
         for column, scale in zip(records.columns, self.scales, strict=True):
-            parts.append(_standardised(column, scale) if column.is_numeric else _indicators(column, scale))
+            if column.is_numeric:
+                missing = np.isnan(column.of_record)
+                numbers = np.where(missing, 0.0, (column.of_record - scale[0]) / scale[1])
+                parts.append(np.stack([numbers, missing.astype(np.float64)], axis=1))
+            else:
+                parts.append(one_hot(_groups(column, scale)[:, None], [len(scale) + 1]))
         return np.concatenate(parts, axis=1)
 
 
@@ -197,33 +199,17 @@ def _scale(column: PlainColumn) -> NDArray[np.float64]:
     return np.array([present.mean(), present.std() or 1.0])
 
 
-def _standardised(column: PlainColumn, scale: NDArray[np.float64]) -> Vectors:
-    missing = np.isnan(column.of_record)
-    numbers = np.where(missing, 0.0, (column.of_record - scale[0]) / scale[1])
-    return np.stack([numbers, missing.astype(np.float64)], axis=1)
-
-
-def _indicators(column: PlainColumn, categories: NDArray[np.float64]) -> Vectors:
-    return one_hot(_groups(column, categories)[:, None], [len(categories) + 1])
-
-
 def pair_total_variation(one: Codes, other: Codes, sizes: Sequence[int]) -> float:
     """Return the mean total variation distance of the joint shares of all pairs of columns.
 
     Args:
         one: (records, columns) The groups of the values of some records.
-        other: (records, columns) The groups of the values of others.
-        sizes: (columns,) The number of groups.
     """
-    distances = [
-        float(np.abs(_shares(one, pair, sizes) - _shares(other, pair, sizes)).sum()) / 2
-        for pair in combinations(range(len(sizes)), 2)
-    ]
+    distances = []
+    for pair in combinations(range(len(sizes)), 2):
+        mine, theirs = (joint_counts(codes, pair, sizes).ravel() / max(1, len(codes)) for codes in (one, other))
+        distances.append(float(np.abs(mine - theirs).sum()) / 2)
     return float(np.mean(distances))
-
-
-def _shares(codes: Codes, pair: tuple[int, int], sizes: Sequence[int]) -> NDArray[np.float64]:
-    return joint_counts(codes, pair, sizes).ravel() / max(1, len(codes))
 
 
 def joint_counts(codes: Codes, pair: tuple[int, int], sizes: Sequence[int]) -> NDArray[np.intp]:
@@ -240,7 +226,6 @@ class Gaussian:
     Attributes:
         mean: (width,) The mean.
         root: (width, width) The symmetric square root of the covariance.
-        spread: The trace of the covariance.
     """
 
     mean: NDArray[np.float64]
@@ -266,8 +251,3 @@ class Gaussian:
         apart = float(((self.mean - other.mean) ** 2).sum())
         common = float(np.linalg.svd(self.root @ other.root, compute_uv=False).sum())
         return max(0.0, apart + self.spread + other.spread - 2 * common)
-
-
-def frechet_distance(one: Vectors, other: Vectors) -> float:
-    """Return the Fréchet distance of the normal distributions fitted to two sets of (records, width) vectors."""
-    return Gaussian.of(one).frechet_distance(Gaussian.of(other))

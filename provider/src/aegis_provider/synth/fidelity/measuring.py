@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aegis_provider.check.estimates import Estimate, Numbers, accuracy, weighted_auc
+from aegis_provider.check.estimates import Numbers, accuracy, weighted_auc
 from aegis_provider.check.masked_records import MODELS, Feature, Fold, Labels, fitting_of
 from aegis_provider.classifiers import CHANCE, Fitting, Matrix
 from aegis_provider.errors import TableError, refuse_without, shortened
 from aegis_provider.plan.model import Plan
 from aegis_provider.processes import Progress, results
 from aegis_provider.synth.fidelity.comparison import Comparison
-from aegis_provider.synth.fidelity.encoding import PlainColumn, PlainRecords, stacked
+from aegis_provider.synth.fidelity.encoding import PlainRecords, stacked
 from aegis_provider.synth.fidelity.parts import Parts, parts_of
 from aegis_provider.synth.fidelity.result import Fidelity, ModelValue
 from aegis_provider.synth.released.opening import Opened, open_release
@@ -29,9 +28,7 @@ class Trial:
     """Training records, followed by test records.
 
     Attributes:
-        features: Their columns without the label.
         labels: (records,) Their classes.
-        trained: The number of training records.
     """
 
     features: tuple[Feature, ...]
@@ -70,7 +67,8 @@ class Trials:
             TableError: The label has too few or too many values, or none of them is in the release.
         """
         values = _classes(parts, label)
-        released = parts.learnt.take(_has_class(parts.learnt, label, values))
+        own = parts.learnt.column(label).of_record
+        released = parts.learnt.take(np.isin(np.nan_to_num(own, nan=np.inf), np.nan_to_num(values, nan=np.inf)))
         if not len(released):
             raise TableError(f"no released value of the label {shortened(label)} is one of the table's")
         rows = np.sort(rng.permutation(len(parts.real))[: len(released)])
@@ -79,11 +77,7 @@ class Trials:
         )
 
     def values(self, done: Callable[[int, int], None]) -> Iterator[ModelValue]:
-        """Train all models, and yield the performance of each.
-
-        Args:
-            done: Called with the number of trainings done, and of all.
-        """
+        """Train all models, and yield the performance of each."""
         fittings = [each.fitting(name).probabilities for name in MODELS for each in (self.released, self.real)]
         found = results(fittings, self.real.trained)
         for number, (name, released, real) in enumerate(zip(MODELS, found, found, strict=True)):
@@ -92,7 +86,8 @@ class Trials:
 
     def _value(self, name: str, released: Matrix, real: Matrix) -> ModelValue:
         labels = self.real.tested
-        aucs = [_auc(each, labels) for each in (released, real)]
+        tested, classes = np.unique(labels, return_inverse=True)
+        aucs = [weighted_auc(each[:, tested], classes) for each in (released, real)]
         accuracies = [accuracy(each, labels) for each in (released, real)]
         certain = aucs[1].interval().low > CHANCE
         return ModelValue(
@@ -105,12 +100,6 @@ class Trials:
             accuracy_difference=(accuracies[0] - accuracies[1]).interval(),
             kept=aucs[0].share_of(aucs[1], CHANCE).interval(-np.inf, np.inf) if certain else None,
         )
-
-
-def _auc(probabilities: Matrix, labels: Labels) -> Estimate:
-    """Return the AUC over the classes of the test records."""
-    tested, classes = np.unique(labels, return_inverse=True)
-    return weighted_auc(probabilities[:, tested], classes)
 
 
 def _classes(parts: Parts, label: str) -> Numbers:
@@ -127,22 +116,17 @@ def _classes(parts: Parts, label: str) -> Numbers:
     return values
 
 
-def _has_class(records: PlainRecords, label: str, values: Numbers) -> NDArray[np.bool_]:
-    return np.isin(np.nan_to_num(records.column(label).of_record, nan=np.inf), np.nan_to_num(values, nan=np.inf))
-
-
 def _trial(trained: PlainRecords, tested: PlainRecords, label: str, values: Numbers) -> Trial:
     both = stacked([trained, tested])
     classes = np.searchsorted(values, both.column(label).of_record)
-    features = tuple(_feature(column) for column in both.columns if column.name != label)
-    return Trial(features, classes, len(trained))
-
-
-def _feature(column: PlainColumn) -> Feature:
-    if not column.is_numeric:
-        return Feature(column.name, column.of_record.astype(np.intp), None)
-    numbers, places = np.unique(column.of_record, return_inverse=True)
-    return Feature(column.name, places, numbers)
+    features = []
+    for column in (each for each in both.columns if each.name != label):
+        if column.is_numeric:
+            numbers, places = np.unique(column.of_record, return_inverse=True)
+            features.append(Feature(column.name, places, numbers))
+        else:
+            features.append(Feature(column.name, column.of_record.astype(np.intp), None))
+    return Trial(tuple(features), classes, len(trained))
 
 
 _FOR_TRAINING, _FOR_COMPARING, _FOR_CHANCE = 2, 3, 4
@@ -174,15 +158,9 @@ def fidelity(
 
     Args:
         release: The release: anything that `open_table` accepts.
-        table: Its original table.
-        plan: Its plan.
-        configuration: The configuration of the plan that masked it.
-        label: The label, without a plan.
         holdout: The share of records held out from the release; see `open_release`.
         embed: Whether to return points in two dimensions, too; takes some seconds.
         delimiter: The delimiter of CSV files; by default, the one in each header.
-        memory_limit: The memory limit of DuckDB.
-        seed: The seed of all random choices.
         progress: Called with the number of steps done, and of all.
 
     Raises:

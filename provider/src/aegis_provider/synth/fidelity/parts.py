@@ -31,9 +31,7 @@ class Parts:
         released: The release, without the rows of test records if these can be identified.
         learnt: The same records as training data.
         real: The real records that it was made from, without test records.
-        tested: The real test records.
         read: The test records in the form of the release's training data.
-        tested_on: The relation of the test records to the release.
     """
 
     released: PlainRecords
@@ -56,11 +54,6 @@ def parts_of(opened: Opened, name: str, seed: int) -> Parts:
     """Return the records to compare.
     Models are tested on the held-out records. If there are too few, a fifth of the real ones is drawn for tests, and
     their rows are removed from the release if each of its rows masks a record.
-
-    Args:
-        opened: The release and its table.
-        name: The name of the release.
-        seed: The seed of all draws.
 
     Raises:
         TableError: There are too few records.
@@ -128,7 +121,6 @@ class Lesson:
     """A release as training data.
 
     Attributes:
-        released: The released records.
         of_value: By masked column, (values of the domain,) the value that models read instead.
     """
 

@@ -27,7 +27,6 @@ class Compared:
     """A measure of the release.
 
     Attributes:
-        released: For released records.
         real: For other real records, the attainable optimum.
         shuffled: For released records with shuffled columns, the result of chance.
     """
@@ -42,12 +41,6 @@ class ModelValue:
     """How well a model predicts the label of real records, trained on the release and on equally many real records.
 
     Attributes:
-        auc: The AUC, trained on the release.
-        real_auc: The AUC, trained on real records.
-        auc_difference: The first minus the second.
-        accuracy: The accuracy, trained on the release.
-        real_accuracy: The accuracy, trained on real records.
-        accuracy_difference: The first minus the second.
         kept: The AUC above chance as a share of the real one; `None` if the real one is not significantly above chance.
     """
 
@@ -90,28 +83,13 @@ class Fidelity:
     """The result of `fidelity`.
 
     Attributes:
-        models: The performance of models trained on the release.
         guessed: The accuracy of always guessing the most frequent label value.
-        tested: The number of real test records.
-        tested_on: Their relation to the release.
         found: The share of test records that the release shows exactly.
         found_by_chance: The same for the release with shuffled columns.
-        trained: The number of released training records.
-        trained_on_real: The number of real training records in comparison.
         compared: The number of records of each kind in all other measures.
-        clusters: The number of clusters; `None` if the records have none.
         agreement: The adjusted Rand index; `None` if there are no clusters.
-        associations: The associations of all pairs of columns.
-        mean_difference: The mean difference of associations.
-        largest_difference: The largest one.
-        pair_total_variation: The mean total variation distance of all pairs of columns.
-        frechet_distance: The Fréchet distance.
-        embedding: Points in two dimensions, if requested.
-        released: The number of records of the release.
-        of_records: The number of records of the table.
-        drawn: The number of these that were read, drawn at random; all of a small table.
+        drawn: The number of the table's records that were read, drawn at random; all of a small table.
         lacking: The columns of the table or the plan that the release lacks.
-        not_understood: By column, the values that are not understood and so ignored.
         is_masked: Whether some released values stand for several.
     """
 

@@ -47,21 +47,9 @@ class Generated:
 
     Attributes:
         table: The records: a column of texts for each attribute, and the label's last; a missing value is `""`.
-        output: The file that they were written to, if any.
-        method: The name of the method.
-        knobs: The parameters of the method.
         guarantee: The epsilon and delta of differential privacy of `table`, for tables that differ by one record;
             `None` without a guarantee. It covers no other attribute here.
         steps: The share of the budget of each step that looked at records; empty without a guarantee.
-        training: The training of the model.
-        learnt_from: The number of training records.
-        validated: The number of validation records.
-        held_out: The number of held-out records.
-        holdout: The requested share of held-out records.
-        combinations: The number of combinations of attributes in the records.
-        of_records: The number of records of the table.
-        left_out: The attributes that may not be shared unmasked.
-        weights: By attribute, its weights for privacy and for value.
         warnings: A sentence for each disclosure in the file that its provider may not expect.
         accepted: The columns with accepted identifying values, and the kinds of these.
     """

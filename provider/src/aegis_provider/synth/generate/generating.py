@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from time import monotonic
@@ -42,18 +42,16 @@ _SALIENCY: Final = 3
 
 def privacy_weights(attributes: Sequence[Attribute]) -> NDArray[np.float64]:
     """(columns,) The weights in the plan, by default 1; 0 for the label, the last column."""
-    return np.array(
-        [*(1.0 if attribute.privacy_weight is None else attribute.privacy_weight for attribute in attributes), 0.0]
-    )
+    stated = [attribute.privacy_weight for attribute in attributes]
+    return np.array([*(1.0 if weight is None else weight for weight in stated), 0.0])
 
 
 def importance_weights(
     plan: Plan, attributes: Sequence[Attribute], codes: Codes, sizes: Sequence[int], seed: int
 ) -> NDArray[np.float64]:
     """(columns,) The weights in the plan, by default those by saliency, or 1; 0 for the label."""
-    stated = np.array(
-        [np.nan if attribute.importance is None else attribute.importance for attribute in attributes] + [0.0]
-    )
+    given = [attribute.importance for attribute in attributes]
+    stated = np.array([*(np.nan if weight is None else weight for weight in given), 0.0])
     unstated = np.isnan(stated)
     if not unstated.any():
         return stated
@@ -116,17 +114,10 @@ def generate(
     Attributes that the plan forbids to share unmasked (`identity: false`) are left out.
 
     Args:
-        table: Anything that `open_table` accepts.
-        plan: A plan of the table; it needs no configurations.
         output: The file to write, Parquet if it ends in `.parquet`, otherwise CSV; by default none.
         method: A name in `METHODS`.
         knobs: The parameters of the method; by default `usual_knobs`.
-        wish: The number of records, their label values, and limits.
-        delimiter: The delimiter of the output, and of a CSV table.
-        memory_limit: The memory limit of DuckDB.
         escape_formulas: Whether CSV cells and headers that a spreadsheet would run get an apostrophe before them.
-        accept_identifiers: Whether to learn and generate attributes that identify persons.
-        watch: Called with each evaluated model during the training.
 
     Raises:
         PlanError: The method is unknown or ignores a knob, a number is out of range, or no attribute can be generated.
@@ -139,7 +130,9 @@ def generate(
     knobs = usual_knobs(method) if knobs is None else knobs
     _refuse_unheeded(method, chosen, knobs, wish)
     guarantee = chosen.guarantee(knobs)
-    attributes = _generable(plan)
+    attributes = tuple(attribute for attribute in plan.attributes if attribute.is_generable)
+    if not attributes:
+        raise PlanError(f"{plan.source}: no attribute may be shared unmasked, so none can be generated")
     _refuse_output(output, table, plan, escape_formulas=escape_formulas)
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given:
@@ -160,6 +153,10 @@ def generate(
     warnings = () if output is None else write(output, texts, separator, escape_formulas=escape_formulas)
     if checkpoint is not None:
         checkpoint.remove()
+    accepted: Mapping[str, str] = {}
+    if accept_identifiers:
+        distinct = ((name, pc.unique(texts[name]).to_pylist()) for name in texts.column_names)
+        accepted = accepted_beside(distinct, Replayed({}), reasons)
     return Generated(
         table=texts,
         output=output,
@@ -177,13 +174,8 @@ def generate(
         left_out=tuple(attribute.name for attribute in plan.attributes if attribute not in attributes),
         weights=prepared.weights(),
         warnings=warnings,
-        accepted=accepted_beside(_different(texts), Replayed({}), reasons) if accept_identifiers else {},
+        accepted=accepted,
     )
-
-
-def _different(records: pa.Table) -> Iterator[tuple[str, list[str]]]:
-    """Yield the name and the distinct texts of each column."""
-    return ((name, pc.unique(records[name]).to_pylist()) for name in records.column_names)
 
 
 def _refuse_output(output: Path | None, table: Source, plan: Plan, *, escape_formulas: bool) -> None:
@@ -201,9 +193,8 @@ def _refuse_unheeded(name: str, method: Method, knobs: Knobs, wish: Wish) -> Non
     for each in fields(knobs):
         if getattr(knobs, each.name) != each.default and each.name not in method.heeds:
             raise PlanError(f"the method {name} does not support {each.name}; omit it, or choose another method")
-    for lambda_of in ("privacy", "value"):
-        if not 0 <= getattr(knobs, lambda_of) <= _MOST_LAMBDA:
-            asked = getattr(knobs, lambda_of)
+    for lambda_of, asked in (("privacy", knobs.privacy), ("value", knobs.value)):
+        if not 0 <= asked <= _MOST_LAMBDA:
             raise PlanError(f"{lambda_of} is {asked:g}; choose a number from 0 to {_MOST_LAMBDA:g}")
     if wish.records is not None and not 0 < wish.records <= MOST:
         raise PlanError(f"{wish.records:,} records were requested; choose a number from 1 to {MOST:,}")
@@ -215,14 +206,7 @@ def _identifying(
     """Return why generated columns identify persons.
 
     Args:
-        table: The real or the generated records.
-        plan: The plan.
-        attributes: The generated attributes.
         output: The file to remove on a refusal, since an older table would look like this run's.
-        accepted: Whether such columns are accepted.
-
-    Raises:
-        IdentifierError: A column identifies persons, and that is not accepted.
     """
     learnt = [plan.label, *(attribute.name for attribute in attributes if attribute.discretization is None)]
     found = identifying_in(table, plan, learnt)
@@ -232,22 +216,12 @@ def _identifying(
     return found
 
 
-def _generable(plan: Plan) -> tuple[Attribute, ...]:
-    attributes = tuple(attribute for attribute in plan.attributes if attribute.is_generable)
-    if not attributes:
-        raise PlanError(f"{plan.source}: no attribute may be shared unmasked, so none can be generated")
-    return attributes
-
-
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """The records of a table, prepared for learning.
 
     Attributes:
-        task: The learning task.
         validation: (records, columns) The levels of the validation records.
-        labels: The texts of the label's levels.
-        held_out: The number of held-out records.
         combinations: The number of combinations of attributes in all records.
         usual: The default number of generated records: that of the training records, approximately with a guarantee.
     """
@@ -356,9 +330,10 @@ class Prepared:
             TableError: The model hardly ever generates a requested label value.
         """
         rng = np.random.default_rng([seed, _FOR_RECORDS])
+        records = self.usual if wish.records is None else wish.records
         if guaranteed and wish.label_shares is None:
-            return model.sample(self._records(wish), rng)
-        quotas = self._quotas(wish, rng)
+            return model.sample(records, rng)
+        quotas = self._quotas(records, wish.label_shares, rng)
         parts, missing = [], quotas.copy()
         for _ in range(_ROUNDS):
             drawn = model.sample(int(max(2 * missing.sum(), 1_000)), rng)
@@ -374,20 +349,16 @@ class Prepared:
             "seconds or a larger epsilon"
         )
 
-    def _records(self, wish: Wish) -> int:
-        return self.usual if wish.records is None else wish.records
-
-    def _quotas(self, wish: Wish, rng: np.random.Generator) -> Codes:
+    def _quotas(self, records: int, label_shares: Mapping[str, float] | None, rng: np.random.Generator) -> Codes:
         """(levels of the label,) The number of records to generate of each."""
-        records = self._records(wish)
-        if wish.label_shares is None:
+        if label_shares is None:
             counts = np.bincount(self.task.codes[:, -1], minlength=len(self.labels))
             return np.asarray(rng.multinomial(records, counts / counts.sum()), dtype=np.intp)
-        unknown = [share for share in wish.label_shares if share not in self.labels]
+        unknown = [share for share in label_shares if share not in self.labels]
         if unknown:
             instead = nearest(unknown[0], [text for text in self.labels if text])
             raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records; {instead}")
-        shares = np.array([wish.label_shares.get(text, 0.0) for text in self.labels])
+        shares = np.array([label_shares.get(text, 0.0) for text in self.labels])
         exact = records * shares / shares.sum()
         quotas = np.floor(exact).astype(np.intp)
         quotas[np.argsort(quotas - exact, kind="stable")[: records - int(quotas.sum())]] += 1

@@ -27,7 +27,6 @@ class Units:
 
     Attributes:
         of_value: (values,) Each value in units; 0 where it is missing.
-        is_missing: (values,) Whether the value is missing.
         decimals: The decimals of a number; `None` if the units are days.
     """
 
@@ -80,7 +79,7 @@ FEWEST: Final = 5
 """Minimum records of a level, except the missing value's."""
 
 MOST: Final = 32
-"""Approximate maximum levels of an ordered attribute."""
+"""Approximate maximum levels of an ordered attribute, apart from those of missing and of frequent numbers."""
 
 
 class Decoder(Protocol):
@@ -96,13 +95,10 @@ class Levels:
     """The levels of an attribute.
 
     Attributes:
-        name: The attribute.
         of_value: (values of the domain,) The level of each value.
         shares: (levels,) The share of the training records in each level.
         positions: (levels,) The position of a level of numbers: the share of training records below it plus half of
             those in it, 0 for missing numbers. `None` for categories.
-        missing: The level of the missing value; `None` without missing values.
-        decoder: Draws values.
     """
 
     name: str
@@ -122,19 +118,14 @@ class Levels:
         return self.of_value[column.places]
 
 
-def levels_of(column: Column, fewest: int = FEWEST, most: int = MOST) -> Levels:
+def levels_of(column: Column, fewest: int = FEWEST) -> Levels:
     """Return the levels of a column of the training records.
-
-    Args:
-        column: The column.
-        fewest: Minimum records of a level.
-        most: Maximum levels of numbers, apart from those of missing and of frequent numbers.
 
     Raises:
         TableError: The column has categories only with fewer records.
     """
     units = Units.of(column, fewest)
-    return _of_categories(column, fewest) if units is None else _of_numbers(column, units, fewest, most)
+    return _of_categories(column, fewest) if units is None else _of_numbers(column, units, fewest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +178,6 @@ def of_frequent(
     """Return a level for each frequent value, then one for all others, which are generated as frequent ones.
 
     Args:
-        column: The column.
         frequent: (levels,) The places of the frequent values, at least one.
         weights: (levels,) The relative frequency of each in place of the others.
         shares: The share of records of each level, and of the others, if any.
@@ -200,17 +190,22 @@ def of_frequent(
     return Levels(column.name, of_value, shares, None, int(missing[0]) if len(missing) else None, decoder)
 
 
-def _of_numbers(column: Column, units: Units, fewest: int, most: int) -> Levels:
+def _of_numbers(column: Column, units: Units, fewest: int) -> Levels:
     present = np.flatnonzero(~units.is_missing)
     if column.counts[present].sum() < fewest:
         return of_nothing(column)
     first = int(column.missing is not None and column.counts[column.missing] >= fewest)
-    stretch = _stretches(column.counts[present], _wanted(column.counts[present], fewest, most), fewest)
+    counts = column.counts[present]
+    infrequent = counts[counts < counts.sum() / MOST]
+    wanted = max(
+        fewest, -(-int(infrequent.sum()) // MOST)
+    )  # in an interval, for `MOST` of them beside frequent numbers
+    stretch = _stretches(counts, wanted, fewest)
     of_value = np.zeros(len(column.domain), dtype=np.intp)
     of_value[present] = first + stretch
     size = first + int(stretch.max()) + 1
     shares = np.bincount(of_value, column.counts, size) / max(1, len(column.places))
-    low, high = _limits(units.of_value[present], column.counts[present], stretch, fewest)
+    low, high = _limits(units.of_value[present], counts, stretch, fewest)
     nothing = np.zeros(first, dtype=np.int64)
     decoder = Stretches(units, np.append(nothing, low), np.append(nothing, high), first)
     return Levels(column.name, of_value, shares, positions_of(shares, first), 0 if first else None, decoder)
@@ -218,23 +213,14 @@ def _of_numbers(column: Column, units: Units, fewest: int, most: int) -> Levels:
 
 def of_nothing(column: Column) -> Levels:
     """Return a single level of missing values, for numbers in too few records."""
-    of_value, decoder = (
-        np.zeros(len(column.domain), dtype=np.intp),
-        Categories(np.array([MISSING], dtype=object), np.ones(1)),
-    )
-    return Levels(column.name, of_value, np.ones(1), None, 0, decoder)
+    decoder = Categories(np.array([MISSING], dtype=object), np.ones(1))
+    return Levels(column.name, np.zeros(len(column.domain), dtype=np.intp), np.ones(1), None, 0, decoder)
 
 
 def positions_of(shares: NDArray[np.float64], first: int) -> NDArray[np.float64]:
     """(levels,) Return the positions of levels of numbers by their shares; levels before `first` are missing values."""
     present = shares[first:] / max(shares[first:].sum(), np.finfo(float).tiny)
     return np.append(np.zeros(first), np.cumsum(present) - present / 2)
-
-
-def _wanted(counts: NDArray[np.int64], fewest: int, most: int) -> int:
-    """Return the records per interval for `most` intervals besides the frequent numbers."""
-    infrequent = counts[counts < counts.sum() / most]
-    return max(fewest, -(-int(infrequent.sum()) // most))
 
 
 def _stretches(counts: NDArray[np.int64], wanted: int, fewest: int) -> Codes:

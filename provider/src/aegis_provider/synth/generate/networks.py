@@ -33,7 +33,8 @@ class Blocks:
     def soft(self, logits: Array, key: Array, temperature: float) -> Array:
         """(records, width) Return vectors drawn from logits of that shape, by Gumbel-softmax (Jang et al. 2017)."""
         noisy = logits + jax.random.gumbel(key, logits.shape)
-        return jnp.concatenate([jax.nn.softmax(each / temperature) for each in self._split(noisy)], axis=1)
+        parts = jnp.split(noisy, self._ends, axis=1)
+        return jnp.concatenate([jax.nn.softmax(each / temperature) for each in parts], axis=1)
 
     def hard(self, logits: NDArray[np.float32], rng: np.random.Generator) -> Codes:
         """(records, columns) Return levels drawn from (records, width) logits, by the Gumbel-max trick."""
@@ -53,9 +54,6 @@ class Blocks:
         """The ends of all blocks but the last."""
         return list(accumulate(self.sizes[:-1]))
 
-    def _split(self, vectors: Array) -> list[Array]:
-        return jnp.split(vectors, self._ends, axis=1)
-
 
 def distance_map(levels: Sequence[Levels], weights: NDArray[np.float64]) -> NDArray[np.float32]:
     """(width, features) Return the matrix that maps vectors to features with the records' Euclidean distances.
@@ -65,7 +63,6 @@ def distance_map(levels: Sequence[Levels], weights: NDArray[np.float64]) -> NDAr
     missing one. All entries of a column's block share its weight.
 
     Args:
-        levels: The levels of each column.
         weights: (columns,) In [0, 1].
     """
     maps = [np.sqrt(weight) * _of_column(each) for each, weight in zip(levels, weights, strict=True) if weight > 0]
@@ -100,16 +97,12 @@ _SLOPE = 0.2
 
 def initial_weights(sizes: Sequence[int], rng: np.random.Generator) -> Weights:
     """Return random weights of a network with layers of these sizes, from inputs to outputs (He et al. 2015)."""
-    return [
-        (_drawn(inputs, outputs, rng), jnp.asarray(np.zeros(outputs, dtype=np.float32)))
-        for inputs, outputs in pairwise(sizes)
-    ]
-
-
-def _drawn(inputs: int, outputs: int, rng: np.random.Generator) -> Array:
-    # Drawn by NumPy, since JAX would compile for each size.
-    drawn = rng.standard_normal((inputs, outputs), dtype=np.float32)
-    return jnp.asarray(drawn * np.float32(np.sqrt(2 / inputs)))
+    weights = []
+    for inputs, outputs in pairwise(sizes):
+        # Drawn by NumPy, since JAX would compile for each size.
+        drawn = rng.standard_normal((inputs, outputs), dtype=np.float32) * np.float32(np.sqrt(2 / inputs))
+        weights.append((jnp.asarray(drawn), jnp.asarray(np.zeros(outputs, dtype=np.float32))))
+    return weights
 
 
 def outputs_of(weights: Weights, inputs: Array) -> Array:
@@ -134,13 +127,13 @@ def importance_of(codes: Codes, sizes: Sequence[int], rng: np.random.Generator) 
 
     Args:
         codes: (records, columns) The levels of the training records, the label in the last column.
-        sizes: (columns,) The number of levels of each.
-        rng: The random generator.
     """
     blocks = Blocks(tuple(sizes[:-1]))
     features, labels = jnp.asarray(codes[:, :-1], jnp.int32), jnp.asarray(codes[:, -1], jnp.int32)
     weights = _classifier(features, labels, blocks, sizes[-1], rng)
-    slopes = np.abs(np.asarray(_slopes(weights, blocks.one_hot(features), labels))).mean(axis=0)
+    one = jax.grad(lambda vector, label: _likelihood(weights, vector[None], label[None])[0])
+    of_record: Array = jax.vmap(one)(blocks.one_hot(features), labels)
+    slopes = np.abs(np.asarray(of_record)).mean(axis=0)
     saliency = np.array([each.mean() for each in np.split(slopes, np.cumsum(blocks.sizes)[:-1])])
     ranks = saliency.argsort(kind="stable").argsort(kind="stable") + 1
     return np.append(ranks / len(ranks), 0.0)
@@ -161,13 +154,6 @@ def _classifier(features: Array, labels: Array, blocks: Blocks, classes: int, rn
 
     (trained, _), _ = jax.lax.scan(step, (weights, adam.init(weights)), batches)
     return trained
-
-
-def _slopes(weights: Weights, vectors: Array, labels: Array) -> Array:
-    """(records, width) The gradient of each record's log-probability."""
-    one = jax.grad(lambda vector, label: _likelihood(weights, vector[None], label[None])[0])
-    slopes: Array = jax.vmap(one)(vectors, labels)
-    return slopes
 
 
 def _likelihood(weights: Weights, vectors: Array, labels: Array) -> Array:

@@ -30,14 +30,7 @@ _FORMAT: Final = 3
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """A saved training.
-
-    Attributes:
-        looks: The evaluations of models.
-        best: The place of the best of them.
-        latest: The state of the last model.
-        best_state: The state of the best model.
-    """
+    """A saved training."""
 
     looks: Sequence[Any]
     best: int
@@ -50,7 +43,6 @@ class Checkpoint:
     """The file of a training.
 
     Attributes:
-        path: The file.
         digest: The digest of everything that the training depends on; a file with another one is ignored.
     """
 
@@ -89,9 +81,6 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-_TWO: Final = 2
-
-
 @dataclass(frozen=True)
 class Quality:
     """The similarity of generated and real records.
@@ -122,7 +111,6 @@ class Yardstick:
 
     Attributes:
         real: (records, columns) Their levels, the label in the last column.
-        sizes: (columns,) The number of levels of each.
     """
 
     real: Codes
@@ -177,7 +165,7 @@ def _vectors(levels: Levels, codes: Codes) -> Vectors:
 def predictive_auc(training: Codes, test: Codes) -> float | None:
     """Return the AUC of boosted trees on `test`, trained on `training`, both (records, columns); see `Quality`."""
     held, classes = np.unique(test[:, -1], return_inverse=True)
-    if len(held) < _TWO:
+    if len(held) < 2:  # noqa: PLR2004 - one class
         return None
     codes = np.concatenate([training, test])
     fold = Fold(np.arange(len(training)), np.arange(len(training), len(codes)))
@@ -201,10 +189,7 @@ class Look:
     """An evaluation of a model during the training.
 
     Attributes:
-        seconds: The duration of the training so far.
         number: The number of the model, from 1; not all are evaluated.
-        losses: The losses of the training by name.
-        quality: The similarity of its records to validation records.
     """
 
     seconds: float
@@ -218,9 +203,6 @@ class Training:
     """The result of a training.
 
     Attributes:
-        model: The best model.
-        looks: The evaluations of models.
-        best: The place of the best among them.
         ended: Why it ended, in a few words; empty if the method learns in one step.
     """
 
@@ -243,13 +225,9 @@ class Trainer:
     """Trains a method.
 
     Attributes:
-        method: The method.
-        task: The learning task.
-        validation: (records, columns) The levels of validation records.
         seed: The seed of all randomness except that of differential privacy.
         seconds: The time limit. The training ends with the first model after it.
         checkpoint: The checkpoint file until the training ends, if any.
-        watch: Called with each look.
         spent: The seconds spent before, which count towards the limit.
     """
 
@@ -271,19 +249,23 @@ class Trainer:
             DivergedError: The first model is already useless.
             TableError: The method cannot learn this task.
         """
-        saved = self._saved()
+        saved = None if self.checkpoint is None else self.checkpoint.read(TypeAdapter(tuple[Look, ...]))
         looks, best = list(saved.looks) if saved else [], saved.best if saved else 0
-        model = self._restored(saved)
+        model: Model | None = None
+        if saved is not None and isinstance(self.method, Resumable):
+            model = self.method.restored(self.task, saved.best_state)
         began, ended = monotonic() - self.spent - (looks[-1].seconds if looks else 0.0), ""
         models = self.method.train(self.task, self._rng(_FOR_TRAINING), saved.latest if saved else None)
+        stride = self.method.stride if isinstance(self.method, Resumable) else 1
         try:
             for number, each in enumerate(_unbroken(models), looks[-1].number + 1 if looks else 1):
-                if not self._is_due(number, monotonic() - began):
+                if not (number == 1 or number % stride == 0 or monotonic() - began >= self.seconds):
                     continue
                 looks.append(self._look(each, number, began))
                 if model is None or looks[-1].quality.score > looks[best].quality.score:
                     model, best = each, len(looks) - 1
-                self._save(each, model, looks, best)
+                if self.checkpoint is not None and isinstance(self.method, Resumable):
+                    self.checkpoint.write(Saved(tuple(looks), best, each.state(), model.state()))
                 self.watch(looks[-1])
                 if ended := self._end(looks, best):
                     break
@@ -294,10 +276,6 @@ class Trainer:
         if model is None:
             raise AssertionError("a method yields a model or raises")
         return Training(model, tuple(looks), best, ended)
-
-    def _is_due(self, number: int, seconds: float) -> bool:
-        stride = self.method.stride if isinstance(self.method, Resumable) else 1
-        return number == 1 or number % stride == 0 or seconds >= self.seconds
 
     def _look(self, model: Model, number: int, began: float) -> Look:
         records = min(len(self.task.codes), _SAMPLED)
@@ -321,18 +299,6 @@ class Trainer:
 
     def _rng(self, *purpose: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, *purpose])
-
-    def _saved(self) -> Saved | None:
-        return None if self.checkpoint is None else self.checkpoint.read(TypeAdapter(tuple[Look, ...]))
-
-    def _restored(self, saved: Saved | None) -> Model | None:
-        if saved is None or not isinstance(self.method, Resumable):
-            return None
-        return self.method.restored(self.task, saved.best_state)
-
-    def _save(self, latest: Model, best_model: Model, looks: list[Look], best: int) -> None:
-        if self.checkpoint is not None and isinstance(self.method, Resumable):
-            self.checkpoint.write(Saved(tuple(looks), best, latest.state(), best_model.state()))
 
 
 def _unbroken(models: Iterator[Model]) -> Iterator[Model]:

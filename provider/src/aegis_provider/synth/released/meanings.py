@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking.hierarchy import DATE_UNITS
 from aegis_provider.records import NUMERIC, Column
-from aegis_provider.synth.released.spellings import Key, Spelling, folded, is_missing, spelling_of
+from aegis_provider.synth.released.spellings import Spelling, folded, is_missing, spelling_of
 from aegis_provider.table.values import MISSING, Domain, ValueType, key_of
 
 Members: TypeAlias = NDArray[np.intp]
@@ -38,7 +38,6 @@ class Meanings:
     """The meanings of released texts.
 
     Attributes:
-        of_text: The meaning of each text.
         not_understood: The texts with unknown meaning, which count as uninformative.
     """
 
@@ -58,8 +57,6 @@ def meanings_of(
     these are the values that no other text stands for.
 
     Args:
-        texts: The distinct texts.
-        column: The column of the original table.
         known: The known meanings of some texts, which take precedence.
         counts: The number of released records with each text, to choose the spelling; by default 1.
     """
@@ -107,9 +104,9 @@ class _Reader:
             self._spelt,
             self._value,
             lambda _: known,
-            self._everything,
+            lambda _: np.arange(len(self._domain)) if text and not text.strip("*") else None,
             self._interval,
-            self._unit_of_dates,
+            lambda _: np.unique(self._units[text]) if text in self._units else None,
             self._pattern,
             self._group,
             self._missing,
@@ -137,8 +134,9 @@ class _Reader:
 
     @cached_property
     def _units(self) -> Mapping[str, list[int]]:
+        """The places of dates by the names of their units; empty if values are no dates."""
         units: dict[str, list[int]] = {}
-        for named in DATE_UNITS.values():
+        for named in DATE_UNITS.values() if self._domain.value_type is ValueType.DATE else ():
             for place, key in enumerate(self._domain.keys):
                 if isinstance(key, dt.date):
                     units.setdefault(named(key), []).append(place)
@@ -152,10 +150,7 @@ class _Reader:
             return np.array(self.spelling.places[key], dtype=np.intp)
         if key is None or isinstance(key, str):
             return None
-        return self._other(key)
-
-    def _other(self, key: Key) -> Meaning:
-        """Return the meaning of a value that the table lacks: its number, if values are numbers."""
+        # A value that the table lacks: its number, if values are numbers.
         if self.column.numbers is None or isinstance(key, bool | tuple):
             return np.array([], dtype=np.intp)
         return float(key.toordinal() if isinstance(key, dt.date) else key)
@@ -181,9 +176,6 @@ class _Reader:
             return np.array([self._place_of_key[key]])
         return None if isinstance(key, bool) else float(key.toordinal() if isinstance(key, dt.date) else key)
 
-    def _everything(self, text: str) -> Members | None:
-        return np.arange(len(self._domain)) if text and not text.strip("*") else None
-
     def _interval(self, text: str) -> Meaning | None:
         numbers = self.column.numbers
         ends = None if numbers is None or self._domain.value_type not in NUMERIC else _ends_of(text)
@@ -194,19 +186,13 @@ class _Reader:
         within = np.flatnonzero(above & (numbers <= high if has_high else numbers < high))
         return within if len(within) else float(np.clip((low + high) / 2, -1e300, 1e300))
 
-    def _unit_of_dates(self, text: str) -> Members | None:
-        if self._domain.value_type is not ValueType.DATE or text not in self._units:
-            return None
-        return np.unique(self._units[text])
-
     def _pattern(self, text: str) -> Members | None:
         if "*" not in text:
             return None
         pattern = re.compile("".join("." if each == "*" else re.escape(each) for each in text), re.DOTALL)
-        same = self._matching(pattern.fullmatch)
-        return same if len(same) else self._beginning(text.rstrip("*"))
-
-    def _beginning(self, prefix: str) -> Members | None:
+        same, prefix = self._matching(pattern.fullmatch), text.rstrip("*")
+        if len(same):
+            return same
         begun = self._matching(lambda value: value.startswith(prefix) or None)
         return begun if len(begun) and "*" not in prefix else None
 

@@ -90,13 +90,8 @@ class Opened:
 
     Attributes:
         released: The release, sampled if it is large.
-        records: The records of the table, sampled if it is large.
         seen: The records that the release was made from.
-        held_out: The held-out records; may be empty.
-        share: The share of held-out records.
         label: The label; by default the last common column.
-        size: The number of records of the release.
-        of_records: The number of records of the table.
         lacking: The columns of the table or the plan that the release lacks.
         is_masked: Whether the release is known to be masked, record by record.
     """
@@ -136,15 +131,11 @@ def open_release(
 
     Args:
         release: The release: anything that `open_table` accepts.
-        table: The table.
         plan: The plan of the release. Held-out records are then those that the generator held out.
-        configuration: The configuration of the plan that masked the release.
-        label: The label, without a plan.
         named: Further columns that both must have, without a plan.
         holdout: The share of records held out from the release; by default 0 if a configuration is named or a released
             value stands for several, as only in masked tables, otherwise that of the plan, or 0.2.
         delimiter: The delimiter of CSV files; by default, the one in each header.
-        memory_limit: The memory limit of DuckDB.
         seed: The seed for sampling a large release.
 
     Raises:
@@ -241,9 +232,7 @@ class MaskedRecords:
     """The records of a table in memory, sampled if it is large, for masking by a plan's configurations.
 
     Attributes:
-        plan: The plan.
         records: The records, with the plan's attributes and, as the last column, the label.
-        counted: The whole table, counted.
         codes: By column, (records,) the place of each record's value in its counted domain, where numbers may be bins.
         privacy: The classes of the whole table, which determine suppression; `None` if no configuration suppresses.
         combination: (records,) The place of each record among the distinct records of `privacy`.
@@ -335,11 +324,7 @@ class MaskedRecords:
 
 
 def _codes(counted: CountedTable, plan: Plan, records: Records) -> Mapping[str, Places]:
-    """Return by column, (records,) the place of each record's value in its counted domain.
-
-    Raises:
-        TableError: The records have changed, or come in another order.
-    """
+    """Return by column, (records,) the place of each record's value in its counted domain."""
     texts = rows_of(counted.table.batches(records.names), drawn(counted.records, MOST_RECORDS, 0))
     domains = {
         **{attribute.attribute.name: attribute.domain for attribute in counted.attributes},

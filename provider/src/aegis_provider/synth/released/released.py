@@ -36,7 +36,6 @@ class NotUnderstood:
     """The values of a released column that are not understood, and so count as uninformative.
 
     Attributes:
-        share: Their share of its cells.
         looks: The patterns of some of their texts, with `a` for a letter and `9` for a digit, since they may be real
             values in another spelling.
     """
@@ -55,16 +54,11 @@ class ReleasedColumn:
     """A column of the release. A text stands for a union of spans of neighbours in the original domain.
 
     Attributes:
-        original: The column of the original table.
         positions: (values,) The position of each original value: numbers in [0, 1], missing ones NaN; categories at
             their places.
-        texts: The distinct released texts.
         meanings: (texts,) Their meanings.
         codes: (released,) The text of each released record.
         first: (spans,) The place of the first value of each span; greater than `last` for an empty span.
-        last: (spans,) The place of its last value.
-        low: (spans,) The position of its first value.
-        high: (spans,) The position of its last value.
         starts: (texts,) The first span of each text.
         missing: (texts,) Whether the text may stand for a missing number.
     """
@@ -136,10 +130,6 @@ class ReleasedColumn:
         means = np.add.reduceat(np.where(counts > 0, totals, 0.0), self.starts) / np.maximum(number, 1)
         return np.where(number > 0, means, 0.5)
 
-    def take(self, rows: NDArray[Any]) -> Self:
-        """Return the column of some released records."""
-        return replace(self, codes=self.codes[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class Released:
@@ -147,7 +137,6 @@ class Released:
 
     Attributes:
         columns: Its columns that the original table has, too.
-        not_understood: By column, the values that are not understood.
         not_read: The columns of the release that the original table lacks.
     """
 
@@ -166,10 +155,7 @@ class Released:
         """Return a release of a table.
 
         Args:
-            records: Records of the original table.
             texts: The released texts by column; columns that `records` lack are ignored.
-            known: By column, the known meanings of some texts.
-            scale: The distance of numbers.
         """
         columns: list[ReleasedColumn] = []
         unknown: dict[str, NotUnderstood] = {}
@@ -228,11 +214,12 @@ class Released:
 
     def take(self, rows: NDArray[Any]) -> Self:
         """Return some of the released records: by their places, or by a mask."""
-        return replace(self, columns=tuple(column.take(rows) for column in self.columns))
+        return replace(self, columns=tuple(replace(column, codes=column.codes[rows]) for column in self.columns))
 
     def shuffled(self, rng: np.random.Generator) -> Self:
         """Return the release with shuffled columns, which retain value frequencies only."""
-        return replace(self, columns=tuple(column.take(rng.permutation(len(column.codes))) for column in self.columns))
+        orders = ((column, rng.permutation(len(column.codes))) for column in self.columns)
+        return replace(self, columns=tuple(replace(column, codes=column.codes[order]) for column, order in orders))
 
     def distances(self, targets: Records) -> Iterator[tuple[slice, Distances]]:
         """Yield the distances of original records, some at a time, to all released ones.

@@ -59,7 +59,6 @@ class Spelling:
     """The spelling of a released column.
 
     Attributes:
-        read: Returns the key of a text.
         places: The places of the table's values with each key.
         exact_first: Whether an exact match takes precedence, since several values may have one key.
     """
@@ -98,8 +97,6 @@ def spelling_of(counts: Mapping[str, int], domain: Domain, understood: int) -> S
     """Return the spelling of a released column, or `None` if it seems to equal the table's.
 
     Args:
-        counts: The number of records with each text.
-        domain: The values of the table.
         understood: The number of records that match a value of the table without respelling.
     """
     best: Spelling | None = None

@@ -10,9 +10,8 @@ from aegis_provider.synth.attacks.article29 import SINGLING_OUT
 from aegis_provider.synth.attacks.attack import Opened, Outcome
 from aegis_provider.synth.attacks.judging import Judgement, Result
 from aegis_provider.synth.released.opening import SEEN_ALL
-from aegis_provider.synth.report.fidelity import NOT_JUDGED, documents_of, notes_on, why_not_judged
-from aegis_sdk.charts import BAD, GOOD, NEUTRAL, Axis, Measured, Plane, Series
-from aegis_sdk.charts import Interval as Limits
+from aegis_provider.synth.report.fidelity import NOT_JUDGED, documents_of, measured, notes_on, why_not_judged
+from aegis_sdk.charts import BAD, GOOD, NEUTRAL, Axis, Plane, Series
 from aegis_sdk.printable import some
 from aegis_sdk.reading import Share, shown
 
@@ -41,14 +40,7 @@ ATTACK_TERMS: Final = Terms(
 
 
 def attacks_report(opened: Opened, judgement: Judgement, release: str, seconds: float) -> Report:
-    """Report the results of attacks: the strongest first, then a table of all.
-
-    Args:
-        opened: The case.
-        judgement: The results of the attacks.
-                release: The name of the release.
-        seconds: The time limit.
-    """
+    """Report the results of attacks: the strongest first, then a table of all."""
     sections = [
         Section("The attacks", list(attack_parts(judgement))),
         Section("What to know about them", list(attack_notes(opened, judgement, seconds))),
@@ -91,7 +83,10 @@ def _not_judged(judgement: Judgement) -> Iterator[str]:
         )
     elif not (judgement.not_understood or judgement.not_read):
         left = [name for name, result in judgement.results.items() if result is Result.NOT_JUDGED]
-        reasons = list(dict.fromkeys(_why(name, judgement) for name in left))
+        others = dict.fromkeys(left, "there was too little to try")
+        others |= dict.fromkeys(judgement.unfinished, "time ran out (--seconds)")
+        others.update(judgement.impossible)
+        reasons = list(dict.fromkeys(others[name] for name in left))
         number = f"{len(left)} of {len(judgement.results)} attacks"
         yield f"{number} could not be tried in full ({some(left, _SHOWN)}), because {' and '.join(reasons)}"
         if reasons == [SEEN_ALL]:
@@ -99,12 +94,6 @@ def _not_judged(judgement: Judgement) -> Iterator[str]:
                 "no option changes that, so judge by the others, which were tried and failed; only from generated "
                 "tables, records can be held out (aegis synth generate)"
             )
-
-
-def _why(name: str, judgement: Judgement) -> str:
-    """Return why one attack has no result."""
-    other = "time ran out (--seconds)" if name in judgement.unfinished else "there was too little to try"
-    return judgement.impossible.get(name, other)
 
 
 def _strongest(judgement: Judgement) -> str:
@@ -131,12 +120,16 @@ def _strongest(judgement: Judgement) -> str:
 def attacks_document(opened: Opened, judgement: Judgement) -> dict[str, Any]:
     """Return the results of attacks as JSON values."""
     case, strongest = opened.case, judgement.strongest
+    attacks = [
+        asdict(each) | {"beyond_chance": asdict(each.beyond_chance), "risk": each.risk and asdict(each.risk)}
+        for each in judgement.outcomes
+    ]
     return {
         "headline": attacks_headline(judgement),
         "result": judgement.result,
         "results": dict(judgement.results),
         "strongest": None if strongest is None else {"attack": strongest.name, "variant": strongest.variant},
-        "attacks": [_document(outcome) for outcome in judgement.outcomes],
+        "attacks": attacks,
         "unfinished": list(judgement.unfinished),
         "impossible": dict(judgement.impossible),
         "records": {"released": opened.released, "seen": len(case.seen), "held_out": len(case.held_out)},
@@ -148,11 +141,6 @@ def attacks_document(opened: Opened, judgement: Judgement) -> dict[str, Any]:
         "not_judged": list(judgement.not_understood),
         "not_read": list(judgement.not_read),
     }
-
-
-def _document(outcome: Outcome) -> dict[str, Any]:
-    derived = {"beyond_chance": asdict(outcome.beyond_chance), "risk": outcome.risk and asdict(outcome.risk)}
-    return {**asdict(outcome), **derived}
 
 
 def attack_parts(judgement: Judgement) -> Iterator[Part]:
@@ -169,12 +157,8 @@ def attack_parts(judgement: Judgement) -> Iterator[Part]:
         "held out",
         "what happened",
     )
-    yield TextTable(
-        header,
-        [*(_row(outcome, judgement) for outcome in best), *_rows_of_others(judgement)],
-        "Of each attack, the variant that gained most.",
-        wide=1,
-    )
+    rows = [*(_row(outcome, judgement) for outcome in best), *_rows_of_others(judgement)]
+    yield TextTable(header, rows, "Of each attack, the variant that gained most.", wide=1)
     if drawn := [outcome for outcome in best if outcome.is_attack and not outcome.is_few]:
         yield _drawn(drawn)
 
@@ -230,10 +214,10 @@ def _number(outcome: Outcome, interval: Interval) -> str:
 
 
 def _drawn(best: list[Outcome]) -> Plane:
-    held_out = [None if outcome.held_out is None else _measured(outcome.held_out) for outcome in best]
+    held_out = [None if outcome.held_out is None else measured(outcome.held_out) for outcome in best]
     series = [
-        Series.at_places("success", BAD, [_measured(outcome.success) for outcome in best]),
-        Series.at_places("without the release", NEUTRAL, [_measured(outcome.baseline) for outcome in best]),
+        Series.at_places("success", BAD, [measured(outcome.success) for outcome in best]),
+        Series.at_places("without the release", NEUTRAL, [measured(outcome.baseline) for outcome in best]),
         *([Series.at_places("held out", GOOD, held_out)] if any(held_out) else []),
     ]
     places = [f"{each.name}\n{shown(each.variant)}" for each in best]
@@ -241,10 +225,6 @@ def _drawn(best: list[Outcome]) -> Plane:
         "What each attack achieves, with 95 % intervals. An attack whose success is no higher than the others fails."
     )
     return Plane(Axis("attack", "attack"), Axis("success", "success", "share"), series, places, notes=[caption])
-
-
-def _measured(interval: Interval) -> Measured:
-    return Measured(interval.value, Limits(interval.low, interval.high))
 
 
 def attack_notes(opened: Opened, judgement: Judgement, seconds: float, *, sure: bool = False) -> Iterator[str]:

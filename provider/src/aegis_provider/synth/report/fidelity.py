@@ -25,12 +25,7 @@ _RELATIONS: Final = {
 
 
 def fidelity_report(result: Fidelity, release: str) -> Report:
-    """Report the utility and fidelity of a release.
-
-    Args:
-        result: The measurements.
-        release: The name of the release.
-    """
+    """Report the utility and fidelity of a release."""
     sections = [
         Section("Models trained on the release", list(model_parts(result))),
         Section("Likeness to real records", [likeness(result)]),
@@ -46,10 +41,6 @@ def fidelity_headline(result: Fidelity) -> str:
     """Return one line with the share of the table's utility that the release keeps."""
     if result.not_judged:
         return f"{NOT_JUDGED}: {why_not_judged(result.not_judged)}."
-    return _kept(result)
-
-
-def _kept(result: Fidelity) -> str:
     if result.tested_on is Relation.UNSEEN and result.found > _NEARLY_ALL > result.found_by_chance:
         return (
             f"The release has {Share(result.found)} of the held-out records, so it was probably made of them, too, and "
@@ -91,8 +82,8 @@ def model_parts(result: Fidelity) -> Iterator[Part]:
     yield TextTable(header, [_row(model) for model in result.models], guessed)
     places = [model.model for model in result.models]
     series = [
-        Series.at_places("trained on real records", GOOD, [_measured(model.real_auc) for model in result.models]),
-        Series.at_places("trained on the release", BAD, [_measured(model.auc) for model in result.models]),
+        Series.at_places("trained on real records", GOOD, [measured(model.real_auc) for model in result.models]),
+        Series.at_places("trained on the release", BAD, [measured(model.auc) for model in result.models]),
     ]
     caption = "How well each model tells the label values of real records apart, with 95 % intervals."
     auc = Axis("AUC", "AUC", "share", levels={"chance": CHANCE})
@@ -117,7 +108,8 @@ def _number(interval: Interval, sign: str = "") -> str:
     return f"{interval.value:{sign}.3f} ± {half:.3f}"
 
 
-def _measured(interval: Interval) -> Measured:
+def measured(interval: Interval) -> Measured:
+    """Return the point of a chart with this interval."""
     return Measured(interval.value, Limits(interval.low, interval.high))
 
 

@@ -60,12 +60,6 @@ class GeneratedCard:
     """A generated table and the results of judging it.
 
     Attributes:
-        table: The name of the original table.
-        label: The label.
-        plan_digest: The SHA-256 of the plan.
-        generated: The records, and how they were made.
-        opened: The records that attacks were tried on.
-        judgement: The results of the attacks.
         seconds: The time limit of the attacks.
         fidelity: The utility of the records, or why it could not be measured.
     """
@@ -309,14 +303,7 @@ def judge_generated(
     For `made.csv`, these are `made.csv.card.md`, `made.csv.card.html` and `made.csv.card.json`.
 
     Args:
-        generated: The records.
-        table: The original table: anything that `open_table` accepts.
-        plan: The plan of the records.
         plan_digest: The SHA-256 of its file.
-        seconds: The time limit of the attacks.
-        delimiter: The delimiter of the table if it is CSV.
-        memory_limit: The memory limit of DuckDB.
-        progress: Called with the number of attacks done.
 
     Raises:
         TableError: The table cannot be read any more.

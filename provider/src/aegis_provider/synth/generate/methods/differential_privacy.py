@@ -90,8 +90,6 @@ class Budget:
     """The budgets of the steps.
 
     Attributes:
-        records: The rho of the noisy number of records.
-        levels: The rho for choosing levels.
         rare: The probability that a value of a single record becomes a level.
         tree: The rho of the tree: the counts of columns, the choice of pairs, and their counts.
     """
@@ -292,20 +290,14 @@ def _key(text: str, kind: ValueType | None) -> Decimal | None:
 
 def _decimals(keys: Sequence[Decimal | None], histogram: Histogram, sure: float) -> int:
     """Return the maximum decimals that several numbers certainly have, limited by the digits of the largest number."""
-    sizes = _DIGITS, _DIGITS + 1
-    decimals, digits = np.array([_digits(key) for key in keys], dtype=np.intp).reshape(-1, 2).T
-    both = zip((decimals, digits), sizes, strict=True)
+    decimals, digits = np.full((2, len(keys)), -1, dtype=np.intp)  # of no number
+    for place, key in enumerate(keys):
+        if key is not None:
+            decimals[place] = min(max(-int(key.as_tuple().exponent), 0), _DIGITS - 1)
+            digits[place] = min(max(key.adjusted() + 1 if key else 0, 0), _DIGITS)
+    both = (decimals, _DIGITS), (digits, _DIGITS + 1)
     of_decimals, of_digits = (int(np.flatnonzero(histogram(*each) >= sure).max(initial=0)) for each in both)
     return min(of_decimals, _DIGITS - of_digits)
-
-
-def _digits(key: Decimal | None) -> tuple[int, int]:
-    """Return the number of decimals, and of digits before them; -1 without a number."""
-    if key is None:
-        return -1, -1
-    exponent = key.as_tuple().exponent
-    whole = key.adjusted() + 1 if key else 0
-    return min(max(-int(exponent), 0), _DIGITS - 1), min(max(whole, 0), _DIGITS)
 
 
 def _unit(key: Decimal | None, decimals: int) -> int:

@@ -43,7 +43,6 @@ def spanning_tree(columns: int, chosen: Callable[[Sequence[Pair]], Pair]) -> lis
     """Return a tree that connects all columns (Kruskal 1956).
 
     Args:
-        columns: The number of columns.
         chosen: Chooses among the pairs of columns that are not connected yet; called once per pair.
     """
     part = list(range(columns))
@@ -213,7 +212,6 @@ def estimated(
     Args:
         groups: The groups of each column, with their noisy counts.
         pairs: (groups of the one, groups of the other) The noisy counts of each pair of a tree.
-        deviation: The standard deviation of the noise on these.
 
     Returns:
         The nonnegative marginal of each pair and of the last column.
@@ -249,7 +247,6 @@ class Spending:
 
     Attributes:
         single: The standard deviation of the noise on the counts of each column.
-        choice: The budget of each choice of a pair.
         pair: The standard deviation of the noise on the counts of each chosen pair.
     """
 
@@ -274,9 +271,7 @@ def private_tree(
     """Return a model that is rho-zCDP for tables of these levels.
 
     Args:
-        codes: (records, columns) The levels of the records.
         levels: The levels of each column, not private; their shares are not used.
-        rho: The budget of zCDP.
         share: Returns the weight, in (0, 1], of a pair's error in the choice of pairs. It must not depend on the
             records.
     """

@@ -23,7 +23,6 @@ class Knobs:
     Attributes:
         privacy: The penalty on nearness to real records; lambda_p of the paper.
         value: The reward for nearness to real records in important attributes; lambda_u of the paper.
-        epsilon: The budget of differential privacy; `None` for no guarantee.
         delta: The failure probability of the guarantee; by default `DELTA`.
     """
 
@@ -38,12 +37,9 @@ class Task:
     """The learning task.
 
     Attributes:
-        levels: The levels of each attribute and, last, of the label.
-        codes: (records, columns) The levels of the training records.
         quasi_identifiers: (columns,) Whether an attacker may know the column.
         privacy_weights: (columns,) In [0, 1]: the weight of the column in the distance for privacy.
         importance: (columns,) In [0, 1]: its weight in the distance for value.
-        knobs: The parameters of the method.
     """
 
     levels: Sequence[Levels]
@@ -114,8 +110,6 @@ class Method(Protocol):
         """Yield successively better models, possibly only one; the caller decides when to stop.
 
         Args:
-            task: The learning task.
-            rng: The random generator.
             state: The state of an earlier model of the same task, from which to resume.
 
         Raises:

@@ -44,7 +44,6 @@ class Predictors:
     """The earlier columns, as features of trees.
 
     Attributes:
-        before: The columns.
         scores: For each of these, a number per level, in an order that lets a tree split the levels well.
     """
 
@@ -67,8 +66,6 @@ class Grown:
     """A column drawn by a tree.
 
     Attributes:
-        column: The column.
-        predictors: The features of the tree.
         tree: Assigns records to leaves; `None` without earlier columns.
         leaves: The levels of the training records in each leaf.
     """
@@ -189,7 +186,6 @@ def _ordered(rows: Codes, columns: Codes, rng: np.random.Generator) -> NDArray[n
     Args:
         rows: (records,) The level of each record in one column.
         columns: (records,) The level in another.
-        rng: Draws the start.
     """
     counts = np.maximum(np.bincount(rows), 1)
     direction: NDArray[np.float64] = rng.standard_normal(int(columns.max()) + 1)
@@ -268,13 +264,7 @@ def leaves_of(task: Task) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class _Boosted:
-    """The label, predicted by boosted trees from all attributes.
-
-    Attributes:
-        column: The label.
-        predictors: Their features.
-        classifier: The trees.
-    """
+    """The label, predicted by boosted trees from all attributes."""
 
     column: int
     predictors: Predictors

@@ -30,7 +30,6 @@ class Nearness(NamedTuple):
     Attributes:
         features: (width, features) The matrix that maps vectors to features with Euclidean distances.
         scale: The sum of distances at which nearness has fallen to 1/e.
-        weight: Its weight in the loss.
     """
 
     features: Array
@@ -47,7 +46,6 @@ def critic_loss(critic: Weights, real: Array, generated: Array, key: Array, pena
         critic: D.
         real: (records, width) x.
         generated: (records, width) G(z).
-        key: The random key of x^.
         penalty: lambda.
     """
     share = jax.random.uniform(key, (len(real), 1))
@@ -78,7 +76,6 @@ def generator_loss(
         reference: (reference records, width) The real records to search for the nearest.
         privacy: lambda_p and tau_p, and the distance over the quasi-identifiers; `None` if lambda_p is 0.
         value: lambda_u and tau_u, and the distance over all attributes; `None` if lambda_u is 0.
-        neighbours: The number of nearest records.
     """
     loss = -outputs_of(critic, generated).mean()
     # Skip a term without weight, since the search for the nearest records takes half of the time.
@@ -100,9 +97,7 @@ def nearest_sum(records: Array, reference: Array, neighbours: int) -> Array:
     The derivative is that of the distances, not of the choice of the nearest records.
 
     Args:
-        records: (records, features).
         reference: (reference records, features).
-        neighbours: The number of nearest records.
     """
     here = jax.lax.stop_gradient(records)
     squares = (here**2).sum(axis=1)[:, None] - 2 * here @ reference.T + (reference**2).sum(axis=1)
@@ -117,11 +112,7 @@ class Settings(NamedTuple):
     Attributes:
         penalty: lambda, the weight of the gradient penalty.
         critic_steps: The steps of the critic for each of the generator.
-        rate: The learning rate of Adam.
         noise: The length of z.
-        hidden: The sizes of the hidden layers of both networks.
-        batch: The records of a step.
-        temperature: The temperature of Gumbel-softmax.
         neighbours: The number of nearest real records (Bagad et al. 2021).
         reference: The number of real records to search, drawn for each step.
     """
@@ -156,7 +147,6 @@ class Problem(NamedTuple):
     """The constants of the training.
 
     Attributes:
-        codes: (records, columns) The levels of the real records.
         privacy: The penalty on nearness to them; `None` for no penalty.
         value: The reward for nearness to them; `None` for no reward.
     """
@@ -257,11 +247,7 @@ class WganGp:
     """Wasserstein GAN with gradient penalty, and the two regularisers of Bagad et al. (2021).
 
     Attributes:
-        settings: The settings of the networks and their training.
         every: Iterations between models, few enough to be quick.
-        stride: The interval between evaluated models.
-        scaled: Whether distances are relative to those between real records; otherwise they are absolute, as in the
-            paper.
     """
 
     heeds: ClassVar[frozenset[str]] = frozenset({"privacy", "value"})
@@ -269,7 +255,6 @@ class WganGp:
     settings: Settings = Settings()  # noqa: RUF009 - immutable
     every: int = 25
     stride: int = 10
-    scaled: bool = True
 
     def guarantee(self, _knobs: Knobs) -> tuple[float, float] | None:
         """Return `None`: there is no guarantee."""
@@ -287,7 +272,10 @@ class WganGp:
         networks = initial_networks(blocks, self.settings, rng)
         if state:
             networks = _restored(networks, state)
-        problem = self._problem(task, rng)
+        known = np.where(task.quasi_identifiers, task.privacy_weights, 0)
+        privacy = self._nearness(task, known, task.knobs.privacy, rng)
+        value = self._nearness(task, task.importance, task.knobs.value, rng)
+        problem = Problem(jnp.asarray(task.codes.astype(np.int32)), privacy, value)
         step = partial(trained, blocks=blocks, settings=self.settings, iterations=self.every)
         while True:
             networks, critic, generator = step(networks, problem, key)
@@ -302,28 +290,19 @@ class WganGp:
         networks = initial_networks(blocks, self.settings, np.random.default_rng(0))
         return Trained(blocks, self.settings, _restored(networks, state), {})
 
-    def _problem(self, task: Task, rng: np.random.Generator) -> Problem:
-        known = np.where(task.quasi_identifiers, task.privacy_weights, 0)
-        privacy = self._nearness(task, known, task.knobs.privacy, rng)
-        value = self._nearness(task, task.importance, task.knobs.value, rng)
-        return Problem(jnp.asarray(task.codes.astype(np.int32)), privacy, value)
-
     def _nearness(
         self, task: Task, weights: NDArray[np.float64], weight: float, rng: np.random.Generator
     ) -> Nearness | None:
         if not weight:
             return None
         features = distance_map(task.levels, weights)
-        scale = self._usual_distance(task, features, rng) if self.scaled else 1.0
-        return Nearness(jnp.asarray(features), jnp.float32(scale), jnp.float32(weight))
-
-    def _usual_distance(self, task: Task, features: NDArray[np.float32], rng: np.random.Generator) -> float:
-        """Return the median S of real records; 1 if it is 0, since most of them have enough equal ones."""
         rows = rng.permutation(len(task.codes))[: 2 * self.settings.reference]
         real, half = Blocks(task.sizes).vectors(task.codes[rows], features), max(1, len(rows) // 2)
         sums = _nearest_sum(real[:half], real[-half:], min(self.settings.neighbours, half))
+        # Distances are relative to the median S of real records, unless most of these have enough equal ones.
         median = float(np.median(sums))
-        return median if median > _NOTHING else 1.0
+        scale = median if median > _NOTHING else 1.0
+        return Nearness(jnp.asarray(features), jnp.float32(scale), jnp.float32(weight))
 
 
 _NOTHING: Final = 1e-3
@@ -335,9 +314,6 @@ class Trained:
     """A generator after some iterations.
 
     Attributes:
-        blocks: The blocks of its records.
-        settings: The settings that it was trained with.
-        networks: The networks.
         losses: The mean losses of the last iterations.
     """
 
