@@ -19,7 +19,7 @@ from app.advice.store.advice import AskedRecord
 from app.platform.http.conditional import hex_digits
 from app.platform.http.operations import timestamp
 from app.platform.queue.model import Problem
-from app.tenants.api import required_privacy
+from app.tenants.required_privacy import required_privacy
 
 
 def advice_json(seen: SeenAdvice) -> bytes:

@@ -192,8 +192,9 @@ def digests_of(table: Source) -> dict[str, str] | None:
 
 def _place_of(table: Source) -> str:
     """Return where a table is: its absolute path, its URL without secrets, or for example `the DataFrame`."""
-    is_path = isinstance(table, str | Path) and not is_url(str(table))
-    return str(Path(table).resolve()) if is_path else table_name(table)
+    if isinstance(table, str | Path) and not is_url(str(table)):
+        return str(Path(table).resolve())
+    return table_name(table)
 
 
 def _bytes_of(table: Source) -> dict[str, Any]:
