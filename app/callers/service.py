@@ -36,9 +36,9 @@ class Keyring:
     keys: KeyStore
     audit: AuditStore
 
-    async def any_created(self) -> bool:
-        """Whether a key was ever created; otherwise the service is in development mode."""
-        return await self.keys.any_created()
+    async def any_created(self, *, lock: bool = False) -> bool:
+        """Whether a key was ever created; otherwise the service is in development mode. `lock` is as in the store."""
+        return await self.keys.any_created(lock=lock)
 
     async def create_first(self, given: str | None = None) -> str:
         """Create an operator's key of the first tenant that never expires; return its text.
@@ -53,11 +53,6 @@ class Keyring:
         if drawn is not None and not drawn[1]:
             raise OperatorError("the first key must be `aegis_`, 8 hexadecimal digits, `_` and 43 of A-Z a-z 0-9 - _")
         return (await self.create(DEFAULT_TENANT, Role.OPERATOR, drawn=drawn))[0]
-
-    async def needs_first(self) -> bool:
-        """Whether no key was ever created; if so, other processes that ask wait until this transaction ends."""
-        await self.keys.wait_for_turn()
-        return not await self.keys.any_created()
 
     async def create(
         self,

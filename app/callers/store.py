@@ -16,13 +16,14 @@ from app.tenants.tables import TenantRow
 class KeyStore(Store):
     """API keys, stored as hashes with readable prefixes."""
 
-    async def any_created(self) -> bool:
-        """Whether a key was ever created, including revoked and expired ones."""
-        return bool((await self._session.execute(select(select(ApiKeyRow.id).exists()))).scalar())
+    async def any_created(self, *, lock: bool = False) -> bool:
+        """Whether a key was ever created, including revoked and expired ones.
 
-    async def wait_for_turn(self) -> None:
-        """Let one process at a time decide whether a first key is needed, until the end of its transaction."""
-        await self._session.execute(_ONE_FIRST)
+        With `lock`, other processes that ask so wait until this transaction ends.
+        """
+        if lock:
+            await self._session.execute(_ONE_FIRST)
+        return bool((await self._session.execute(select(select(ApiKeyRow.id).exists()))).scalar())
 
     async def add(self, key: ApiKey, key_hash: bytes) -> None:
         """Store a new key, and its tenant if it is new."""

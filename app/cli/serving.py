@@ -197,7 +197,7 @@ async def _create_first_key(keyring: Keyring, to_write: Path | None, to_read: Pa
 
     A missing `to_read` is a secret that was removed, or that an issuer of tokens makes unnecessary.
     """
-    if not await keyring.needs_first():
+    if await keyring.any_created(lock=True):
         return
     if to_read is not None and to_read.exists():  # noqa: ASYNC240 -- no other task waits
         try:

@@ -36,7 +36,11 @@ class Unrepeated(logging.Filter):
             return True
         left_out = self._left_out((record.name, _content(record)))
         if left_out:
-            _add(record, left_out)
+            event: Any = record.msg
+            if isinstance(event, dict):
+                event["left_out"] = left_out
+            else:
+                record.msg, record.args = f"{record.getMessage()} (left out {left_out} times)", ()
         return left_out is not None
 
     def _left_out(self, line: tuple[str, str]) -> int | None:
@@ -71,14 +75,6 @@ def _error(record: logging.LogRecord) -> str:
         trace = trace.tb_next
     place = "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
     return f"{type(error).__name__} {place}"
-
-
-def _add(record: logging.LogRecord, left_out: int) -> None:
-    event: Any = record.msg
-    if isinstance(event, dict):
-        event["left_out"] = left_out
-    else:
-        record.msg, record.args = f"{record.getMessage()} (left out {left_out} times)", ()
 
 
 def _name_exception(_logger: object, _method: str, event: EventDict) -> EventDict:

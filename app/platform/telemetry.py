@@ -8,6 +8,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -214,25 +215,25 @@ class BuildCollector(Collector):
         yield InfoMetricFamily("aegis_build", "The version of the service", value={"version": build_version()})
 
 
+@dataclass(eq=False)
 class PoolCollector(Collector):
     """The connections of a pool, and the transactions that wait for one."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     def collect(self) -> Iterator[Metric]:
         """The current use of the pool."""
-        usage = self._database.usage
+        usage = self.database.usage
         yield GaugeMetricFamily("aegis_database_pool_size", "Most connections of the pool", value=usage.size)
         yield GaugeMetricFamily("aegis_database_pool_in_use", "Connections in a transaction", value=usage.in_use)
         yield GaugeMetricFamily("aegis_database_pool_waiting", "Transactions without a connection", value=usage.waiting)
 
 
+@dataclass(eq=False)
 class ChildrenCollector(Collector):
     """The child processes by their work."""
 
-    def __init__(self, children: Mapping[str, ChildProcess]) -> None:
-        self._children = children
+    children: Mapping[str, ChildProcess]
 
     def collect(self) -> Iterator[Metric]:
         """The current state of the children."""
@@ -240,7 +241,7 @@ class ChildrenCollector(Collector):
         busy = GaugeMetricFamily("aegis_child_busy", "Functions that run in child processes", labels=("child",))
         waiting = GaugeMetricFamily("aegis_child_waiting", "Calls that wait for their turn", labels=("child",))
         deaths = CounterMetricFamily("aegis_child_deaths", "Calls during which the child died", labels=("child",))
-        for name, child in self._children.items():
+        for name, child in self.children.items():
             state = child.state()
             alive.add_metric((name,), state.is_alive)
             busy.add_metric((name,), state.busy)
@@ -249,15 +250,15 @@ class ChildrenCollector(Collector):
         yield from (alive, busy, waiting, deaths)
 
 
+@dataclass(eq=False)
 class DatabaseCollector(Collector):
     """The database and its queue, from the last reading of a probe."""
 
-    def __init__(self, probe: Probe) -> None:
-        self._probe = probe
+    probe: Probe
 
     def collect(self) -> Iterator[Metric]:
         """The metrics; only `aegis_database_up` if the database did not respond."""
-        reading = self._probe.last
+        reading = self.probe.last
         is_up = reading.pulse is not None
         yield GaugeMetricFamily("aegis_database_up", "Whether the database answers", value=is_up)
         if reading.pulse is not None:

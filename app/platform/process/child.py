@@ -12,7 +12,7 @@ import signal
 from asyncio import gather, sleep
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -86,8 +86,12 @@ class ChildProcess:
 
     def state(self) -> ChildState:
         """The current state; callable from any thread."""
-        alive = self._process_id is not None and _lives(self._process_id)
-        return ChildState(alive, self._busy, self._turns.waiting, self._deaths)
+        is_alive = False
+        if self._process_id is not None:
+            with suppress(OSError):  # no such process, or the number belongs to another user's by now
+                os.kill(self._process_id, 0)
+                is_alive = True
+        return ChildState(is_alive, self._busy, self._turns.waiting, self._deaths)
 
     async def warm(self, on_behalf_of: str = "", patience: float = math.inf) -> None:
         """Start the process without a deadline, so that the first call does not wait for its imports.
@@ -152,14 +156,6 @@ async def keep_warm(children: Collection[ChildProcess]) -> None:
         await gather(*(child.warm() for child in children), return_exceptions=True)
 
 
-def _lives(process_id: int) -> bool:
-    try:
-        os.kill(process_id, 0)
-    except OSError:  # no such process, or the number belongs to another user's by now
-        return False
-    return True
-
-
 def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given) -> Result:
     _prepare(module)
     return function(*given)
@@ -204,18 +200,13 @@ class Turns:
         self._places = places
         self._room = room
         self._taken: list[float] = []
-        self._waiting = 0
+        self.waiting = 0
         self._lines: OrderedDict[str, deque[tuple[asyncio.Future[None], float]]] = OrderedDict()
 
     @property
     def taken(self) -> int:
         """The number of taken places."""
         return len(self._taken)
-
-    @property
-    def waiting(self) -> int:
-        """The number of calls that wait in all queues together."""
-        return self._waiting
 
     @asynccontextmanager
     async def turn(self, name: str, size: float = 0) -> AsyncIterator[None]:
@@ -234,11 +225,11 @@ class Turns:
             self._leave(size)
 
     async def _wait(self, name: str, size: float) -> None:
-        if self._most_waiting is not None and self._waiting >= self._most_waiting:
+        if self._most_waiting is not None and self.waiting >= self._most_waiting:
             raise OverloadedError("Queue full; try again later.")
         called = asyncio.get_running_loop().create_future()
         self._lines.setdefault(name, deque()).append((called, size))
-        self._waiting += 1
+        self.waiting += 1
         try:
             await called
         except asyncio.CancelledError:
@@ -248,7 +239,7 @@ class Turns:
                 self._leave(size)  # it was admitted, but is cancelled
             raise
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
 
     def _fits(self, size: float) -> bool:
         if not self._taken:

@@ -113,18 +113,13 @@ class LaneWorker(Worker):
             worker_middleware=[self._noted],
         )
         self._jobs = jobs
-        self._running: set[int] = set()
+        self.running: set[int] = set()
         self._is_ending = False
-
-    @property
-    def running(self) -> Collection[int]:
-        """The ids of the jobs that it runs."""
-        return self._running
 
     @property
     def is_present(self) -> bool:
         """Whether it needs heartbeats: one that stops without a job removes its row itself."""
-        return self.worker_id is not None and not (self._is_ending and not self._running)
+        return self.worker_id is not None and not (self._is_ending and not self.running)
 
     def stop(self) -> None:
         """Stop after the current job, or once it is given back."""
@@ -137,14 +132,14 @@ class LaneWorker(Worker):
 
     async def _noted(self, run: Callable[[], Awaitable[Any]], context: JobContext, _: Worker) -> Any:  # noqa: ANN401
         job_id = context.job.id or 0
-        self._running.add(job_id)
+        self.running.add(job_id)
         try:
             return await run()
         except asyncio.CancelledError:  # there was no more time
             self._jobs.unfinished[job_id] = self.worker_id
             raise
         finally:
-            self._running.discard(job_id)
+            self.running.discard(job_id)
 
 
 async def keep_present(presence: Presence, workers: Sequence[LaneWorker]) -> None:
