@@ -195,14 +195,14 @@ async def _warm(first: ChildProcess, later: Sequence[ChildProcess]) -> AsyncIter
 
 async def _ready_log(audit: AuditService, settings: Settings) -> Signer | None:
     """The signer of receipts, after publishing its key. Warns if the log is unprotected or unsigned."""
-    if await audit.is_changeable():
+    if await audit.log.is_changeable():
         _log.warning("audit log can be changed by the service's own role: set AEGIS_OWNER_DATABASE_URL")
     signer = signer_of(settings.audit_key, settings.audit_key_file)
     if signer is None:
         _log.warning("no receipts and no signed heads: set AEGIS_AUDIT_KEY_FILE")
     else:
         await audit.use(signer)
-        if (await audit.keys())[-1].id != signer.key_id:
+        if (await audit.log.keys())[-1].id != signer.key_id:
             _log.warning("audit key was replaced by another one, and signs no heads", kid=signer.key_id)
     return signer
 

@@ -87,7 +87,7 @@ async def read_receipt(
 )
 async def read_keys(factory: FactoryDependency, known: KnownTagsDependency) -> Response:
     """Returns the public keys (a JWK Set, RFC 7517 and RFC 8037) that verify receipts and signed heads."""
-    body = key_set(await factory.audit().keys()).model_dump_json().encode()
+    body = key_set(await factory.audit().log.keys()).model_dump_json().encode()
     headers = {"ETag": etag_of(body), "Cache-Control": PUBLIC}
     return known.unchanged(headers["ETag"], headers) or JsonResponse(body, headers=headers)
 
@@ -122,7 +122,7 @@ async def check_part(state: State, caller: Caller, after: Place) -> CheckedPart:
     async with state.database.transaction() as session:
         audit = services_of(state, session).audit()
         part = await audit.part(caller, after.sequence, PART)
-        keys = await audit.keys()
+        keys = await audit.log.keys()
     return await to_thread.run_sync(_checked, part, keys, after)
 
 

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from pydantic import SecretStr
 
-from app.audit.model import Place, SignedHead, SigningKey, WantedRecords, head_claims
+from app.audit.model import Place, SignedHead, WantedRecords, head_claims
 from app.audit.store import AuditLogStore
 from app.platform.callers import Caller, administered_tenant
 from app.platform.database.migrations import SchemaStore, newest_revision
@@ -129,10 +129,6 @@ class AuditService:
 
     log: AuditLogStore
 
-    async def is_changeable(self) -> bool:
-        """Whether the service's database role could change the log."""
-        return await self.log.is_changeable()
-
     async def page(
         self, caller: Caller, wanted: WantedRecords, limit: int, page_token: str | None
     ) -> tuple[list[str], str | None]:
@@ -159,10 +155,6 @@ class AuditService:
         _refuse_others(caller)
         listed = await self.log.heads(limit + 1, _place(page_token))
         return listed[:limit], str(listed[limit - 1].id) if len(listed) > limit else None
-
-    async def keys(self) -> list[SigningKey]:
-        """The public keys that verify heads and receipts, oldest first."""
-        return await self.log.keys()
 
     async def export(self) -> AsyncIterator[str | SignedHead]:
         """The current log: first the signed heads, then the records as RFC 8785 JSON, oldest first."""

@@ -112,10 +112,6 @@ class Keyring:
         if key.last_used_at is None or now - key.last_used_at > LAST_USE_STEP:
             await self.keys.change(key.prefix, last_used_at=now)
 
-    async def all(self) -> list[ApiKey]:
-        """Every key ever created, including revoked and expired ones."""
-        return await self.keys.all()
-
     async def revoke(self, prefix: str, *, by: Caller | None = None) -> None:
         """Revoke a key by its readable prefix or its whole text; `by` is as in `create`.
 

@@ -45,7 +45,7 @@ def set_tenant(
 
     async def change(services: Factory) -> None:
         known = services.tenants()
-        await known.set_policy(tenant, replace(await known.policy(tenant), **changes))
+        await known.set_policy(tenant, replace(await known.tenants.policy(tenant), **changes))
         if own is not None:
             await known.set_quota(tenant, own)
 
@@ -54,7 +54,7 @@ def set_tenant(
 
 def list_tenants(data_dir: DataDir = None) -> None:
     """List every tenant with its policy."""
-    for name, policy in on_services(data_dir, lambda services: services.tenants().all()):
+    for name, policy in on_services(data_dir, lambda services: services.tenants().tenants.all()):
         line = (name, str(policy.required_privacy or "nothing required"), *(["sign-off"] * policy.demands_sign_off))
         typer.echo("\t".join(line))
 
@@ -78,7 +78,7 @@ def create_key(
 
 def list_keys(data_dir: DataDir = None) -> None:
     """List every key ever created: prefix, tenant, role, whether it is valid, and when it was last used."""
-    for key in on_services(data_dir, lambda services: services.keyring().all()):
+    for key in on_services(data_dir, lambda services: services.keyring().keys.all()):
         if key.revoked_at is not None:
             state = f"revoked {key.revoked_at:%Y-%m-%d}"
         elif key.expires_at is not None:

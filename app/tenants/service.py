@@ -27,10 +27,6 @@ class TenantService:
     quotas: QuotaStore
     audit: AuditStore
 
-    async def policy(self, tenant: str) -> TenantPolicy:
-        """A tenant's policy."""
-        return await self.tenants.policy(tenant)
-
     async def set_policy(self, tenant: str, policy: TenantPolicy, *, by: Caller | None = None) -> None:
         """Set a tenant's policy; the tenant is created if it is new.
 
@@ -52,10 +48,6 @@ class TenantService:
         refuse_name(tenant)
         await self.quotas.set_quota(tenant, quota)
         await self.audit.add(AuditRecord(AuditAction.SET_QUOTA, target=tenant, value=str(quota)), None)
-
-    async def all(self) -> list[tuple[str, TenantPolicy]]:
-        """Every tenant with its policy."""
-        return await self.tenants.all()
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,11 +203,6 @@ class Turns:
         self.waiting = 0
         self._lines: OrderedDict[str, deque[tuple[asyncio.Future[None], float]]] = OrderedDict()
 
-    @property
-    def taken(self) -> int:
-        """The number of taken places."""
-        return len(self._taken)
-
     @asynccontextmanager
     async def turn(self, name: str, size: float = 0) -> AsyncIterator[None]:
         """Wait for this name's turn, and take a place and `size` of the room during the block.

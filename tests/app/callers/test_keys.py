@@ -52,7 +52,7 @@ async def test_a_key_s_state_can_be_listed(database_url):
         await keyring.create("other", Role.CONSUMER)
         await keyring.revoke(prefix_of(key))
         await keyring.revoke(prefix_of(key))
-        first, second = await keyring.all()
+        first, second = await keyring.keys.all()
     assert (first.prefix, first.tenant, first.role) == (prefix_of(key), "owner", "provider")
     assert first.revoked_at is not None
     assert timedelta(hours=23) < first.expires_at - datetime.now(UTC) < timedelta(hours=25)

@@ -25,7 +25,7 @@ async def test_a_policy_is_read_and_set(api, database_url):
     form = form_of(page, POLICY)
     assert (form["k"], form["t"], form["l"]) == ("10", "0.2", "")
     async with tenants_of(database_url) as tenants:
-        policy = await tenants.policy("hospital")
+        policy = await tenants.tenants.policy("hospital")
     assert (str(policy), policy.demands_sign_off) == ("k=10,t=0.2, sign-off", True)
     assert "--require k=10,t=0.2 --sign-off" in page.text
 

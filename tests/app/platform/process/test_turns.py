@@ -82,10 +82,10 @@ async def test_with_several_places_lines_still_take_turns():
     turns, served = Turns(places=2), []
     async with turns.turn("busy"), turns.turn("busy"):
         tasks = await waiting(turns, served, "busy", "busy", "once")
-        assert (turns.taken, turns.waiting, served) == (2, 3, [])
+        assert (len(turns._taken), turns.waiting, served) == (2, 3, [])
     await asyncio.gather(*tasks)
     assert served == ["busy", "once", "busy"]
-    assert (turns.taken, turns.waiting) == (0, 0)
+    assert (len(turns._taken), turns.waiting) == (0, 0)
 
 
 async def holding(turns, name, size):
@@ -108,7 +108,7 @@ async def test_those_inside_share_the_room_and_the_next_is_not_overtaken_by_smal
     assert [event.is_set() for event in began] == [True, False, False]  # c would have room, but b is the next
     over[0].set()
     await began[2].wait()
-    assert (began[1].is_set(), turns.taken) == (True, 2)
+    assert (began[1].is_set(), len(turns._taken)) == (True, 2)
     over[1].set()
     over[2].set()
     await asyncio.gather(*tasks)
@@ -129,7 +129,7 @@ async def test_those_behind_one_that_gives_up_get_the_room_that_it_waited_for():
     tasks, began, over = zip(*[await holding(turns, *one) for one in (("a", 6), ("b", 6), ("c", 1))], strict=True)
     tasks[1].cancel()
     await began[2].wait()
-    assert turns.taken == 2
+    assert len(turns._taken) == 2
     over[0].set()
     over[2].set()
     await asyncio.gather(*tasks, return_exceptions=True)
