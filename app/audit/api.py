@@ -114,11 +114,7 @@ class CheckedPart:
 
 
 async def check_part(state: State, caller: Caller, after: Place) -> CheckedPart:
-    """Check the records after the last checked one.
-
-    Raises:
-        RoleNotAllowedError: the caller is not an operator.
-    """
+    """Check the records after the last checked one."""
     async with state.database.transaction() as session:
         audit = services_of(state, session).audit()
         part = await audit.part(caller, after.sequence, PART)

@@ -125,7 +125,7 @@ class LogPart:
 
 @dataclass(frozen=True, slots=True)
 class AuditService:
-    """Reads the log and signs its last record."""
+    """Reads the log for operators (others are refused with `RoleNotAllowedError`) and signs its last record."""
 
     log: AuditLogStore
 
@@ -135,7 +135,6 @@ class AuditService:
         """Some records as RFC 8785 JSON, newest first, and the next page's token.
 
         Raises:
-            RoleNotAllowedError: the caller is not an operator.
             InvalidDocumentError: the page token is invalid.
         """
         _refuse_others(caller)
@@ -149,7 +148,6 @@ class AuditService:
         """Some signed heads, newest first, and the next page's token.
 
         Raises:
-            RoleNotAllowedError: the caller is not an operator.
             InvalidDocumentError: the page token is invalid.
         """
         _refuse_others(caller)
@@ -165,11 +163,7 @@ class AuditService:
             yield form
 
     async def part(self, caller: Caller, after: int, limit: int) -> LogPart:
-        """The records after `after`, to be checked; must be the first call of the transaction.
-
-        Raises:
-            RoleNotAllowedError: the caller is not an operator.
-        """
+        """The records after `after`, to be checked; must be the first call of the transaction."""
         _refuse_others(caller)
         await self.log.freeze()
         records, last = await self.log.following(after, limit), await self.log.last()

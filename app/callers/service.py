@@ -134,7 +134,11 @@ class ListedKeys:
 
 @dataclass(frozen=True, slots=True)
 class KeyAdministration:
-    """Key administration for callers."""
+    """Key administration for callers.
+
+    A caller who may not administer the tenant, or keys of this role, is refused with `RoleNotAllowedError`. An unknown
+    key, or one of a tenant that is not the caller's, is a `NotFoundError`; a bad name is an `InvalidDocumentError`.
+    """
 
     keys: KeyStore
     keyring: Keyring
@@ -145,8 +149,6 @@ class KeyAdministration:
         """Create a key for a tenant (the caller's own if None); return its text and the stored key.
 
         Raises:
-            RoleNotAllowedError: the caller may not administer this tenant or keys of this role.
-            InvalidDocumentError: the name of the tenant is invalid.
             UnknownKeyError: the caller's key has just ended.
         """
         owner = administered_tenant(caller, tenant)
@@ -155,22 +157,13 @@ class KeyAdministration:
         return await self.keyring.create(owner, role, lifetime, by=caller)
 
     async def page(self, caller: Caller, tenant: str | None, limit: int, after: str | None) -> ListedKeys:
-        """A page of keys, valid or not: of one tenant, or of all tenants that the caller administers.
-
-        Raises:
-            RoleNotAllowedError: the caller may not administer this tenant.
-        """
+        """A page of keys, valid or not: of one tenant, or of all tenants that the caller administers."""
         owner = None if caller.is_operator and tenant is None else administered_tenant(caller, tenant)
         keys = await self.keys.page(owner, limit + 1, after)
         return ListedKeys(tuple(keys[:limit]), keys[limit - 1].prefix if len(keys) > limit else None)
 
     async def find(self, caller: Caller, prefix: str, *, lock: bool = False) -> ApiKey:
-        """The key with this prefix, valid or not; `lock` locks it against changes by others.
-
-        Raises:
-            RoleNotAllowedError: the caller is not an administrator.
-            NotFoundError: there is no such key, or its tenant is not the caller's.
-        """
+        """The key with this prefix, valid or not; `lock` locks it against changes by others."""
         administered_tenant(caller, None)
         key = await self.keys.find_by_prefix(prefix, lock=lock) if is_prefix(prefix) else None
         if key is None or not (caller.is_operator or key.tenant == caller.tenant):
@@ -182,12 +175,7 @@ class KeyAdministration:
         return await self.keys.successors([key.prefix for key in keys])
 
     async def revoke(self, caller: Caller, prefix: str) -> ApiKey:
-        """Revoke a key; revoking it again changes nothing.
-
-        Raises:
-            RoleNotAllowedError: the caller is not an administrator, or may not administer keys of this role.
-            NotFoundError: there is no such key, or its tenant is not the caller's.
-        """
+        """Revoke a key; revoking it again changes nothing."""
         _refuse_more(caller, (await self.find(caller, prefix, lock=True)).role)
         await self.keyring.revoke(prefix, by=caller)
         return await self.find(caller, prefix, lock=True)
@@ -200,8 +188,6 @@ class KeyAdministration:
         The successor has the same tenant and role and, by default, the same lifetime.
 
         Raises:
-            RoleNotAllowedError: the caller is not an administrator, or may not administer keys of this role.
-            NotFoundError: there is no such key, or its tenant is not the caller's.
             InvalidDocumentError: the key is no longer valid, or already has a successor.
         """
         await self._refuse_ended(caller, prefix)

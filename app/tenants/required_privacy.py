@@ -45,9 +45,5 @@ def privacy_in(text: str) -> RequiredPrivacy:
 
 
 def required_by(settings: Settings) -> RequiredPrivacy:
-    """The privacy that the settings require of every entry.
-
-    Raises:
-        InvalidDocumentError: they name a criterion that does not exist.
-    """
+    """The privacy that the settings require of every entry; raises as `required_privacy`."""
     return required_privacy(settings.require_privacy or {})

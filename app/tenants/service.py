@@ -21,7 +21,7 @@ class TenantPage:
 
 @dataclass(frozen=True, slots=True)
 class TenantService:
-    """Tenants by name, for the service and its operator."""
+    """Tenants by name, for the service and its operator. A bad name is an `InvalidDocumentError`."""
 
     tenants: TenantStore
     quotas: QuotaStore
@@ -31,20 +31,13 @@ class TenantService:
         """Set a tenant's policy; the tenant is created if it is new.
 
         `by` is the caller; None for the operator of the process.
-
-        Raises:
-            InvalidDocumentError: the name of the tenant is invalid.
         """
         refuse_name(tenant)
         await self.tenants.set_policy(tenant, policy)
         await self.audit.add(AuditRecord(AuditAction.SET_POLICY, target=tenant, value=str(policy)), by)
 
     async def set_quota(self, tenant: str, quota: Quota) -> None:
-        """Set a tenant's quota; the service's default applies to limits that are not set.
-
-        Raises:
-            InvalidDocumentError: the name of the tenant is invalid.
-        """
+        """Set a tenant's quota; the service's default applies to limits that are not set."""
         refuse_name(tenant)
         await self.quotas.set_quota(tenant, quota)
         await self.audit.add(AuditRecord(AuditAction.SET_QUOTA, target=tenant, value=str(quota)), None)
@@ -52,37 +45,27 @@ class TenantService:
 
 @dataclass(frozen=True, slots=True)
 class TenantAdministration:
-    """The policies of tenants, for callers."""
+    """The policies of tenants, for callers.
+
+    A caller who may not administer the tenant is refused with `RoleNotAllowedError`; a bad name is an
+    `InvalidDocumentError`.
+    """
 
     service: TenantService
 
     async def policy(self, caller: Caller, tenant: str | None) -> tuple[str, TenantPolicy]:
-        """A tenant (the caller's own if None) and its policy.
-
-        Raises:
-            RoleNotAllowedError: the caller may not administer this tenant.
-        """
+        """A tenant (the caller's own if None) and its policy."""
         owner = administered_tenant(caller, tenant)
         return owner, await self.service.tenants.policy(owner)
 
     async def set_policy(self, caller: Caller, tenant: str | None, policy: TenantPolicy) -> str:
-        """Set the policy of a tenant (the caller's own if None) and return its name.
-
-        Raises:
-            RoleNotAllowedError: the caller may not administer this tenant.
-            InvalidDocumentError: the name of the tenant is invalid.
-        """
+        """Set the policy of a tenant (the caller's own if None) and return its name."""
         owner = administered_tenant(caller, tenant)
         await self.service.set_policy(owner, policy, by=caller)
         return owner
 
     async def tenants(self, caller: Caller, limit: int, after: str | None) -> TenantPage:
-        """A page of tenants with their numbers: all for operators, else the caller's own.
-
-        Raises:
-            RoleNotAllowedError: the caller is not an administrator.
-            InvalidDocumentError: `after` is not a valid name.
-        """
+        """A page of tenants with their numbers: all for operators, else the caller's own."""
         own = administered_tenant(caller, None)
         if after is not None:
             refuse_name(after)
@@ -92,7 +75,11 @@ class TenantAdministration:
 
 @dataclass(frozen=True, slots=True)
 class QuotaService:
-    """Quotas of tenants. `usual` is the default for limits that a tenant does not have."""
+    """Quotas of tenants. `usual` is the default for limits that a tenant does not have.
+
+    Only operators set quotas, and read those of other tenants (`RoleNotAllowedError`). A bad name is an
+    `InvalidDocumentError`.
+    """
 
     quotas: QuotaStore
     usual: Quota
@@ -137,33 +124,18 @@ class QuotaService:
             )
 
     async def read(self, caller: Caller, tenant: str | None) -> tuple[str, Quota, Usage]:
-        """A tenant (the caller's own if None), its quota and its usage.
-
-        Raises:
-            RoleNotAllowedError: it is another tenant, and the caller is not an operator.
-            InvalidDocumentError: the name of the tenant is invalid.
-        """
+        """A tenant (the caller's own if None), its quota and its usage."""
         name = caller.tenant if tenant is None else tenant
         _refuse_other(caller, name)
         return name, await self._of(name), await self.quotas.usage(name)
 
     async def own(self, caller: Caller, tenant: str) -> Quota:
-        """A tenant's own quota, without the defaults.
-
-        Raises:
-            RoleNotAllowedError: it is another tenant, and the caller is not an operator.
-            InvalidDocumentError: the name of the tenant is invalid.
-        """
+        """A tenant's own quota, without the defaults."""
         _refuse_other(caller, tenant)
         return await self.quotas.quota(tenant)
 
     async def set(self, caller: Caller, tenant: str | None, quota: Quota) -> None:
-        """Set a tenant's own quota; the default applies to limits that are not set.
-
-        Raises:
-            RoleNotAllowedError: the caller is not an operator.
-            InvalidDocumentError: the name of the tenant is invalid.
-        """
+        """Set a tenant's own quota; the default applies to limits that are not set."""
         if not caller.is_operator:
             raise RoleNotAllowedError("Only operators may change quotas.")
         name = caller.tenant if tenant is None else tenant

@@ -215,11 +215,7 @@ async def _end_turn(jobs: JobQueue, tenant: str, context: JobContext, outcome: O
 
 
 async def _outcome(context: JobContext, work: Callable[[], Awaitable[None]]) -> Outcome:
-    """Do a job's work.
-
-    Raises:
-        Exception: the work failed, but the next attempt may succeed.
-    """
+    """Do a job's work."""
     if context.job.attempts >= ATTEMPTS:
         return Outcome(_GIVEN_UP)
     try:

@@ -59,7 +59,8 @@ class ChildState:
 class ChildProcess:
     """Runs functions in separate processes, by default one at a time; a process that dies is started again.
 
-    All objects of this class in an event loop share their processes, as many as functions run at a time.
+    All objects of this class in an event loop share their processes, as many as functions run at a time. If the process
+    dies, calls raise `InterruptedWorkError`; if too many callers wait, `OverloadedError`.
 
     Args:
         module: the module with the functions, imported in advance.
@@ -98,8 +99,6 @@ class ChildProcess:
 
         Raises:
             TimeoutError: its turn did not come within `patience` seconds.
-            InterruptedWorkError: the process died.
-            OverloadedError: too many callers wait for their turn.
         """
         async with AsyncExitStack() as turn:
             with fail_after(patience):
@@ -122,8 +121,6 @@ class ChildProcess:
 
         Raises:
             TimeoutError: the function takes longer than the deadline; waiting and the start of a process do not count.
-            InterruptedWorkError: the process died.
-            OverloadedError: too many callers wait for their turn.
         """
         async with self._turns.turn(on_behalf_of, size):
             self._busy += 1

@@ -144,6 +144,7 @@ class Presence:
     """Shows on a separate connection that a process lives, and looks for dead ones.
 
     A suspended server accepts statements and never responds. Then a heartbeat waits for it, and its locks remain.
+    Without a response, methods raise `psycopg.Error`.
 
     Args:
         settled_after: seconds of steady heartbeats before `recover_jobs` takes jobs.
@@ -175,9 +176,6 @@ class Presence:
 
         Returns:
             The new ids of those that were registered again.
-
-        Raises:
-            psycopg.Error: the database does not respond.
         """
         for was_open in (self._connection is not None, False):
             try:
@@ -232,12 +230,6 @@ class Presence:
         """Return the jobs of dead workers to the queue and remove these workers. Safe to run concurrently.
 
         Jobs that are assigned to workers of this process but that they do not run are returned, too.
-
-        Args:
-            workers: the workers of this process.
-
-        Raises:
-            psycopg.Error: the database does not respond.
         """
         async with self._turn:
             connection = self._connection
@@ -276,9 +268,6 @@ class Presence:
         """Return a running job to the queue because its worker stops, as if it had not begun.
 
         Another worker may have it by now.
-
-        Raises:
-            psycopg.Error: the database does not respond.
         """
         async with self._turn:
             connection, known = await self._connected(), _known(job_id, worker_id)
