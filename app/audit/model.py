@@ -170,7 +170,11 @@ def check_chain(lines: Iterable[bytes], promises: Sequence[PromisedRecord], star
     for line in rest:
         last = _checked(line, last, rest)
         for one in promised.pop(last.sequence, ()):
-            _refuse_other(one, last)
+            if one.place != last:
+                raise BrokenLogError(
+                    f"record {last.sequence} is not the one that {one.source} has: it, or one before it, was replaced, "
+                    "and all that follow were hashed anew"
+                )
     for number in sorted(promised):
         raise BrokenLogError(
             f"the log is truncated: it ends with record {last.sequence}, but {promised[number][0].source} has record "
@@ -231,11 +235,3 @@ def _gap(missing: int, seen: int, rest: Iterator[bytes]) -> str:
         if later is not None and later["sequence"] == missing:
             return f"record {missing} is in the wrong place: it comes after record {seen}"
     return f"record {missing} was removed: record {seen} is in its place"
-
-
-def _refuse_other(promise: PromisedRecord, own: Place) -> None:
-    if promise.place != own:
-        raise BrokenLogError(
-            f"record {own.sequence} is not the one that {promise.source} has: it, or one before it, was replaced, and "
-            "all that follow were hashed anew"
-        )

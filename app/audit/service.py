@@ -87,20 +87,20 @@ def _key_in(text: str, what: str) -> Ed25519PrivateKey:
     """The key in a text. The error does not quote the text: it may be a mistyped secret."""
     text = text.strip()
     try:
-        key = load_pem_private_key(text.encode(), None) if text.startswith("-----BEGIN") else _raw(text)
+        if text.startswith("-----BEGIN"):
+            key = load_pem_private_key(text.encode(), None)
+        elif re.fullmatch(r"[0-9A-Fa-f]{64}", text):
+            key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(text))
+        else:
+            padded = text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4)
+            raw = base64.b64decode(padded.translate(_AS_BASE64), validate=True)
+            key = Ed25519PrivateKey.from_private_bytes(raw)
     except (ValueError, TypeError, binascii.Error, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
         message = f"{what} is not an Ed25519 private key: give PEM, or 32 bytes as base64 or 64 hexadecimal digits"
         raise ValueError(message)  # noqa: TRY004 -- the value of a setting is wrong
     return key
-
-
-def _raw(text: str) -> Ed25519PrivateKey:
-    if re.fullmatch(r"[0-9A-Fa-f]{64}", text):
-        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(text))
-    padded = text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4)
-    return Ed25519PrivateKey.from_private_bytes(base64.b64decode(padded.translate(_AS_BASE64), validate=True))
 
 
 #: The most heads read at a time: those of 27 years.

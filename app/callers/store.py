@@ -129,8 +129,13 @@ class SessionStore(Store):
 
     async def find(self, token_hash: bytes) -> Session | None:
         """The session whose token has this hash, valid or not."""
-        rows = await self._session.execute(_SESSIONS.where(_ROW.token_hash == token_hash))
-        return next((_to_session(row, key, tenant) for row, key, tenant in rows), None)
+        for row, key_row, tenant in await self._session.execute(_SESSIONS.where(_ROW.token_hash == token_hash)):
+            if key_row is not None:
+                key = to_key(key_row, str(tenant))
+                return Session(key.caller, row.expires_at, key=key)
+            caller = Caller(str(row.tenant), frozenset(map(Role, row.roles or ())), row.subject)
+            return Session(caller, row.expires_at, issuer=row.issuer)
+        return None
 
     async def delete(self, token_hash: bytes) -> bool:
         """Delete a session; False if it is gone already."""
@@ -165,11 +170,3 @@ def _to_row(token_hash: bytes, session: Session) -> ConsoleSessionRow:
     row.issuer, row.tenant, row.subject = session.issuer, session.caller.tenant, session.caller.subject
     row.roles = sorted(session.caller.roles)
     return row
-
-
-def _to_session(row: ConsoleSessionRow, key_row: ApiKeyRow | None, tenant: str | None) -> Session:
-    if key_row is not None:
-        key = to_key(key_row, str(tenant))
-        return Session(key.caller, row.expires_at, key=key)
-    caller = Caller(str(row.tenant), frozenset(map(Role, row.roles or ())), row.subject)
-    return Session(caller, row.expires_at, issuer=row.issuer)

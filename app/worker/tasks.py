@@ -25,7 +25,7 @@ from app.platform.process.child import ChildProcess
 from app.platform.queue.lanes import JobWatch, Task
 from app.platform.queue.model import Lane, Outcome, Problem, WrongLaneError
 from app.platform.queue.presence import ATTEMPTS
-from app.platform.queue.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
+from app.platform.queue.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job
 
 Given = TypeVarTuple("Given")
 Result = TypeVar("Result")
@@ -91,13 +91,18 @@ class Tasks:
         work: Callable[[], Awaitable[None]],
         give_up: Callable[[Factory, Problem], Awaitable[None]],
     ) -> Outcome:
-        """Do a job's work, or give it up for good, and move on the tenant's line."""
+        """Do a job's work, or give it up for good, repeat it if it was too heavy, and move on the tenant's line."""
         outcome = await _outcome(context, work)
 
         async def end(services: Factory) -> None:
             if outcome.problem is not None:
                 await give_up(services, outcome.problem)
-            await _end_turn(services.jobs(), tenant, context, outcome)
+            if outcome.is_heavy:
+                arguments = {name: value for name, value in context.job.task_kwargs.items() if name != "tenant"}
+                claim = context.job.queueing_lock or f"job {context.job.id}"
+                again = Job(context.job.task_name, arguments, claim)
+                await services.jobs().enqueue(tenant, Lane.HEAVY, [again])
+            await services.jobs().go_on(tenant, _lane(context), ended=context.job.id or 0)
 
         await self._step("end", end)
         return outcome
@@ -203,15 +208,6 @@ class Tasks:
 
 def _lane(context: JobContext) -> Lane:
     return Lane(context.job.queue)
-
-
-async def _end_turn(jobs: JobQueue, tenant: str, context: JobContext, outcome: Outcome) -> None:
-    """Move on the tenant's line, and repeat this job if it was too heavy."""
-    if outcome.is_heavy:
-        arguments = {name: value for name, value in context.job.task_kwargs.items() if name != "tenant"}
-        claim = context.job.queueing_lock or f"job {context.job.id}"
-        await jobs.enqueue(tenant, Lane.HEAVY, [Job(context.job.task_name, arguments, claim)])
-    await jobs.go_on(tenant, _lane(context), ended=context.job.id or 0)
 
 
 async def _outcome(context: JobContext, work: Callable[[], Awaitable[None]]) -> Outcome:

@@ -1,6 +1,6 @@
 """The only table from errors to statuses, the responses as `application/problem+json` (RFC 9457), and `Allow`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPMethod
 from http.client import INTERNAL_SERVER_ERROR, METHOD_NOT_ALLOWED
 from typing import Any, Final
@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Match
+from starlette.routing import Match
 from starlette.types import Scope
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
@@ -199,7 +199,11 @@ def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:
 def refused_by_framework(request: Request, error: Exception) -> Response:
     """The response to an unknown path or method."""
     assert isinstance(error, HTTPException)  # noqa: S101 -- registered for this class only
-    methods = allowed_methods(request.app.state.routes, request) if error.status_code == METHOD_NOT_ALLOWED else []
+    methods: list[str] = []
+    if error.status_code == METHOD_NOT_ALLOWED:
+        matching = [one for one in request.app.state.routes if one.matches(request.scope)[0] is not Match.NONE]
+        own = {method for route in matching for method in getattr(route, "methods", None) or ()}
+        methods = sorted(own | {"OPTIONS"} | ({"HEAD"} if "GET" in own else set())) if own else []
     allowed = {"Allow": ", ".join(methods)}
     if "PATCH" in methods:
         allowed["Accept-Patch"] = ", ".join(PATCH_TYPES)  # RFC 5789
@@ -247,12 +251,3 @@ def named_method(scope: Scope) -> str:
     """
     method: str = scope["method"]
     return method if method in _NAMED else "_OTHER"
-
-
-def allowed_methods(routes: Iterable[BaseRoute], request: Request) -> list[str]:
-    """The methods of a request's path, in alphabetical order; none if there is no such path."""
-    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
-    own = {method for route in matching for method in getattr(route, "methods", None) or ()}
-    if not own:
-        return []
-    return sorted(own | {"OPTIONS"} | ({"HEAD"} if "GET" in own else set()))

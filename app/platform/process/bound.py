@@ -44,17 +44,13 @@ def die_with_parent(death_signal: signal.Signals) -> None:
             raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
 
 
-def _become(uid: int, gid: int) -> None:
-    """Switch to an account for good, unless this process already runs as it."""
-    if (uid, gid) != (os.geteuid(), os.getegid()):
-        os.setgroups([])
-        os.setgid(gid)
-        os.setuid(uid)
-
-
 def main(parent: str, death_signal: str, uid: str, gid: str, *argv: str) -> None:
     """Become `argv`, unless the parent ended before the death signal was set."""
-    _become(int(uid), int(gid))
+    account = int(uid), int(gid)
+    if account != (os.geteuid(), os.getegid()):  # for good
+        os.setgroups([])
+        os.setgid(account[1])
+        os.setuid(account[0])
     # This comes after the change of account, because Linux clears the death signal when the account changes.
     die_with_parent(signal.Signals(int(death_signal)))
     if os.getppid() != int(parent):
