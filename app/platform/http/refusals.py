@@ -14,36 +14,8 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
-from app.platform.errors import (
-    ActionNotPossibleError,
-    BudgetSpentError,
-    DatabaseUnavailableError,
-    EnoughGrantedError,
-    Fault,
-    InFlightError,
-    InterruptedWorkError,
-    InvalidDocumentError,
-    IssuerUnavailableError,
-    KeyReusedError,
-    LeasedError,
-    NameTakenError,
-    NotFoundError,
-    NothingSignedError,
-    NoWorkerError,
-    OverloadedError,
-    QuotaExceededError,
-    QuotaSpentError,
-    RateExceededError,
-    RefusalError,
-    RoleNotAllowedError,
-    SchemaMismatchError,
-    StaleVersionError,
-    StorageFullError,
-    TooManyGuessesError,
-    UnknownKeyError,
-    WaitError,
-    pointer,
-)
+from app.platform import errors as reasons
+from app.platform.errors import Fault, InvalidDocumentError, RefusalError, UnknownKeyError, pointer
 from app.platform.http.request_scope import request_id
 
 _log = structlog.get_logger(__name__)
@@ -99,33 +71,33 @@ class ContentCodingError(MediaTypeError):
 STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     MalformedRequestError: (400, "Malformed request"),
     UnknownKeyError: (401, "Not authenticated"),
-    QuotaExceededError: (403, "Quota exceeded"),
-    RoleNotAllowedError: (403, "Not allowed"),
-    NotFoundError: (404, "Not found"),
+    reasons.QuotaExceededError: (403, "Quota exceeded"),
+    reasons.RoleNotAllowedError: (403, "Not allowed"),
+    reasons.NotFoundError: (404, "Not found"),
     SlowBodyError: (408, "Too slow"),
-    ActionNotPossibleError: (409, "Not possible now"),
-    EnoughGrantedError: (409, "Enough granted"),
-    InFlightError: (409, "In flight"),
-    LeasedError: (409, "Leased"),
-    NameTakenError: (409, "Name taken"),
-    StaleVersionError: (412, "Stale version"),
+    reasons.ActionNotPossibleError: (409, "Not possible now"),
+    reasons.EnoughGrantedError: (409, "Enough granted"),
+    reasons.InFlightError: (409, "In flight"),
+    reasons.LeasedError: (409, "Leased"),
+    reasons.NameTakenError: (409, "Name taken"),
+    reasons.StaleVersionError: (412, "Stale version"),
     BodyTooLargeError: (413, "Body too large"),
     MediaTypeError: (415, "Unsupported media type"),
-    KeyReusedError: (422, "Idempotency key reused"),
+    reasons.KeyReusedError: (422, "Idempotency key reused"),
     InvalidDocumentError: (422, "Invalid"),
     PreconditionRequiredError: (428, "Precondition required"),
-    BudgetSpentError: (429, "No questions left"),
-    QuotaSpentError: (429, "No questions left today"),
-    TooManyGuessesError: (429, "Too many wrong keys"),
-    RateExceededError: (429, "Too many requests"),
-    NothingSignedError: (501, "Nothing is signed"),
-    NoWorkerError: (503, "No worker"),
-    InterruptedWorkError: (503, "Interrupted"),
-    OverloadedError: (503, "Overloaded"),
-    IssuerUnavailableError: (503, "Issuer unavailable"),
-    SchemaMismatchError: (503, "Schema mismatch"),
-    DatabaseUnavailableError: (503, "Database unavailable"),
-    StorageFullError: (507, "Storage full"),
+    reasons.BudgetSpentError: (429, "No questions left"),
+    reasons.QuotaSpentError: (429, "No questions left today"),
+    reasons.TooManyGuessesError: (429, "Too many wrong keys"),
+    reasons.RateExceededError: (429, "Too many requests"),
+    reasons.NothingSignedError: (501, "Nothing is signed"),
+    reasons.NoWorkerError: (503, "No worker"),
+    reasons.InterruptedWorkError: (503, "Interrupted"),
+    reasons.OverloadedError: (503, "Overloaded"),
+    reasons.IssuerUnavailableError: (503, "Issuer unavailable"),
+    reasons.SchemaMismatchError: (503, "Schema mismatch"),
+    reasons.DatabaseUnavailableError: (503, "Database unavailable"),
+    reasons.StorageFullError: (507, "Storage full"),
 }
 
 
@@ -174,14 +146,14 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     status, title = status_and_title(error)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
     members: dict[str, Any] = {}
-    if isinstance(error, NameTakenError):
+    if isinstance(error, reasons.NameTakenError):
         members["entry"] = error.entry_id
-    elif isinstance(error, ActionNotPossibleError):
+    elif isinstance(error, reasons.ActionNotPossibleError):
         members["possible"] = error.possible
     answer = problem(request, status, title, error.code, error.detail, faults=faults, **members)
     if isinstance(error, UnknownKeyError) and request.headers.get("authorization", "").lower().startswith("bearer "):
         answer.headers["WWW-Authenticate"] = _WRONG_KEY
-    if isinstance(error, WaitError):
+    if isinstance(error, reasons.WaitError):
         answer.headers["Retry-After"] = str(error.seconds)
     if isinstance(error, MediaTypeError) and request.method == "PATCH":
         answer.headers["Accept-Patch"] = ", ".join(PATCH_TYPES)
@@ -221,7 +193,7 @@ def refused_by_framework(request: Request, error: Exception) -> Response:
 def interrupted(request: Request) -> JSONResponse:
     """The response to a request that the stopping server cancels."""
     detail = "The service is stopping. Try again after Retry-After."
-    return problem(request, *STATUS[InterruptedWorkError], InterruptedWorkError.code, detail)
+    return problem(request, *STATUS[reasons.InterruptedWorkError], reasons.InterruptedWorkError.code, detail)
 
 
 def failed(request: Request, error: Exception) -> JSONResponse:
