@@ -89,7 +89,6 @@ def _limits(schema: Schema) -> Iterator[str]:
 _TEMPLATES: Final = Environment(
     loader=PackageLoader("app"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
 )
-
 _TEMPLATES.filters |= {
     "code": code,
     "content": content_of,

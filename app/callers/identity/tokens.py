@@ -22,13 +22,10 @@ _log = structlog.get_logger(__name__)
 
 #: Seconds until the document is fetched again, and until the next attempt after a failure.
 FRESH: Final = 600.0
-
 WAIT: Final = 5.0
 
 _SECONDS: Final = 5.0
-
 _MOST_BYTES: Final = 1 << 20
-
 _PLACE: Final = "/.well-known/openid-configuration"
 
 
@@ -134,7 +131,6 @@ async def answered(client: httpx.AsyncClient, method: str, url: str, **request: 
 
 
 Jwk = Mapping[str, Any]
-
 Fetch = Callable[[], Awaitable[Mapping[str, Jwk]]]
 
 #: Seconds after which keys are dropped if the issuer does not respond.
@@ -142,9 +138,7 @@ FORGOTTEN: Final = 3_600.0
 
 #: Seconds until the next fetch, after a success and after the first failure; further failures double it.
 APART: Final = 10.0
-
 FIRST_WAIT: Final = 1.0
-
 LONGEST_WAIT: Final = 60.0
 
 _MOST_KEYS: Final = 100

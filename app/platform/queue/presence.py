@@ -51,13 +51,9 @@ WITH heard AS (
 )
 SELECT extract(epoch FROM now())::float8, array(SELECT id FROM heard)
 """
-
 _LOCK = "SELECT pg_try_advisory_lock(%s, (%s & 2147483647)::int)"
-
 _UNLOCK = "SELECT pg_advisory_unlock(%s, (%s & 2147483647)::int)"
-
 _REGISTER = "SELECT worker_id FROM procrastinate_register_worker_v1()"
-
 _ATTACH = """
 UPDATE procrastinate_jobs SET worker_id = %(new)s
 WHERE id = ANY(%(jobs)s::bigint[]) AND status = 'doing' AND (worker_id IS NULL OR worker_id = %(old)s)
@@ -73,13 +69,11 @@ WHERE last_heartbeat < now() - make_interval(secs => %(stalled)s) AND (
     )
 )
 """
-
 _ABANDONED = """
 SELECT id, worker_id FROM procrastinate_jobs
 WHERE status = 'doing' AND (worker_id IS NULL OR worker_id = ANY(%(dead)s::bigint[])
     OR (worker_id = ANY(%(own)s::bigint[]) AND id <> ALL(%(running)s::bigint[]))) ORDER BY id
 """
-
 # Every try is an event. Procrastinate's own retry would count an interruption as a failure. If another job with the
 # same claim waits already (after a move to the other lane, for example), this one gives up the claim.
 _TAKE = """
@@ -99,17 +93,14 @@ FROM (
 WHERE id = tried_id AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s
 RETURNING id, task_name, args ->> 'request_id', interruptions
 """
-
 _HOLD_OWN = """
 SELECT id FROM procrastinate_jobs
 WHERE id = %(id)s AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker)s FOR UPDATE
 """
-
 _FORGET_TRY = """
 DELETE FROM procrastinate_events
 WHERE id = (SELECT max(id) FROM procrastinate_events WHERE job_id = %(id)s AND type = 'started')
 """
-
 _REMOVE = """
 DELETE FROM procrastinate_workers
 WHERE id = ANY(%(dead)s::bigint[]) AND last_heartbeat < now() - make_interval(secs => %(stalled)s)

