@@ -19,8 +19,7 @@ from app.platform.callers import (
     administered_tenant,
     draw_key,
     draw_session_token,
-    hash_key,
-    hash_session_token,
+    hash_secret,
     is_prefix,
     prefix_of,
     refuse_name,
@@ -80,7 +79,7 @@ class Keyring:
         now = datetime.now(UTC)
         expires_at = None if lifetime is None else now + lifetime
         key = ApiKey(prefix, tenant, role, created_at=now, expires_at=expires_at, replaces=replaces)
-        await self.keys.add(key, hash_key(text))
+        await self.keys.add(key, hash_secret(text))
         await self.audit.add(AuditRecord(AuditAction.CREATE_KEY, target=prefix, value=f"{role} of {tenant}"), by)
         return text, key
 
@@ -101,7 +100,7 @@ class Keyring:
             UnknownKeyError: the key is unknown, expired or revoked; the error does not say which.
         """
         now = datetime.now(UTC)
-        key = await self.keys.find(hash_key(text))
+        key = await self.keys.find(hash_secret(text))
         if key is None or not key.is_valid(now):
             raise UnknownKeyError("This API key is unknown, expired or revoked.")
         await self.note_use(key, now)
@@ -267,7 +266,7 @@ class SessionService:
 
     async def _begin(self, session: Session) -> tuple[str, Session]:
         token = draw_session_token()
-        await self.sessions.add(hash_session_token(token), session)
+        await self.sessions.add(hash_secret(token), session)
         means = "token" if session.key is None else "key"
         value = f"by {means}, ends {moment(session.expires_at)}"
         await self.audit.add(AuditRecord(AuditAction.BEGIN_SESSION, value=value), session.caller)
@@ -276,7 +275,7 @@ class SessionService:
     async def find(self, token: str) -> Session | None:
         """The session with this token unless it has ended; the use of its key is recorded."""
         is_token = re.fullmatch(r"[A-Za-z0-9_-]{43}", token) is not None
-        session = await self.sessions.find(hash_session_token(token)) if is_token else None
+        session = await self.sessions.find(hash_secret(token)) if is_token else None
         now = datetime.now(UTC)
         if session is None or not session.is_valid(now, self.rules.issuer):
             return None
@@ -287,7 +286,7 @@ class SessionService:
     async def end(self, token: str) -> None:
         """End the session with this token; do nothing if it has ended."""
         session = await self.find(token)
-        if session is not None and await self.sessions.delete(hash_session_token(token)):
+        if session is not None and await self.sessions.delete(hash_secret(token)):
             await self.audit.add(AuditRecord(AuditAction.END_SESSION), session.caller)
 
     async def end_all(self, token: str) -> None:

@@ -6,7 +6,6 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from hashlib import sha256
 from typing import Final
 
 from app.platform.errors import InvalidDocumentError, RoleNotAllowedError
@@ -164,9 +163,9 @@ def is_key(text: str) -> bool:
     return text.startswith(_MARK)
 
 
-def hash_key(key: str) -> bytes:
-    """SHA-256 of a key (32 bytes), stored and looked up in its place."""
-    return hashlib.sha256(key.encode()).digest()
+def hash_secret(secret: str) -> bytes:
+    """SHA-256 of a key or a session's token (32 bytes), stored and looked up in its place."""
+    return hashlib.sha256(secret.encode()).digest()
 
 
 def refuse_name(tenant: str) -> None:
@@ -231,8 +230,3 @@ class Session:
 def draw_session_token() -> str:
     """A new token of 256 random bits, so a plain hash protects it."""
     return secrets.token_urlsafe(32)
-
-
-def hash_session_token(token: str) -> bytes:
-    """SHA-256 of a token (32 bytes), stored and looked up in its place."""
-    return sha256(token.encode()).digest()

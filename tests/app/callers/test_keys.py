@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.callers.service import OpenDoorError
-from app.platform.callers import Role, draw_key, hash_key
+from app.platform.callers import Role, draw_key, hash_secret
 from tests.for_each import case
 from tests.running import serving
 from tests.service import create_key, example_entry, keyring_of, prefix_of, publish, running_app
@@ -40,7 +40,7 @@ async def test_a_key_is_stored_as_its_hash_alone(database_url):
 
 def test_no_two_keys_are_alike_and_each_has_a_readable_prefix():
     drawn = [draw_key() for _ in range(100)]
-    assert len({key for key, _ in drawn}) == len({hash_key(key) for key, _ in drawn}) == 100
+    assert len({key for key, _ in drawn}) == len({hash_secret(key) for key, _ in drawn}) == 100
     for key, prefix in drawn:
         assert re.fullmatch(r"aegis_[0-9a-f]{8}", prefix)
         assert re.fullmatch(re.escape(prefix) + r"_[\w-]{43}", key)
@@ -77,7 +77,7 @@ async def test_a_header_that_carries_no_key(database_url):
     key = key_in(await create_key(database_url, "owner", "provider"))
     async with running_app(database_url, wrong_keys=0) as api:
         for authorization in NO_KEYS:
-            header = authorization.format(key=key, prefix=prefix_of(key), hash=hash_key(key).hex())
+            header = authorization.format(key=key, prefix=prefix_of(key), hash=hash_secret(key).hex())
             refused = await api.get("/v1/measures", headers={"Authorization": header})
             accepted = await api.get("/v1/measures", headers={"Authorization": f"bearer  {key} "})
             assert (refused.status_code, refused.json()["code"]) == (401, "unauthenticated"), authorization
@@ -160,7 +160,7 @@ async def test_with_keys_the_service_has_any_name(database_url):
 
 @given(st.text(alphabet=st.characters(codec="latin-1", exclude_categories=["Cc"]), max_size=60))
 def test_any_text_can_be_looked_up_as_a_key(text):
-    assert len(hash_key(text)) == 32
+    assert len(hash_secret(text)) == 32
 
 
 #: Numbers and words that occur only in the entry.
@@ -196,5 +196,5 @@ async def test_no_key_no_count_and_no_body_is_ever_logged(database_url, owner_ur
     assert statuses == [201, 202, 401, 400, 422, 500]
     [line] = [line for line in logged.splitlines() if "unexpected error" in line]
     assert json.loads(line)["request_id"] == failed.json()["request_id"] == failed.headers["X-Request-ID"]
-    for secret in (key_in(header), str(COUNT), WORD, hash_key(key_in(header)).hex()):
+    for secret in (key_in(header), str(COUNT), WORD, hash_secret(key_in(header)).hex()):
         assert secret not in logged

@@ -8,7 +8,7 @@ import pytest
 
 from app.callers.service import SessionRules
 from app.factory import Factory
-from app.platform.callers import DEVELOPER, MOST_SESSIONS, Caller, Role, draw_session_token, hash_session_token
+from app.platform.callers import DEVELOPER, MOST_SESSIONS, Caller, Role, draw_session_token, hash_secret
 from app.platform.errors import UnknownKeyError
 from app.platform.queue.queue import queue_app
 from app.retention import PART, Retention
@@ -100,7 +100,7 @@ async def test_the_table_tells_no_token_and_no_key(console):
     assert prefix_of(key) in stored
     assert not any(secret in stored for secret in (*tokens, key, key[15:]))
     hashes = {row[0] for row in console.execute("SELECT token_hash FROM console_session")}
-    assert hashes == set(map(hash_session_token, tokens))
+    assert hashes == set(map(hash_secret, tokens))
     for row in hashes:  # what is stored opens nothing
         assert await console.find(row.hex()) is None
 
