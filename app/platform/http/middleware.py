@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import structlog
 from fastapi import Request
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
+from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -110,22 +110,18 @@ class RequestSpan(HttpMiddleware):
 
             async def note_status(message: Message) -> None:
                 if message["type"] == "http.response.start":
-                    _note(current, method, scope, message["status"])
+                    # Those OpenTelemetry attributes that reveal nothing but the route, which names the span.
+                    attributes = {"http.request.method": method, "http.response.status_code": message["status"]}
+                    route = getattr(scope.get("route"), "path", None)
+                    if route is not None:
+                        current.update_name(f"{method} {route}")
+                        attributes["http.route"] = route
+                    current.set_attributes(attributes)
+                    if message["status"] >= _SERVER_ERROR:
+                        current.set_status(Status(StatusCode.ERROR))
                 await send(message)
 
             await self._app(scope, receive, note_status)
-
-
-def _note(current: Span, method: str, scope: Scope, status: int) -> None:
-    """Name the span after the route, with those OpenTelemetry attributes that reveal nothing else."""
-    attributes: dict[str, str | int] = {"http.request.method": method, "http.response.status_code": status}
-    route = getattr(scope.get("route"), "path", None)
-    if route is not None:
-        current.update_name(f"{method} {route}")
-        attributes["http.route"] = route
-    current.set_attributes(attributes)
-    if status >= _SERVER_ERROR:
-        current.set_status(Status(StatusCode.ERROR))
 
 
 _log = structlog.get_logger(__name__)

@@ -51,12 +51,11 @@ def answers(
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The `responses` of an operation for its problems."""
-    return {status: _problem(status) for status in sorted(set(statuses))}
-
-
-def _problem(status: int) -> dict[str, Any]:
-    content = {"application/problem+json": {"schema": Reference(wire.Problem)}}
-    return {"description": _TITLES[status], "content": content}
+    described: dict[int | str, dict[str, Any]] = {}
+    for status in sorted(set(statuses)):
+        content = {"application/problem+json": {"schema": Reference(wire.Problem)}}
+        described[status] = {"description": _TITLES[status], "content": content}
+    return described
 
 
 class Reference(dict[str, str]):

@@ -5,7 +5,6 @@ Routes return their own responses, which FastAPI's response parameter does not a
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.requests import HTTPConnection, Request
@@ -41,15 +40,9 @@ def refuse_other_name(host: str) -> None:
 RECENT: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    at: float
-    again: Callable[[], Awaitable[object]]
-
-
 def note_known(request: Request, again: Callable[[], Awaitable[object]]) -> None:
     """Record that the sender is known now; `again` recognises it again or raises UnknownKeyError."""
-    request.state.known = _Known(time.monotonic(), again)
+    request.state.known = time.monotonic(), again
 
 
 async def refuse_ended(request: Request) -> None:
@@ -58,6 +51,8 @@ async def refuse_ended(request: Request) -> None:
     Raises:
         UnknownKeyError: its key or session has ended.
     """
-    known: _Known | None = getattr(request.state, "known", None)
-    if known is not None and time.monotonic() - known.at > RECENT:
-        await known.again()
+    known: tuple[float, Callable[[], Awaitable[object]]] | None = getattr(request.state, "known", None)
+    if known is not None:
+        at, again = known
+        if time.monotonic() - at > RECENT:
+            await again()
