@@ -137,7 +137,7 @@ async def read_home(
     """Says what the service is, its version, where to read more, and whether a key is needed."""
     info, needs_key = request.app.openapi()["info"], not state.development_mode
     further = {"Vary": "Accept", "Link": _LINKS}
-    if preferred(accept, (_HTML, _JSON)) == _HTML:
+    if preferred(accept, (_HTML, _JSON)) != _JSON:
         return _answer(known, _page("home.html", info=info, needs_key=needs_key), _HTML, further)
     links = {"documentation": "/docs", "openapi": "/openapi.json", "readiness": "/readyz"}
     index = {"name": info["title"], "version": info["version"], "needs_key": needs_key, **links}

@@ -113,6 +113,7 @@ async def test_the_first_page_says_how_to_begin(shared_api, database_url):
         ("*/*", False),
         ("text/html,*/*;q=0.8", False),
         ("application/json, text/html;q=0.5", True),
+        ("text/plain", False),
     ],
 )
 async def test_programs_get_the_first_page_as_json(shared_api, accepted, is_json):
