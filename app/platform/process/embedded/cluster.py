@@ -430,6 +430,16 @@ def postmaster_of(cluster: Path) -> int | None:
     return None
 
 
+def drop_stale_pid_file(cluster: Path) -> None:
+    """Remove a `postmaster.pid` whose process is not a postgres.
+
+    A killed server leaves the file. If another program has its process id now, PostgreSQL mistakes that program for a
+    running server and refuses to start.
+    """
+    if postmaster_of(cluster) is None:
+        (cluster / "postmaster.pid").unlink(missing_ok=True)
+
+
 def stop_orphan(cluster: Path) -> None:
     """Ask the cluster's server, if one runs, for a fast shutdown."""
     pid = postmaster_of(cluster)

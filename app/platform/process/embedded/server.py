@@ -26,10 +26,10 @@ from app.platform.process.embedded.cluster import (
     LauncherLock,
     binaries_for,
     current_launch,
+    drop_stale_pid_file,
     home_of,
     make_cluster,
     make_home,
-    postmaster_of,
     server_account,
     server_environment,
     stop_orphan,
@@ -122,10 +122,7 @@ class EmbeddedPostgres:
         )
         if not cluster.exists():
             make_cluster(cluster, binaries, self._account, durable=self._settings.get("fsync") != "off")
-        # A killed server leaves the file. If another program has its process id now, PostgreSQL takes that program for
-        # a running server and refuses to start.
-        if postmaster_of(cluster) is None:
-            (cluster / "postmaster.pid").unlink(missing_ok=True)
+        drop_stale_pid_file(cluster)
         socket = starting.enter_context(_socket_directory(self.home, lock.previous, self._account))
         lock.tell(Launch(os.getpid(), str(socket)))
         self._postmaster = Postmaster(self._command(binaries, socket), self.home, lock.fileno())
