@@ -10,9 +10,8 @@ import pytest
 from aegis_provider import document_of, load_plan, prepare_entry
 from aegis_provider.control import LaplaceNoise
 from aegis_provider.disclosure import disclose
-from aegis_provider.receiving.with_entry import verdict_with_table
 from tests.for_each import for_each
-from tests.provider.receiving.delivering import Provider
+from tests.provider.receiving.delivering import Provider, verdict_beside
 
 WITHOUT_NOISE = LaplaceNoise(1e6)
 K50 = "label: y\nattributes: {a: {}, b: {}}\nquasi_identifiers: [b]\nconfigurations: {c1: {}}\nprivacy: {c1: {k: 50}}\n"
@@ -109,6 +108,6 @@ def test_deliveries_and_the_table_agree_with_an_entry_that_counts_suppressed_rec
     verified = provider.verified("c1")
     assert verified.is_as_agreed, (verified.compared.first, verified.faults)
     assert verified.compared.cells > 0
-    assert verdict_with_table(entry, "c1", path).passed
+    assert verdict_beside(entry, "c1", path).passed
     compared = disclose(entry, table=table, plan=plan)
     assert all(each.compared is not None for each in compared.attributes)

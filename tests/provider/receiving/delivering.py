@@ -9,6 +9,8 @@ from functools import cache
 from aegis_provider import apply, document_of
 from aegis_provider.prepare import prepare_entry
 from aegis_provider.receiving.verification import verify
+from aegis_provider.receiving.with_entry import judged_beside
+from aegis_provider.table import open_table
 from aegis_sdk.wire import EXAMPLE_DATA_REQUEST, DataRequest, Evidence
 from app.advice.model import AdviceQuestion
 from app.requests.api.answers import evidence_json
@@ -39,6 +41,12 @@ def evidence_on(entry, configuration):
     object.__setattr__(request, "question", AdviceQuestion("joint"))
     packed = PackedEvidence(request, content.schema, content.configurations, content.count_tables)
     return Evidence.model_validate_json(evidence_json(packed))
+
+
+def verdict_beside(entry, configuration, path):
+    """Return the verdict on an entry together with a masked table."""
+    with open_table(path) as table:
+        return judged_beside(entry, configuration, table, 60.0)
 
 
 def delivery_of(path, configuration, records, privacy=None, card=None):

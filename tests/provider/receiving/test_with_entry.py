@@ -12,6 +12,7 @@ from aegis_provider.release.apply import apply
 from aegis_provider.workflow.entry import draw_entry
 from aegis_sdk.wire import Verdict, VerdictFinding, publishable
 from tests.for_each import for_each
+from tests.provider.receiving.delivering import verdict_beside
 
 COUNTS = {"x": (40, 1), "y": (30, 0), "z": (20, 15)}
 
@@ -73,7 +74,7 @@ def reasons(verdict):
 )  # fmt: skip
 def test_small_counts_that_the_table_does_not_show_fail(tmp_path, rounded, masking, shown, suppressed, fails):
     table = table_of(tmp_path / "m.csv", shown, column="" if masking == "drop" else "a")
-    verdict = verdict_with_table(entry_of(rounded, suppressed=suppressed, left_out=masking), "c1", table)
+    verdict = verdict_beside(entry_of(rounded, suppressed=suppressed, left_out=masking), "c1", table)
     assert reasons(verdict) == fails
     assert verdict.passed == (not fails)
 
@@ -82,9 +83,9 @@ def test_a_table_of_another_entry_is_refused(tmp_path):
     entry = entry_of([[40, 5], [30, 0], [20, 15]], left_out="m")
     other = table_of(tmp_path / "m.csv", {"xy": (200, 1), "z": (20, 15)})
     with pytest.raises(EntryError, match="does not count the records of the masked table of c1; make both anew"):
-        verdict_with_table(entry, "c1", other)
+        verdict_beside(entry, "c1", other)
     with pytest.raises(EntryError, match="has no masked configuration 'c9'"):
-        verdict_with_table(entry, "c9", other)
+        verdict_beside(entry, "c9", other)
 
 
 PLAN = """
@@ -116,7 +117,7 @@ def test_rounding_is_drawn_until_the_table_shows_all_that_is_certain(drawn):
     table, plan, masked = drawn
 
     def judge(entry, _best):  # whichever is best: this table is the one that is read with the entry
-        return verdict_with_table(entry, "c1", masked)
+        return verdict_beside(entry, "c1", masked)
 
     def rank(prepared):
         return advise(prepared.counted, "mutual_information")

@@ -152,21 +152,16 @@ def with_measured(entry: EntryDocument, plan: Plan, result: CheckResult) -> Entr
         return entry
     found = {name: one for name in result.configurations if (one := result.of(name, model)) is not None}
     digits = _DIGITS if entry.disclosure_control is None else _FEW_DIGITS
-    configurations = [
-        _with(configuration, found[configuration.id], raw, digits)
-        if isinstance(configuration, wire.Configuration) and configuration.id in found
-        else configuration
-        for configuration in entry.configurations or ()
-    ]
+    configurations = []
+    for configuration in entry.configurations or ():
+        one, changed = found.get(configuration.id), configuration
+        if isinstance(configuration, wire.Configuration) and one is not None:
+            numbers = (one.auc.value, one.auc.low, one.auc.high, raw.auc.value)
+            auc, low, high, raw_auc = (round(number, digits) for number in numbers)
+            measured = Measured(model=one.model, auc=auc, low=low, high=high, raw_auc=raw_auc)
+            changed = configuration.model_copy(update={"measured": measured})
+        configurations.append(changed)
     return entry.model_copy(update={"configurations": configurations})
-
-
-def _with(configuration: wire.Configuration, one: Performance, raw: Performance, digits: int) -> wire.Configuration:
-    auc, low, high, raw_auc = (
-        round(each, digits) for each in (one.auc.value, one.auc.low, one.auc.high, raw.auc.value)
-    )
-    measured = Measured(model=one.model, auc=auc, low=low, high=high, raw_auc=raw_auc)
-    return configuration.model_copy(update={"measured": measured})
 
 
 _SEED = 0
@@ -224,10 +219,7 @@ def check(
 
         def in_fold(configuration: str, place: int) -> MaskedRecords:
             whole = masked[configuration]()
-            if anew is None or not anew.changes(configuration):
-                return whole
-            again = anew.features(configuration, place, split[place])
-            return replace(whole, features=tuple(again.get(feature.name, feature) for feature in whole.features))
+            return whole if anew is None else anew.masked(whole, configuration, place, split[place])
 
         released: dict[str, Callable[[int], MaskedRecords]] = {each.id: partial(in_fold, each.id) for each in chosen}
         if choose is not None:
@@ -264,10 +256,7 @@ def check(
 
 @dataclass(frozen=True, eq=False)
 class _Estimates:
-    """The AUC and the accuracy of a model on a table.
-
-    `first`: the AUC on as many folds as a share needs.
-    """
+    """The AUC and the accuracy of a model on a table; `first`: the AUC on as many folds as a share needs."""
 
     auc: Estimate
     accuracy: Estimate
@@ -300,9 +289,7 @@ def _enough(folds: Sequence[Fold]) -> Sequence[Fold]:
 
 
 def _shares(estimates: Mapping[str, Mapping[str, _Estimates]], rest: Training) -> dict[str, Interval]:
-    """Return the kept shares of the AUC by the best model for the unmasked table, which is also trained on the
-    `rest`.
-    """
+    """Return the kept shares of the AUC by the best model for the unmasked table, also on the `rest`."""
     raw = {model: by_table[RAW] for model, by_table in estimates.items() if RAW in by_table}
     best = max(raw, key=lambda model: raw[model].auc.value, default="")
     if not best or min(raw[best].auc.value, raw[best].first.value) <= CHANCE:

@@ -49,9 +49,7 @@ class Estimate:
         return Estimate(self.value - other.value, self.influence - other.influence, self.classes, excess)
 
     def share_of(self, whole: "Estimate", nothing: float) -> "Estimate":
-        """Return this estimate as a share of another one on the same records, both counted from `nothing`.
-        The influence is that of a ratio, by the delta method.
-        """
+        """Return this estimate as a share of another, both counted from `nothing`, by the delta method."""
         above = whole.value - nothing
         share = (self.value - nothing) / above
         excess = (self.excess + whole.excess) / 2
@@ -94,7 +92,10 @@ def auc(
         weight = len(labels) / (len(folds) * len(fold.test))
         values[place], classes[fold.test] = one.value, tested
         influence[fold.test] = one.influence * weight
-        of_fold[fold.test] = _on_all(tested) * weight
+        shares = np.bincount(tested) / len(tested)
+        odds = shares / (1 - shares)
+        won: Numbers = 1 + odds.sum() - odds[tested]  # the influence of each record if it won all of its pairs
+        of_fold[fold.test] = won * weight
     mean = float(values.mean())
     for value, fold in zip(values, folds, strict=True):
         influence[fold.test] += (value - mean) * of_fold[fold.test]
@@ -139,21 +140,11 @@ def accuracy(probabilities: Numbers, labels: Labels) -> Estimate:
 
 
 def weighted_auc(probabilities: Numbers, labels: Labels) -> Estimate:
-    """Return the mean AUC of each class against the rest, weighted by records; no class is empty. `probabilities`:
-    (records, classes).
-    """
+    """Return the mean AUC of each class against the rest, weighted by records, from (records, classes) numbers."""
     shares = np.bincount(labels) / len(labels)
     each = [one_against_rest(probabilities[:, place], labels == place) for place in range(len(shares))]
     influence = np.sum([share * one.influence for share, one in zip(shares, each, strict=True)], axis=0)
     return Estimate(float(shares @ [one.value for one in each]), influence, labels)
-
-
-def _on_all(labels: Labels) -> Numbers:
-    """(records,) The influence of each record on the AUC if it won all of its pairs."""
-    shares = np.bincount(labels) / len(labels)
-    odds = shares / (1 - shares)
-    lift: Numbers = 1 + odds.sum() - odds[labels]
-    return lift
 
 
 def one_against_rest(scores: Numbers, positive: NDArray[np.bool_]) -> Estimate:
@@ -170,9 +161,7 @@ def one_against_rest(scores: Numbers, positive: NDArray[np.bool_]) -> Estimate:
 
 
 def _ranks(scores: Numbers) -> Numbers:
-    """(scores,) The ranks from 1; ties share their mean rank.
-    Equals `scipy.stats.rankdata`, whose module takes half a second to load.
-    """
+    """(scores,) The ranks from 1, as by `scipy.stats.rankdata`, whose module takes half a second to load."""
     _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks: Numbers = (np.cumsum(counts) - (counts - 1) / 2)[places]
     return ranks

@@ -58,9 +58,7 @@ class Fold:
 
 
 def folds_of(labels: Labels, count: int, seed: int) -> list[Fold]:
-    """Split the records at random, with about the same share of each class in every fold; each class has `count`
-    records.
-    """
+    """Split the records at random, with about the same share of each class in every fold."""
     [split] = results([partial(stratified, labels, count, seed)], len(labels))
     return [Fold(train, test) for train, test in split]
 
@@ -241,20 +239,19 @@ class Refitted:
     refit: Refit
     _by_fold: dict[int, Mapping[str, Mapping[str, Feature]]] = field(default_factory=dict)
 
-    def changes(self, table: str) -> bool:
-        """Return whether the table is a configuration with refitted columns."""
-        by_id = {configuration.id: configuration for configuration in self.configurations}
-        return table in by_id and any(is_fitted(attribute, by_id[table]) for attribute in self.records.plan.attributes)
-
-    def features(self, configuration: str, place: int, fold: Fold) -> Mapping[str, Feature]:
-        """Return the refitted columns, by attribute.
+    def masked(self, whole: MaskedRecords, configuration: str, place: int, fold: Fold) -> MaskedRecords:
+        """Return the masked records of a configuration with the columns refitted in a fold, which has this place.
 
         Raises:
             TableError: A refitted masking has no masked value for a value.
         """
+        [chosen] = [each for each in self.configurations if each.id == configuration]
+        if not any(is_fitted(attribute, chosen) for attribute in self.records.plan.attributes):
+            return whole
         if place not in self._by_fold:
             self._by_fold[place] = dict(self._of(fold))
-        return self._by_fold[place][configuration]
+        again = self._by_fold[place][configuration]
+        return replace(whole, features=tuple(again.get(feature.name, feature) for feature in whole.features))
 
     def _of(self, fold: Fold) -> Iterator[tuple[str, Mapping[str, Feature]]]:
         plan = self.refit(self.records.plan, self.records.texts.take(pa.array(fold.train)))

@@ -64,10 +64,7 @@ def true_counts(
 
 
 def _counted(opened: Table, plan: Plan, restricted: Plan, entry: EntryDocument) -> CountedDomains:
-    """Count every value, or only the shared groups if the entry lists these.
-
-    Merging for a minimum is repeated: with the resulting plan, it changes nothing.
-    """
+    """Count every value, or only the shared groups if the entry lists these, merged again as the plan already is."""
     control = entry.disclosure_control
     least = None if control is None else control.min_cell
     merging = None if least is None else Merging(least, labels=True)

@@ -14,9 +14,7 @@ Kind = Literal["label", "histogram", "joint", "masking", "pairs"]
 
 @dataclass(frozen=True)
 class Cell:
-    """A count and its place. `place`: the (masked) value and the label value in words, or only the one that the table
-    has.
-    """
+    """A count, and its place: the (masked) value and the label value in words, as far as the table has them."""
 
     count: int
     place: tuple[str, ...]
@@ -157,9 +155,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class AttributeDisclosure:
-    """The disclosure of one attribute's counts. `compared`: the distance of guesses from the truth, if the provider's
-    table is given.
-    """
+    """The disclosure of one attribute's counts, `compared` with the truth if the provider's table is given."""
 
     name: str
     tables: tuple[PublishedTable, ...]

@@ -252,22 +252,20 @@ class Agent:
             return
         self._look_at_links = self.clock() + RELINKING
         for request in self.service.requests.list("delivered", side="provider"):
-            if request.entry.name in self.policy.tables and request.id not in self._elsewhere:
-                yield from self._relink(request)
-
-    def _relink(self, request: DataRequestHead) -> Iterator[Event]:
-        try:
-            delivery = self.service.requests.get(request.id).delivery
-            ends = None if delivery is None else delivery.expires_at
-            if ends is None or ends >= datetime.now(UTC) + _SOON:
-                return
-            relink(self.service, request.id, self.policy.storage)
-        except AegisError as error:
-            if isinstance(error, OutputError):  # delivered by hand, from another storage
-                self._elsewhere.add(request.id)
-            yield Event("failed", request, str(error), RELINKING)
-        else:
-            yield Event("relinked", request, request.configuration or "")
+            if request.entry.name not in self.policy.tables or request.id in self._elsewhere:
+                continue
+            try:
+                delivery = self.service.requests.get(request.id).delivery
+                ends = None if delivery is None else delivery.expires_at
+                if ends is None or ends >= datetime.now(UTC) + _SOON:
+                    continue
+                relink(self.service, request.id, self.policy.storage)
+            except AegisError as error:
+                if isinstance(error, OutputError):  # delivered by hand, from another storage
+                    self._elsewhere.add(request.id)
+                yield Event("failed", request, str(error), RELINKING)
+            else:
+                yield Event("relinked", request, request.configuration or "")
 
     def _tidy(self) -> None:
         """Remove the work for requests that can no longer be fulfilled, such as withdrawn ones."""

@@ -178,9 +178,7 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
 
 
 def _refuse_link(task: Task, storage: Storage) -> None:
-    """Refuse a storage whose links the service does not accept, before masking. Only the service knows whether it
-    accepts links into private networks.
-    """
+    """Refuse a storage whose links the service does not accept; only the service knows about private networks."""
     try:
         link = storage.link(file_name(task.request_id, "0" * 64, task.ending)).url
     except ValidationError as error:

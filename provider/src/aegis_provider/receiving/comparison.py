@@ -77,9 +77,8 @@ class Part:
         return cls(published.size, len(places), tuple(tell(at, int(published[at]), int(delivered[at])) for at in first))
 
     @classmethod
-    def together(cls, parts: Iterator["Part"]) -> Self:
+    def together(cls, every: Sequence["Part"]) -> Self:
         """Return the combination of all parts."""
-        every = list(parts)
         first = tuple(one for part in every for one in part.first)[:MOST_DIFFERENCES]
         unknown = tuple(one for part in every for one in part.unknown)[:MOST_DIFFERENCES]
         return cls(sum(each.cells for each in every), sum(each.differing for each in every), first, unknown)
@@ -178,9 +177,7 @@ class Range:
 
 
 def suppressed_in(evidence: Evidence, name: str) -> Range:
-    """Return how many records, or cells, a configuration may suppress according to its entry.
-    The number is rounded if the counts are. It is not published below the minimum cell count, nor with noise.
-    """
+    """Return how many records, or cells, a configuration may suppress by its entry, if this is published at all."""
     number = getattr(evidence, name)
     control = None if evidence.disclosure_control is None else DisclosureControl(**evidence.disclosure_control)
     if number is None:
@@ -194,9 +191,7 @@ def suppressed_in(evidence: Evidence, name: str) -> Range:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The published evidence and a delivered table that has the label. `sums`: the maximum number of compared counts,
-    which share the probability of exceeding the tolerance.
-    """
+    """The published evidence and a delivered table; `sums` counts share the probability of a false alarm."""
 
     evidence: Evidence
     delivered: Delivered
@@ -222,7 +217,22 @@ class Comparison:
 
     def compared(self, progress: Progress) -> Part:
         """Compare label, number of records, suppressed cells, attributes and pairs."""
-        return Part.together(self._parts(progress))
+        parts = [self._label()]
+        if self.missing.least <= self.left_out.most and self.missing.most >= self.left_out.least:
+            parts.append(Part(1))
+        else:
+            published = int(self._published_labels.sum())
+            total = difference_of((), (), (), None, published, self.delivered.records, "total")
+            parts.append(Part(1, 1, (total,)))
+        parts += self._cells()
+        for table in self.evidence.attributes:
+            if table.attribute in self.placings:
+                parts += self._attribute(table, self.placings[table.attribute])
+        for done, pair in enumerate(self.evidence.pairs, start=1):
+            progress(done, len(self.evidence.pairs) + 2)
+            if set(pair.attributes) <= self.placings.keys():
+                parts.append(self._pair(pair))
+        return Part.together(parts)
 
     @cached_property
     def missing(self) -> Range:
@@ -241,18 +251,6 @@ class Comparison:
                 listed = Listed(table.domain, ValueType(table.type), function, exact=exact)
                 placings[table.attribute] = placed(listed, self.delivered.texts(table.attribute))
         return placings
-
-    def _parts(self, progress: Progress) -> Iterator[Part]:
-        yield self._label()
-        yield self._records()
-        yield from self._cells()
-        for table in self.evidence.attributes:
-            if table.attribute in self.placings:
-                yield from self._attribute(table, self.placings[table.attribute])
-        for done, pair in enumerate(self.evidence.pairs, start=1):
-            progress(done, len(self.evidence.pairs) + 2)
-            if set(pair.attributes) <= self.placings.keys():
-                yield self._pair(pair)
 
     @cached_property
     def _published_labels(self) -> Counts:
@@ -278,14 +276,7 @@ class Comparison:
 
         known = Part.of(self._published_labels, delivered, off + self.left_out.most, off, tell)
         unknown = {text: self.delivered.labels[text] for text in self.labels.unknown}
-        return Part.together(iter([known, Part.of_unknown(None, unknown)]))
-
-    def _records(self) -> Part:
-        """Compare the number of missing records with the declared one."""
-        if self.missing.least <= self.left_out.most and self.missing.most >= self.left_out.least:
-            return Part(1)
-        published = int(self._published_labels.sum())
-        return Part(1, 1, (difference_of((), (), (), None, published, self.delivered.records, "total"),))
+        return Part.together([known, Part.of_unknown(None, unknown)])
 
     def _cells(self) -> Iterator[Part]:
         """Compare the number of suppressed cells with the declared one."""

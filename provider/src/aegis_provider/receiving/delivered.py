@@ -196,7 +196,12 @@ def placed(listed: Listed, texts: Iterable[str]) -> Placing:
     merged = (_INTERVAL.fullmatch(text) or _TOGETHER.fullmatch(text) for text in listed.texts)
     if left and not listed.exact and any(merged):
         places |= _elsewhere(listed, own, left)
-    groups = _groups(len(listed.texts), places.values())
+    # The finest partition of places that puts the places of each text into one group.
+    pairs = [(min(at), place) for at in places.values() for place in at]
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    shape = (len(listed.texts), len(listed.texts))
+    links = scipy.sparse.coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=shape)
+    groups = Partition.of(scipy.sparse.csgraph.connected_components(links, directed=False)[1].astype(np.intp))
     of_text = {text: int(groups.groups[min(at)]) for text, at in places.items() if at}
     missing = {text: STARRED if text == STAR else UNKNOWN for text in texts if text not in of_text}
     return Placing(groups, of_text | missing)
@@ -245,14 +250,6 @@ def _candidates(listed: Listed, text: str, spans: Sequence[Span | None], free: S
         mine = Span(mine.low - made.to / 2, mine.high + made.to / 2)
     near = [] if mine is None else [n for n, span in enumerate(spans) if span is not None and span.overlaps(mine)]
     return near or free
-
-
-def _groups(size: int, together: Iterable[Collection[int]]) -> Partition:
-    """Return the finest partition of places that puts each collection into one group."""
-    pairs = [(min(places), place) for places in together for place in places]
-    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-    links = scipy.sparse.coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
-    return Partition.of(scipy.sparse.csgraph.connected_components(links, directed=False)[1].astype(np.intp))
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,9 +323,7 @@ class Delivered:
         return stars
 
     def pair(self, names: tuple[str, str], placings: tuple[Placing, Placing]) -> tuple[Counts, int]:
-        """Return the (groups, groups) joint counts of two attributes, and the number of records in none of these
-        cells.
-        """
+        """Return the (groups, groups) joint counts of two attributes, and the number of all other records."""
         counted = self.table.combinations(names)
         first, second = (_places(counted.column(n).to_pylist(), placing) for n, placing in enumerate(placings))
         counts = counted.column("n").to_numpy()

@@ -36,9 +36,7 @@ class Roles:
 
     @classmethod
     def of(cls, card: Mapping[str, Any] | None, columns: Sequence[str], label: str) -> Self:
-        """Return the roles on a release card, for the columns of the table.
-        A card without quasi-identifiers is ignored, since every promise would then hold.
-        """
+        """Return the roles on a release card; one without quasi-identifiers is ignored, since it promises nothing."""
         told = (card or {}).get("columns")
         known = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
         roles = {str(each.get("name")): each.get("role") for each in known}
@@ -308,20 +306,15 @@ def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: 
     comparison = Comparison.of(evidence, delivered)
     compared = comparison.compared(progress)
     privacy = measured(comparison, request)
-    faults = [*_column_faults(table, evidence)]
+    faults = []
+    if missing := [name for name in [*wanted, label] if name not in table.columns]:
+        faults.append(Fault.of(f"the file lacks the columns {', '.join(map(repr, missing))}"))
+    more = [name for name in table.columns if name not in [*wanted, label]]
+    if more and evidence.kind == "masked":  # a generated table may have others
+        said = "the file has columns that were not approved"
+        faults.append(Fault(f"{said}: {', '.join(map(repr, more))}", f"{said}: {len(more)}"))
     told = None if request.delivery is None else request.delivery.records
     if told is not None and told != delivered.records:
         faults.append(Fault.of(f"the file has {delivered.records} records, but {told} were delivered"))
     faults += map(Fault.of, privacy.faults())
     return Verified(delivered.records, compared, privacy, tuple(faults), comparison, as_written.formulas(header))
-
-
-def _column_faults(table: Table, evidence: Evidence) -> Iterator[Fault]:
-    """Yield faults for missing and unapproved columns; a generated table must have all of its attributes."""
-    wanted = [*(attribute.attribute for attribute in evidence.attributes), evidence.label.name]
-    if missing := [name for name in wanted if name not in table.columns]:
-        yield Fault.of(f"the file lacks the columns {', '.join(map(repr, missing))}")
-    more = [name for name in table.columns if name not in wanted]
-    if more and evidence.kind == "masked":
-        said = "the file has columns that were not approved"
-        yield Fault(f"{said}: {', '.join(map(repr, more))}", f"{said}: {len(more)}")

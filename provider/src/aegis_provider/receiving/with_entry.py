@@ -15,7 +15,7 @@ from aegis_provider.disclosure.entry import told_findings
 from aegis_provider.entry import consistent_evidence, published_counts
 from aegis_provider.errors import EntryError
 from aegis_provider.receiving.delivered import Delivered, Listed, Placing, placed
-from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table import Table
 from aegis_provider.table.values import ValueType, infer_type
 from aegis_sdk.wire import (
     DROP,
@@ -30,27 +30,9 @@ from aegis_sdk.wire import (
 SECONDS: Final = 60.0
 
 
-def verdict_with_table(
-    entry: EntryDocument,
-    configuration: str,
-    table: Source,
-    *,
-    seconds: float = SECONDS,
-    delimiter: str = ",",
-    memory_limit: str = "1GB",
-) -> Verdict:
-    """Return the verdict on what an entry gives away to an attacker who also has the masked table of a configuration.
-
-    Raises:
-        EntryError: The counts of the entry contradict each other, or are not those of the table.
-        TableError: The table cannot be read.
-    """
-    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        return judged_beside(entry, configuration, opened, seconds)
-
-
 def judged_beside(entry: EntryDocument, configuration: str, table: Table, seconds: float) -> Verdict:
-    """Return the verdict of `verdict_with_table` for an open masked table.
+    """Return the verdict on what an entry gives away to an attacker who also has the masked table of a configuration.
+    What takes longer than `seconds` is undecided.
 
     Raises:
         EntryError: The counts of the entry contradict each other, or are not those of the table.
@@ -81,9 +63,7 @@ def _chosen(entry: EntryDocument, configuration: str) -> Configuration:
 
 @dataclass(frozen=True, eq=False)
 class _Beside:
-    """An entry and the masked table of a configuration. `placings`: the placing of texts by shown attribute, where the
-    entry describes the masked values.
-    """
+    """An entry and the masked table of a configuration, with the `placings` of texts by described attribute."""
 
     entry: EntryDocument
     configuration: Configuration
@@ -104,10 +84,16 @@ class _Beside:
         labels = placed(Listed(domain, infer_type(domain), exact=exact), delivered.labels)
         if labels.unknown or labels.groups.size < len(domain):
             raise EntryError(f"the masked table has other values of {entry.label.name} than the entry {entry.name}")
-        placings = {
-            each.name: placed(_listed(each, configuration.maskings[each.name], exact=exact), delivered.texts(each.name))
-            for each in shown
-        }
+        placings = {}
+        for each in shown:
+            masking = configuration.maskings[each.name]
+            texts, function = each.domain, None
+            if masking != IDENTITY:
+                chosen = _masking(each, masking)
+                texts = chosen.domain
+                function = {"name": ""} if chosen.function is None else chosen.function.model_dump()
+            listed = Listed(texts, ValueType(each.type), function, exact=exact)
+            placings[each.name] = placed(listed, delivered.texts(each.name))
         return cls(entry, configuration, delivered, labels, placings)
 
     def shown(self) -> MaskedTable:
@@ -138,7 +124,7 @@ class _Beside:
         return ShownCounts(group_of.reshape(-1).astype(np.int64), counts[groups])
 
     def _pair(self, first: int, second: int, labels: Counts) -> Counts:
-        """Return the (groups, groups) joint counts of two attributes; a dropped attribute has one group."""
+        """Return the (groups, groups) joint counts of two attributes, and the number of all other records."""
         names = [self.entry.attributes[place].name for place in (first, second)]
         one, two = (self.placings.get(name) for name in names)
         if one is not None and two is not None:
@@ -164,14 +150,6 @@ def _mapping(attribute: Attribute, masking: str) -> Counts:
     if masking == IDENTITY:
         return np.arange(len(attribute.domain))
     return np.array(_masking(attribute, masking).mapping, dtype=np.int64)
-
-
-def _listed(attribute: Attribute, masking: str, *, exact: bool) -> Listed:
-    if masking == IDENTITY:
-        return Listed(attribute.domain, ValueType(attribute.type), None, exact=exact)
-    chosen = _masking(attribute, masking)
-    function = {"name": ""} if chosen.function is None else chosen.function.model_dump()
-    return Listed(chosen.domain, ValueType(attribute.type), function, exact=exact)
 
 
 def _left_out(entry: EntryDocument, configuration: Configuration) -> tuple[float, float]:

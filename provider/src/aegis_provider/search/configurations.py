@@ -50,9 +50,7 @@ class FrontierPoint:
 
     @property
     def at_most(self) -> float | None:
-        """An upper bound of the share of the unmasked table's utility that a configuration can have; `None` if
-        unknown.
-        """
+        """An upper bound of the share of the unmasked table's utility that can be kept; `None` if unknown."""
         return None if self.at_most_more is None else min(1.0, self.share * (1 + self.at_most_more))
 
 

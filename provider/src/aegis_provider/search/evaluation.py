@@ -106,10 +106,7 @@ class ClassCounter:
         return sizes, np.add.reduceat(_changes(cells), starts, dtype=np.int64)
 
     def _sorted(self, cells: Keys) -> tuple[Keys, Counts | None]:
-        """Return the sorted cells, and their counts unless all are 1.
-
-        Sorting with the row in the low bits is faster than `argsort`.
-        """
+        """Return the sorted cells, and their counts unless all are 1: faster than `argsort`."""
         if self._all_single:
             cells.sort()
             return cells, None
@@ -232,22 +229,14 @@ def decided(evaluation: Evaluation, source: str, progress: Progress) -> Decision
     if evaluation.is_monotone:
         return search(evaluation.lattice, evaluation.holds, progress)
     decision = search(evaluation.lattice, evaluation.holds_counts, progress)
-    holds = _one_by_one(evaluation, source, decision.holds, progress)
-    return Decision(holds, decision.evaluated + int(np.count_nonzero(decision.holds)))
-
-
-def _one_by_one(
-    evaluation: Evaluation, source: str, candidates: NDArray[np.bool_], progress: Progress
-) -> NDArray[np.bool_]:
-    """Return which of the candidates meet the whole requirement."""
-    nodes = np.argwhere(candidates)
+    nodes = np.argwhere(decision.holds)
     if len(nodes) > _MOST_ONE_BY_ONE:
         raise PlanError(_too_many(evaluation, source, f"{len(nodes):,}"))
-    holds = np.zeros_like(candidates)
+    holds = np.zeros_like(decision.holds)
     for done, node in enumerate(map(tuple, nodes.tolist())):
         holds[node] = evaluation.holds(node)
         progress(done, len(nodes))
-    return holds
+    return Decision(holds, decision.evaluated + len(nodes))
 
 
 def _too_many(evaluation: Evaluation, source: str, nodes: str) -> str:

@@ -1,7 +1,7 @@
 """The search for the best nodes that meet each requirement: one after another, or side by side in a small lattice."""
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -157,7 +157,10 @@ def explore_nearby(exploration: Exploration, seeds: Iterable[Node]) -> None:
     best = max(reached, key=exploration.utilities.__getitem__)
     idle = 0
     while idle < _IDLE_ROUNDS and exploration.clock.left() > _FOR_CHOICES:
-        node = refined(exploration, _coarsened(exploration, best, random), random)
+        finer = [axis for axis, (place, top) in enumerate(zip(best, lattice.top, strict=True)) if place != top]
+        chosen = random.sample(finer, min(len(finer), random.randint(1, _MOST_COARSENED)))
+        coarsened = tuple(lattice.top[axis] if axis in chosen else place for axis, place in enumerate(best))
+        node = refined(exploration, coarsened, random)
         gain = exploration.utilities[node] - exploration.utilities[best]
         idle = 0 if gain > SAME else idle + 1
         best = node if gain >= 0 else best
@@ -204,14 +207,6 @@ def _step(exploration: Exploration, node: Node, failed: set[Step], random: Rando
     return None
 
 
-def _coarsened(exploration: Exploration, node: Node, random: Random) -> Node:
-    """Return the node with the coarsest choice for one to four attributes that have a finer one."""
-    top = exploration.evaluation.lattice.top
-    finer = [axis for axis, (place, coarsest) in enumerate(zip(node, top, strict=True)) if place != coarsest]
-    chosen = random.sample(finer, min(len(finer), random.randint(1, _MOST_COARSENED)))
-    return tuple(top[axis] if axis in chosen else place for axis, place in enumerate(node))
-
-
 _MOST_EXPANDED: Final = 2_000
 _MOST_STARTS: Final = 64
 
@@ -238,7 +233,10 @@ def lower_ceiling(exploration: Exploration) -> None:
         if exploration.complete:
             return
         exploration.clock.tick(done, _MOST_EXPANDED)
-        fresh = [each for each in _coarser(exploration, heapq.heappop(heap)[1]) if each not in seen]
+        _, node = heapq.heappop(heap)
+        axes = ((axis, step) for axis in _conflict(exploration, node) for step in choices[axis].coarser[node[axis]])
+        coarser = [(*node[:axis], step, *node[axis + 1 :]) for axis, step in axes]
+        fresh = [each for each in coarser if each not in seen]
         seen.update(fresh)
         for item in _limited(exploration, fresh):
             heapq.heappush(heap, item)
@@ -251,15 +249,6 @@ def _limited(exploration: Exploration, nodes: list[Node]) -> list[tuple[float, N
     _, limits = exploration.utility.score(np.array(nodes, dtype=np.intp))
     best = exploration.best + SAME
     return sorted((-limit, node) for limit, node in zip(limits.tolist(), nodes, strict=True) if limit > best)
-
-
-def _coarser(exploration: Exploration, node: Node) -> list[Node]:
-    choices = exploration.evaluation.lattice.choices
-    return [
-        (*node[:axis], step, *node[axis + 1 :])
-        for axis in _conflict(exploration, node)
-        for step in choices[axis].coarser[node[axis]]
-    ]
 
 
 def _conflict(exploration: Exploration, node: Node) -> tuple[int, ...]:
@@ -297,14 +286,6 @@ def explore_all(exploration: Exploration, source: str) -> None:
     decision = decided(exploration.evaluation, source, exploration.clock.tick)
     exploration.evaluated += decision.evaluated
     minimal = exploration.evaluation.lattice.minimal(decision.holds)
-    ceilings = _added(exploration, minimal)
-    exploration.ends = set(map(tuple, minimal.tolist()))
-    _ascend(exploration, minimal, ceilings, decision.holds)
-    exploration.minimal, exploration.ceiling = len(minimal), exploration.best
-
-
-def _added(exploration: Exploration, minimal: Places) -> NDArray[np.float64]:
-    """Add the minimal nodes, and return (minimal,) the ceiling of the utility of each and of all coarser ones."""
     ceilings = [np.zeros(0)]
     for start in range(0, len(minimal), _AT_ONCE):
         exploration.clock.tick()
@@ -312,7 +293,9 @@ def _added(exploration: Exploration, minimal: Places) -> NDArray[np.float64]:
         scored, limits = exploration.utility.score(nodes)
         exploration.utilities.update(zip(map(tuple, nodes.tolist()), scored.tolist(), strict=True))
         ceilings.append(limits)
-    return np.concatenate(ceilings)
+    exploration.ends = set(map(tuple, minimal.tolist()))
+    _ascend(exploration, minimal, np.concatenate(ceilings), decision.holds)
+    exploration.minimal, exploration.ceiling = len(minimal), exploration.best
 
 
 def _ascend(exploration: Exploration, minimal: Places, ceilings: NDArray[np.float64], holds: NDArray[np.bool_]) -> None:
@@ -349,7 +332,11 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
     Raises:
         PlanError: A requirement takes too long to decide.
     """
-    meanwhile, interrupted = _begun(explorations[1:], source), False
+    # Other processes explore the others if the lattice is so small that none needs seeds.
+    are_quick = all(each.evaluation.lattice.nodes <= _QUICKLY_DECIDED for each in explorations[1:])
+    alone = [replace(each, clock=each.clock.alone()) for each in explorations[1:] if are_quick]
+    records = max((int(each.evaluation.records.counts.sum()) for each in explorations[1:]), default=0)
+    meanwhile, interrupted = begun([partial(_explore, each, source, []) for each in alone], records), False
     here = [explorations[0], *explorations[1 + len(meanwhile) :]]
     try:
         for place, each in enumerate(here):
@@ -363,16 +350,12 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
             exploration.clock.next()
     except KeyboardInterrupt:
         interrupted = True
-    _share(explorations)
+    best = [node for exploration in explorations for node in _best(exploration)]
+    for exploration in explorations:
+        if not exploration.complete:
+            nodes = [node for node in (*best, exploration.evaluation.lattice.top) if exploration.holds(node)]
+            exploration.add(nodes)
     return interrupted
-
-
-def _begun(explorations: Sequence[Exploration], source: str) -> list[Callable[[], Exploration]]:
-    """Have other processes explore the first of these, if the lattice is so small that none needs seeds."""
-    are_quick = all(exploration.evaluation.lattice.nodes <= _QUICKLY_DECIDED for exploration in explorations)
-    records = max((int(exploration.evaluation.records.counts.sum()) for exploration in explorations), default=0)
-    alone = [replace(each, clock=each.clock.alone()) for each in explorations if are_quick]
-    return begun([partial(_explore, exploration, source, []) for exploration in alone], records)
 
 
 def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Exploration:
@@ -398,12 +381,3 @@ def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Ex
 
 def _best(exploration: Exploration) -> list[Node]:
     return sorted(exploration.nodes, key=lambda node: (-exploration.utilities[node], node))[:1]
-
-
-def _share(explorations: Sequence[Exploration]) -> None:
-    """Give every undecided requirement the best nodes of the others, and the coarsest."""
-    best = [node for exploration in explorations for node in _best(exploration)]
-    for exploration in explorations:
-        if not exploration.complete:
-            nodes = [node for node in (*best, exploration.evaluation.lattice.top) if exploration.holds(node)]
-            exploration.add(nodes)

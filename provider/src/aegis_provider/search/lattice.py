@@ -197,10 +197,7 @@ class Tags:
 
 
 def _box(chosen: Sequence[NDArray[np.bool_]]) -> tuple[Any, ...]:
-    """Return an index of the box; slices, which are fastest, if the choices of every attribute are consecutive.
-
-    They always are in chains.
-    """
+    """Return an index of the box; slices, which are fastest, if all its choices are consecutive, as in chains."""
     places = [np.flatnonzero(choices) for choices in chosen]
     if all(place[-1] - place[0] == len(place) - 1 for place in places):
         return tuple(slice(int(place[0]), int(place[-1]) + 1) for place in places)
@@ -232,29 +229,25 @@ def search(
     )  # any path will do
     evaluated, place = 0, tags.next_unknown(0)
     while place is not None:
-        path = _path(tags, tags.node(place), orders)
+        path = list(_path(tags, tags.node(place), orders))
         evaluated += _bisect(tags, path, holds)
         progress(place, lattice.nodes)
         place = tags.next_unknown(place)
     return Decision((tags.flags == HOLDS).reshape(lattice.shape), evaluated)
 
 
-def _path(tags: Tags, node: Node, orders: Iterator[Sequence[int]]) -> list[Node]:
-    """Return a path up from a node, in single steps through unknown nodes, as far as possible."""
-    path = [node]
-    while step := _step_up(tags, path[-1], next(orders)):
-        path.append(step)
-    return path
-
-
-def _step_up(tags: Tags, node: Node, axes: Sequence[int]) -> Node | None:
-    """Return an unknown node that is coarser by one step of one of the axes, or `None` if there is none."""
-    place = tags.place(node)
-    for axis in axes:
-        for step in tags.lattice.choices[axis].coarser[node[axis]]:
-            if tags.bytes[place + (step - node[axis]) * tags.strides[axis]] == UNKNOWN:
-                return (*node[:axis], step, *node[axis + 1 :])
-    return None
+def _path(tags: Tags, node: Node | None, orders: Iterator[Sequence[int]]) -> Iterator[Node]:
+    """Yield the nodes of a path up from a node, in single steps through unknown nodes, as far as possible."""
+    while node is not None:
+        yield node
+        place, steps = tags.place(node), tags.lattice.choices
+        above = ((axis, step) for axis in next(orders) for step in steps[axis].coarser[node[axis]])
+        unknown = (
+            (*node[:axis], step, *node[axis + 1 :])
+            for axis, step in above
+            if tags.bytes[place + (step - node[axis]) * tags.strides[axis]] == UNKNOWN
+        )
+        node = next(unknown, None)
 
 
 def _bisect(tags: Tags, path: list[Node], holds: Callable[[Node], bool]) -> int:

@@ -1,6 +1,6 @@
 """What a search is given, a table, a plan and requirements, as evaluations and utilities of the nodes of a lattice."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import floor
@@ -114,10 +114,7 @@ def listed_partition(counted: CountedTable, attribute: CountedAttribute) -> Part
 
 
 def unsearched(counted: CountedTable, plan: Plan) -> dict[str, Partition]:
-    """Return the groups in an entry of the values of each attribute that is not a quasi-identifier.
-
-    Attributes that are left out, masked at random or masked elsewhere have none.
-    """
+    """Return the groups in an entry of each attribute that is no quasi-identifier and masked by its value alone."""
     groups = {}
     for each in counted.attributes:
         name, choice = each.attribute.name, each.attribute.kept_as
@@ -267,7 +264,10 @@ def _comparable(
     """
     searched = {choice.attribute: choice for choice in choices}
     rest, ignored = dict(others), dict[str, tuple[str, ...]]()
-    while measure.is_joint and _columns(searched.values(), rest.values()) > MOST_COLUMNS:
+    while measure.is_joint:
+        columns = sum(part.size for each in searched.values() for part in each.listed)
+        if columns + sum(partition.size for partition in rest.values()) <= MOST_COLUMNS:
+            break
         sizes = {name: each.listed[0].size for name, each in searched.items() if len(each) > 1}
         sizes |= {name: partition.size for name, partition in rest.items()}
         largest = max(sizes, key=sizes.__getitem__)
@@ -278,7 +278,3 @@ def _comparable(
             ignored[largest] = (*ignored.get(largest, ()), each.ids[0])
             searched[largest] = _only(each, range(1, len(each)))
     return tuple(searched.values()), rest, ignored
-
-
-def _columns(choices: Iterable[Choices], others: Iterable[Partition]) -> int:
-    return sum(part.size for choice in choices for part in choice.listed) + sum(other.size for other in others)

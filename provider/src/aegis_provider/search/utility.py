@@ -26,9 +26,7 @@ class Utility(Protocol):
     """The utility of nodes of the lattice. Higher is better."""
 
     def score(self, nodes: Places) -> tuple[Numbers, Numbers]:
-        """Return (nodes,) the utility of each of the (nodes, attributes), and a ceiling of the utility of all coarser
-        ones.
-        """
+        """Return (nodes,) the utility of each of the (nodes, attributes), and a ceiling for all coarser ones."""
 
     def refined(self, node: Node, steps: Sequence[Step]) -> Numbers:
         """Return (steps,) the utility after each of some steps to a finer choice of one attribute."""
