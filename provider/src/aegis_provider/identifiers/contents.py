@@ -238,10 +238,7 @@ CONTENTS: Final[Mapping[str, Content]] = {
 
 
 def contents_of(texts: pa.Array, kinds: Sequence[str] = tuple(CONTENTS)) -> Iterator[tuple[str, int, str]]:
-    """Yield the contents of texts as (kind, place of the text, content), kind by kind.
-
-    Each kind is searched in all texts at once; only candidates are checked one by one.
-    """
+    """Yield the contents of texts as (kind, place of the text, content), each kind searched in all texts at once."""
     for kind in kinds:
         content = CONTENTS[kind]
         places = pc.indices_nonzero(pc.match_substring_regex(texts, content.candidate))

@@ -59,17 +59,20 @@ def identifying(table: Table, columns: Sequence[Values]) -> dict[str, str]:
 def with_contents(columns: Sequence[Values]) -> list[Values]:
     """Return the values of columns, including the contents of their texts."""
     texts = [text_array(column.texts if column.kind == "string" else ()) for column in columns]
-    return [_with(*both) for both in zip(columns, contents_of_each(texts), strict=True)]
+    return [
+        replace(column, contents=_counted(column, contents))
+        for column, contents in zip(columns, contents_of_each(texts), strict=True)
+    ]
 
 
-def _with(values: Values, found: Iterable[tuple[str, int, str]]) -> Values:
-    cells: dict[str, set[int]] = {}
+def _counted(values: Values, found: Iterable[tuple[str, int, str]]) -> dict[str, tuple[int, int]]:
+    """Return for each kind of content the number of values that contain it, and of those that do among other words."""
+    cells: dict[str, set[int]] = {kind: set() for kind in CONTENTS}
     among_words: Counter[str] = Counter()
     for kind, place, content in found:
-        cells.setdefault(kind, set()).add(place)
+        cells[kind].add(place)
         among_words[kind] += len(content) < len(values.texts[place].strip())
-    contents = {kind: (len(places), among_words[kind]) for kind, places in cells.items()}
-    return replace(values, contents={kind: contents[kind] for kind in CONTENTS if kind in contents})
+    return {kind: (len(places), among_words[kind]) for kind, places in cells.items() if places}
 
 
 def _in_any_cell(table: Table, values: Values) -> str | None:
@@ -219,7 +222,7 @@ def _of_counts(table: Table, name: str, counted: pa.Table) -> Values:
     """Survey a counted column."""
     records = dict(zip(counted["text"].to_pylist(), counted["n"].to_pylist(), strict=True))
     if not records:
-        raise _no_records(table)
+        raise TableError(f"{table.name}: the table has no records")
     total, missing = sum(records.values()), records.pop(MISSING, 0)
     is_text = table.has_texts(name)
     if is_text:
@@ -252,7 +255,7 @@ def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
             asked |= {f"numbers{place}": number.count(), f"extent{place}": number.max() - number.min()}
     seen = table.engine.fetch(keys.aggregate(**asked)).to_pylist()[0]
     if not seen["n"]:
-        raise _no_records(table)
+        raise TableError(f"{table.name}: the table has no records")
     few = [name for place, name in enumerate(names) if seen[f"distinct{place}"] <= _SAMPLED]
     whole = dict(zip(few, table.values(few), strict=True)) if few else {}
     columns = []
@@ -270,10 +273,6 @@ def _type(table: Table, name: str) -> Any:  # noqa: ANN401 - Ibis has no types
 
 def _is_typed_number(dtype: Any) -> bool:  # noqa: ANN401 - see above
     return bool(dtype.is_numeric() and not dtype.is_boolean())
-
-
-def _no_records(table: Table) -> TableError:
-    return TableError(f"{table.name}: the table has no records")
 
 
 def _sample(table: Table, name: str) -> tuple[str, ...]:

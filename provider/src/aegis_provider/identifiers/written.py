@@ -126,9 +126,7 @@ class Replayed:
         return tuple(sorted(kinds, key=lambda what: what == _OTHERS))
 
     def in_words(self, found: Collection[str] = ()) -> str:
-        """Report that the search had no match except of these kinds: `replayed values: none of 400 e-mail
-        addresses`.
-        """
+        """Report a search without a match except of these kinds: `replayed values: none of 400 e-mail addresses`."""
         counted = ", ".join(
             f"none of {len(self.values[what]):,} {what}"
             for what in self.kinds
@@ -160,9 +158,7 @@ def accepted_in(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed) 
 def accepted_beside(
     texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed, reasons: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the columns with identifying values, by written texts or as whole columns, and the kinds of these.
-    `reasons`: why columns shared unmasked identify persons.
-    """
+    """Return the columns with identifying values, by written texts or as whole columns (`reasons`), and their kinds."""
     found = accepted_in(texts, replayed)
     return found | {name: called(reason) or found.get(name, "identifiers") for name, reason in reasons.items()}
 

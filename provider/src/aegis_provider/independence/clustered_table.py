@@ -103,14 +103,12 @@ def read_columns(
             mine.append(texts.dictionary_encode())
         done += batch.num_rows
         progress(done, records)
-    return tuple(_column(name, mine) for name, mine in zip(names, chunks, strict=True))
-
-
-def _column(name: str, chunks: Sequence[pa.DictionaryArray]) -> Column:
-    if not chunks:
-        return Column(name, pa.array([], pa.string()), np.zeros(0, dtype=np.int64))
-    whole = pa.chunked_array(chunks).unify_dictionaries().combine_chunks()
-    return Column(name, whole.dictionary, whole.indices.to_numpy().astype(np.int64))
+    columns = []
+    for name, mine in zip(names, chunks, strict=True):
+        empty = [pa.array([], pa.string()).dictionary_encode()]
+        whole = pa.chunked_array(mine or empty).unify_dictionaries().combine_chunks()
+        columns.append(Column(name, whole.dictionary, whole.indices.to_numpy().astype(np.int64)))
+    return tuple(columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,8 +238,19 @@ class ClusteredTable:
         columns = read_columns(table, [*hide, *from_], progress)
         typed = types or {}
         basis = tuple(Basis.of(column, typed.get(column.name, ValueType.STRING)) for column in columns[len(hide) :])
-        kept = _kept(table, len(columns[0].codes), clusters, random)
-        return cls(table, columns[: len(hide)], basis, kept, _cluster_of_record(basis, kept, clusters, random))
+        records = len(columns[0].codes)
+        if records < clusters:
+            raise TableError(
+                f"{table.name}: {clusters} clusters need at least as many records, but there are {records}"
+            )
+        kept = np.ones(records, dtype=np.bool_)
+        kept[random.choice(records, records % clusters, replace=False)] = False
+        if len(basis) == 1 and basis[0].is_ordered:
+            # Only the order matters, and the places in the domain keep it exactly; missing values come first.
+            numbers = quantile_clusters(basis[0].places[kept].astype(np.float64), clusters, random)
+        else:
+            numbers = balanced_clusters([each for basi in basis for each in basi.features(kept)], clusters, random)
+        return cls(table, columns[: len(hide)], basis, kept, numbers)
 
     @property
     def codes(self) -> IntArray:
@@ -278,25 +287,3 @@ class ClusteredTable:
                 raise TableError(
                     f"{where}: {column.name} is {star!r}, which marks masked values; choose another --star"
                 )
-
-
-def _kept(table: Table, records: int, clusters: int, random: Generator) -> BoolArray:
-    """(n,) The records to keep. Those beyond the last multiple of the number of clusters are dropped at random."""
-    if records < clusters:
-        raise TableError(f"{table.name}: {clusters} clusters need at least as many records, but there are {records}")
-    kept = np.ones(records, dtype=np.bool_)
-    kept[random.choice(records, records % clusters, replace=False)] = False
-    return kept
-
-
-def _cluster_of_record(basis: Sequence[Basis], records: BoolArray, clusters: int, random: Generator) -> IntArray:
-    """(kept,) The cluster of each kept record, from 0; all clusters have the same number of records.
-
-    For a single column of numbers or dates the clusters are intervals, in which missing values come first. For several
-    columns, or values without order, the clusters come from a balanced k-means.
-    """
-    if len(basis) == 1 and basis[0].is_ordered:
-        # Only the order matters, and the places in the domain keep it exactly.
-        return quantile_clusters(basis[0].places[records].astype(np.float64), clusters, random)
-    features = [feature for basi in basis for feature in basi.features(records)]
-    return balanced_clusters(features, clusters, random)

@@ -24,9 +24,7 @@ class Numbers:
     values: FloatArray
 
     def distances(self, shares: FloatArray) -> FloatArray:
-        """(rows, clusters) Squared distances from the clusters' means. `shares`: (rows, clusters) The share of each row
-        in a cluster's records.
-        """
+        """(rows, clusters) Squared distances from the clusters' means, by the rows' (rows, clusters) shares."""
         squares: FloatArray = (self.values[:, None] - self.values @ shares) ** 2
         return squares
 
@@ -79,9 +77,7 @@ class DistinctRows:
         return cls(tuple(_feature(column, first) for column in columns), np.bincount(row_of_record)), row_of_record
 
     def distances(self, amounts: IntArray) -> FloatArray:
-        """(rows, clusters) Distances from each row to the mean of each cluster. `amounts`: (rows, clusters) The number
-        of records with each row in each cluster.
-        """
+        """(rows, clusters) Distances from each row to the mean of each cluster, by (rows, clusters) amounts."""
         shares = amounts / amounts.sum(axis=0)
         # Rounding can make a distance slightly negative.
         return np.maximum(sum((column.distances(shares) for column in self.columns), np.zeros(amounts.shape)), 0)
@@ -94,21 +90,16 @@ def _ranks(column: FloatArray | IntArray) -> IntArray:
 
 
 def _feature(column: FloatArray | IntArray, first: IntArray) -> Feature:
-    """Return the column's values for the records `first`, scaled by those of all records."""
+    """Return the values of the records `first`, scaled to mean 0 and variance 1 over all records, or all 0."""
     if np.issubdtype(column.dtype, np.floating):
-        return Numbers(_standardised(column.astype(np.float64))[first])
+        numbers = column.astype(np.float64)
+        small = numbers / (np.abs(numbers).max() or 1.0)  # since squares of large ones overflow
+        centred = small - small.mean()
+        spread = np.sqrt(np.mean(centred**2))
+        return Numbers((centred / spread if spread > 0 else np.zeros_like(centred))[first])
     ranks = _ranks(column)
     shares = np.bincount(ranks) / len(ranks)
     return Codes(ranks[first], 1 / (1 - float(shares @ shares)) if len(shares) > 1 else 0.0)
-
-
-def _standardised(column: FloatArray) -> FloatArray:
-    """Scale to mean 0 and variance 1, or all 0. Numbers are made small first, since squares of large ones overflow."""
-    small = column / (np.abs(column).max() or 1.0)
-    centred = small - small.mean()
-    spread = np.sqrt(np.mean(centred**2))
-    scaled: FloatArray = centred / spread if spread > 0 else np.zeros_like(centred)
-    return scaled
 
 
 def quantile_clusters(values: FloatArray, clusters: int, random: np.random.Generator) -> IntArray:
@@ -148,7 +139,12 @@ def balanced_clusters(columns: Sequence[FloatArray | IntArray], clusters: int, r
             break
         amounts, spread = nearer, less
     ordered = amounts[:, np.argsort(rows.columns[0].values @ amounts, kind="stable")]
-    return _cluster_of_record(ordered, row_of_record, random)
+    # Equal records are divided at random.
+    records = random.permutation(len(row_of_record))
+    by_row = records[np.argsort(row_of_record[records], kind="stable")]
+    numbers = np.empty(len(by_row), dtype=np.int64)
+    numbers[by_row] = np.repeat(np.tile(np.arange(clusters), len(ordered)), ordered.ravel())
+    return numbers
 
 
 def _far_apart(rows: DistinctRows, clusters: int, random: np.random.Generator) -> IntArray:
@@ -172,15 +168,6 @@ def _assigned(rows: DistinctRows, distances: FloatArray, size: int) -> tuple[Int
     flows = cheapest_flow(tails, heads, np.repeat(rows.counts, clusters), costs.ravel(), supplies)
     amounts = flows.reshape(count, clusters)
     return amounts, float(np.sum(amounts * distances))
-
-
-def _cluster_of_record(amounts: IntArray, row_of_record: IntArray, random: np.random.Generator) -> IntArray:
-    """(n,) The cluster of each record; equal records are divided at random."""
-    records = random.permutation(len(row_of_record))
-    by_row = records[np.argsort(row_of_record[records], kind="stable")]
-    numbers = np.empty(len(by_row), dtype=np.int64)
-    numbers[by_row] = np.repeat(np.tile(np.arange(amounts.shape[1]), len(amounts)), amounts.ravel())
-    return numbers
 
 
 def _size(records: int, clusters: int) -> int:

@@ -41,9 +41,7 @@ _WORTH_A_ROUND = 200
 
 @dataclass(eq=False)
 class Steps:
-    """The progress of a search in steps. `stop`: called between steps; true ends the search with its best result so
-    far.
-    """
+    """The progress of a search in steps; if `stop` is true between them, it ends with its best result so far."""
 
     expected: int
     progress: Progress = lambda _done, _most: None
@@ -72,7 +70,10 @@ class Matchings:
         """Return the matching of two clusters, with the centre's vectors on the left."""
         one, two = sorted((centre, other))
         if (one, two) not in self.known:
-            self.known[one, two] = self._matching(one, two)
+            counts, values = self.vectors.counts, self.vectors.values
+            left, right = np.flatnonzero(counts[:, one]), np.flatnonzero(counts[:, two])
+            pairs = paired(values[left], counts[left, one], values[right], counts[right, two])
+            self.known[one, two] = Pairs(left[pairs.left], right[pairs.right], pairs.amounts, pairs.least)
         pairs = self.known[one, two]
         return pairs if one == centre else Pairs(pairs.right, pairs.left, pairs.amounts, pairs.least)
 
@@ -80,12 +81,6 @@ class Matchings:
     def lower_bound(self) -> int:
         """The lower bound on stars from the matchings known so far."""
         return self.vectors.clusters * max((each.least for each in self.known.values()), default=0)
-
-    def _matching(self, one: int, two: int) -> Pairs:
-        counts, values = self.vectors.counts, self.vectors.values
-        left, right = np.flatnonzero(counts[:, one]), np.flatnonzero(counts[:, two])
-        pairs = paired(values[left], counts[left, one], values[right], counts[right, two])
-        return Pairs(left[pairs.left], right[pairs.right], pairs.amounts, pairs.least)
 
 
 def matched_groups(matchings: Matchings, steps: Steps) -> IntArray:
@@ -282,21 +277,13 @@ def group(
     matchings, clusters = Matchings(vectors), vectors.clusters
     # The matchings, which take long, are known; the cuts to join are a guess.
     expected = {"matching": clusters * (clusters - 1), "identical": 1, "best": clusters * (clusters + 3)}
-    members = _members(solver, matchings, random, Steps(expected[solver], progress, stop))
+    steps = Steps(expected[solver], progress, stop)
+    members = identical_groups(vectors, steps) if solver == "identical" else matched_groups(matchings, steps)
+    if solver == "best":
+        members = min(members, identical_groups(vectors, steps), key=partial(stars_of, vectors))
+        members = rejoined_groups(vectors, members, _lower_bound(matchings), random, steps)
     stars = stars_of(vectors, members)
     return Grouping(vectors.group_of_record(members, random), stars, _lower_bound(matchings), solver)
-
-
-def _members(solver: Solver, matchings: Matchings, random: np.random.Generator, steps: Steps) -> IntArray:
-    """(groups, u) The vector of each group's record of each cluster."""
-    vectors = matchings.vectors
-    if solver == "identical":
-        return identical_groups(vectors, steps)
-    matched = matched_groups(matchings, steps)
-    if solver == "matching":
-        return matched
-    better = min(matched, identical_groups(vectors, steps), key=partial(stars_of, vectors))
-    return rejoined_groups(vectors, better, _lower_bound(matchings), random, steps)
 
 
 def _lower_bound(matchings: Matchings) -> int:

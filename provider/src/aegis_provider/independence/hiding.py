@@ -170,9 +170,7 @@ def hide(
     """
     require_ortools()
     _refuse_unsound(hide, from_, clusters, solver, seed)
-    stays = _stays(plan, keep)
-    if name := next((name for name in (*hide, *from_) if name in stays), None):
-        raise ProviderError(f"{shortened(name)} {stays[name]}; it cannot be hidden, and nothing can be hidden from it")
+    stays = _stays(plan, keep, [*hide, *from_])
     types = _types(plan, from_, ordered)
     inputs = table, *(() if plan is None else plan.files)
     refuse_overwriting(output, *inputs)
@@ -210,8 +208,8 @@ def hide(
             )
         else:
             write_cluster_extents(values_part, clustered.clusters(), separator, parquet=is_parquet(values))
-    hidden = _hidden(clustered, records, grouping, output, values, seed)
-    hidden = replace(hidden, exact_values=exact_values, accepted=accepted)
+    files = (output, values)
+    hidden = _hidden(clustered, records, grouping, files, seed, exact_values=exact_values, accepted=accepted)
     if not measure:
         return hidden
     measured = associations(table, hidden, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
@@ -240,8 +238,8 @@ def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, so
         raise ProviderError(f"unknown solver {shortened(solver)}; {nearest(solver, list(SOLVERS))}")
 
 
-def _stays(plan: Plan | None, keep: Sequence[str]) -> dict[str, str]:
-    """Return the columns that must stay unchanged, with the reason for each."""
+def _stays(plan: Plan | None, keep: Sequence[str], changed: Sequence[str]) -> list[str]:
+    """Return the columns that must stay unchanged, unless one of them would be `changed`."""
     stays = dict.fromkeys(keep, "is to be kept")
     if plan is not None:
         roles = {*plan.quasi_identifiers, *plan.sensitive}
@@ -252,7 +250,12 @@ def _stays(plan: Plan | None, keep: Sequence[str]) -> dict[str, str]:
         ]
         stays |= dict.fromkeys(shared, f"is shared unmasked by {plan.source}")
         stays[plan.label] = f"is the label of {plan.source}"
-    return stays
+    for name in changed:
+        if name in stays:
+            raise ProviderError(
+                f"{shortened(name)} {stays[name]}; it cannot be hidden, and nothing can be hidden from it"
+            )
+    return list(stays)
 
 
 def _types(plan: Plan | None, from_: Sequence[str], ordered: Sequence[str]) -> dict[str, ValueType | None]:
@@ -282,7 +285,14 @@ def refuse_dependent(written: Table, records: MaskedRecords, output: Path) -> No
 
 
 def _hidden(
-    clustered: ClusteredTable, records: MaskedRecords, grouping: Grouping, output: Path, values: Path, seed: int
+    clustered: ClusteredTable,
+    records: MaskedRecords,
+    grouping: Grouping,
+    files: tuple[Path, Path],
+    seed: int,
+    *,
+    exact_values: bool,
+    accepted: Mapping[str, str],
 ) -> Hidden:
     kept = int(np.count_nonzero(clustered.kept))
     clusters = clustered.clusters()
@@ -292,9 +302,10 @@ def _hidden(
         from_=tuple(basi.column.name for basi in clustered.basis),
         cluster=records.cluster,
         others=records.others,
-        output=output,
-        clusters_output=values,
-        exact_values=False,
+        output=files[0],
+        clusters_output=files[1],
+        exact_values=exact_values,
+        accepted=accepted,
         clusters=clusters,
         records=kept,
         dropped=int(np.count_nonzero(~clustered.kept)),
@@ -333,47 +344,36 @@ def associations(
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as before,
         open_table(hidden.output, delimiter=before.delimiter or ",", memory_limit=memory_limit) as after,
     ):
-        return (*_of_all_hidden(before, after, hidden), *_with_others(before, after, hidden, progress))
-
-
-def _of_all_hidden(before: Table, after: Table, hidden: Hidden) -> Iterator[Association]:
-    """Yield the associations between all hidden attributes, together, and all attributes that they are hidden from."""
-    now = _of_vectors(after, hidden.hidden, (hidden.cluster,))
-    yield Association(hidden.hidden, hidden.from_, _of_vectors(before, hidden.hidden, hidden.from_), now)
-    rows, columns = np.nonzero(hidden.unmasked)
-    clustered = _information(rows, columns, hidden.unmasked[rows, columns])
-    yield Association(hidden.hidden, hidden.from_, clustered, now, in_clusters=True)
+        now = _of_vectors(after, hidden.hidden, (hidden.cluster,))
+        as_values = Association(hidden.hidden, hidden.from_, _of_vectors(before, hidden.hidden, hidden.from_), now)
+        rows, columns = np.nonzero(hidden.unmasked)
+        clustered = _information(rows, columns, hidden.unmasked[rows, columns])
+        measured = [as_values, Association(hidden.hidden, hidden.from_, clustered, now, in_clusters=True)]
+        # If several attributes became one column, that column stands for each.
+        names = [(name, name) for name in hidden.hidden] + [(name, hidden.cluster) for name in hidden.from_]
+        for done, (name, column) in enumerate(names):
+            progress(done, len(names))
+            both = zip(_of_each(before, hidden.others, name), _of_each(after, hidden.others, column), strict=True)
+            for other, information in zip(hidden.others, both, strict=True):
+                measured.append(Association((name,), (other,), *information))
+        return tuple(measured)
 
 
 def _of_vectors(table: Table, first: Sequence[str], second: Sequence[str]) -> float | None:
     """Return the information between the vectors of values of some columns and those of others."""
     counted = table.combinations([*first, *second])
-    codes = [_codes(counted.column(place).combine_chunks()) for place in range(len(first) + len(second))]
+    codes = []
+    for place in range(len(first) + len(second)):
+        # The table's own codes come in the order in which its threads happen to read, and a sum's last digit depends on
+        # the order, so these are in the order of the values.
+        column: pa.DictionaryArray = counted.column(place).combine_chunks()
+        ranks = np.argsort(np.argsort(column.dictionary.to_numpy(zero_copy_only=False)))
+        codes.append(np.asarray(ranks[column.indices.to_numpy()]))
     rows, columns = (
         np.unique(np.stack(mine, axis=1), axis=0, return_inverse=True)[1].ravel()
         for mine in (codes[: len(first)], codes[len(first) :])
     )
     return _information(rows, columns, counted.column("n").to_numpy())
-
-
-def _codes(column: pa.DictionaryArray) -> Counts:
-    """Return the place of each value in the order of all values.
-
-    The table's own codes come in the order in which its threads happen to read, and a sum's last digit depends on
-    the order.
-    """
-    ranks = np.argsort(np.argsort(column.dictionary.to_numpy(zero_copy_only=False)))
-    return np.asarray(ranks[column.indices.to_numpy()])
-
-
-def _with_others(before: Table, after: Table, hidden: Hidden, progress: Progress) -> Iterator[Association]:
-    """Yield the associations of each single attribute; if several became one column, that column stands for each."""
-    pairs = [(name, name) for name in hidden.hidden] + [(name, hidden.cluster) for name in hidden.from_]
-    for done, (name, now) in enumerate(pairs):
-        progress(done, len(pairs))
-        both = zip(_of_each(before, hidden.others, name), _of_each(after, hidden.others, now), strict=True)
-        for other, information in zip(hidden.others, both, strict=True):
-            yield Association((name,), (other,), *information)
 
 
 def _of_each(table: Table, columns: Sequence[str], name: str) -> Iterator[float | None]:

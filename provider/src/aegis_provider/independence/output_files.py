@@ -52,9 +52,7 @@ class MaskedRecords:
 
     @classmethod
     def of(cls, clustered: ClusteredTable, group_of_record: IntArray, star: str) -> "MaskedRecords":
-        """Return the records of the clusters, with a star where a group disagrees. `group_of_record`: (kept,) The group
-        of each record, from 0.
-        """
+        """Return the records of the clusters, with a star where a group of (kept,) disagrees."""
         stars = np.zeros((len(clustered.kept), len(clustered.columns)), dtype=np.bool_)
         stars[clustered.kept] = starred(clustered.codes, group_of_record)
         clusters = np.zeros(len(clustered.kept), dtype=np.int64)
@@ -89,7 +87,16 @@ class MaskedRecords:
             OutputError: Parquet cannot hold a column.
             OSError: The file cannot be written.
         """
-        blocks = self._typed(progress) if parquet else self._texts(progress)
+        read = [column.name for column in self._read]
+        if parquet:
+            checked = self._checked(self.table.batches(read, self.others), progress)
+            blocks = self._made(
+                checked, self.names, lambda texts: pc.if_else(pc.equal(texts, MISSING), None, texts), pa.int32()
+            )
+        else:
+            checked = self._checked(self.table.batches([*read, *self.others]), progress)
+            names = [f"v{place}" for place in range(len(self.names))]
+            blocks = self._made(checked, names, lambda texts: texts, pa.string())
         if not keep_order:
             first = next(blocks)
             blocks = shuffled(chain([first], blocks), int(self.kept.sum()), first.schema, path.parent)
@@ -104,18 +111,6 @@ class MaskedRecords:
         except pa.ArrowNotImplementedError as error:
             raise OutputError(f"{path.name}: Parquet does not support the type of a column; name a CSV file") from error
 
-    def _texts(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        names = [f"v{place}" for place in range(len(self.names))]
-        read = [column.name for column in self._read]
-        blocks = self._checked(self.table.batches([*read, *self.others]), progress)
-        return self._made(blocks, names, lambda texts: texts, pa.string())
-
-    def _typed(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        blocks = self._checked(self.table.batches([column.name for column in self._read], self.others), progress)
-        return self._made(
-            blocks, self.names, lambda texts: pc.if_else(pc.equal(texts, MISSING), None, texts), pa.int32()
-        )
-
     @property
     def _read(self) -> tuple[Column, ...]:
         return (*self.masked, *self.replaced)
@@ -123,15 +118,16 @@ class MaskedRecords:
     def _checked(self, batches: Iterator[pa.RecordBatch], progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
         """Yield the blocks, each with the number of its first record, if they equal what was read before."""
         start, records = 0, len(self.kept)
+        changed = TableError(f"{self.table.name}: its records or their order changed while it was read; try again")
         for block in blocks_of(batches):
             expected = [column.part(start, block.num_rows) for column in self._read]
             if not all(mine.equals(texts) for mine, texts in zip(expected, block.columns, strict=False)):
-                raise self._changed()
+                raise changed
             yield block, start
             start += block.num_rows
             progress(start, records)
         if start != records:
-            raise self._changed()
+            raise changed
 
     def _made(
         self,
@@ -160,9 +156,6 @@ class MaskedRecords:
         place = len(self._read) + self.others.index(name)
         return lambda block, _start: block.column(place)
 
-    def _changed(self) -> TableError:
-        return TableError(f"{self.table.name}: its records or their order changed while it was read; try again")
-
 
 def is_parquet(path: Path) -> bool:
     """Return whether the file's name asks for Parquet."""
@@ -184,7 +177,13 @@ def write_cluster_values(
         OSError: The file cannot be written.
     """
     numbers = clusters[kept]
-    order = np.lexsort([*(key[kept] for basi in reversed(basis) for key in _sort_keys(basi)), numbers])
+    keys = [numbers]
+    for basi in basis:
+        texts = basi.column.texts.to_pylist()
+        ranks = np.empty(len(texts), dtype=np.int64)
+        ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+        keys += [basi.places[kept], ranks[basi.column.codes][kept]]  # texts break ties
+    order = np.lexsort(keys[::-1])
     columns = [pa.array(numbers[order]).cast(pa.string())]
     columns += [pa.array(basi.domain.texts).take(pa.array(basi.places[kept][order])) for basi in basis]
     names = [CLUSTER, *(basi.column.name for basi in basis)]
@@ -210,14 +209,6 @@ def write_cluster_extents(path: Path, clusters: Sequence[Cluster], delimiter: st
         write_parquet(path, names, blocks, [_numbers_to(len(clusters)), *domains])
     else:
         write_csv(path, names, blocks, delimiter)
-
-
-def _sort_keys(basis: Basis) -> tuple[IntArray, IntArray]:
-    """Return the sort keys of the records for `lexsort`, (n,) each: the text, which breaks ties, and the value."""
-    texts = basis.column.texts.to_pylist()
-    ranks = np.empty(len(texts), dtype=np.int64)
-    ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-    return ranks[basis.column.codes], basis.places
 
 
 def _blocks_of_columns(columns: Sequence[pa.StringArray]) -> Iterator[pa.RecordBatch]:
