@@ -164,6 +164,11 @@ class Interval:
     low: float
     high: float
 
+    def in_words(self, digits: int, sign: str = "") -> str:
+        """Return the value with half the width of its interval: `0.699 ± 0.004`."""
+        half = max(self.value - self.low, self.high - self.value)
+        return f"{self.value:{sign}.{digits}f} ± {half:.{digits}f}"
+
 
 @dataclass(frozen=True)
 class Performance:

@@ -97,12 +97,14 @@ def share_with_limits(value: float, low: float, high: float) -> str | None:
     return f"{said} ({least.removesuffix(' %')} to {most})"
 
 
-def number(value: float, digits: int = 3) -> str:
-    """The number to some significant digits, a whole one with all its digits: `0.0303`, `12,345`, `1.2e-7`.
+def number(value: float | None, digits: int = 3) -> str:
+    """The number to some significant digits, a whole one with all its digits: `0.0303`, `12,345`, `1.2e-7`; None: `-`.
 
     Args:
         digits: The largest number of significant digits; all digits before the point are always shown.
     """
+    if value is None:
+        return "-"
     text = f"{value:,.{digits}g}"
     mantissa, _, exponent = text.partition("e")
     if abs(value) < _LONGEST_WHOLE and (float(value).is_integer() or (exponent and abs(value) >= 1)):

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aegis_provider.check import CheckResult, Performance
-    from aegis_provider.classifiers import Interval
     from aegis_provider.plan.model import Plan
 
 _TWO_CLASSES: Final = 2
@@ -143,14 +142,8 @@ def _kept(result: CheckResult) -> Iterator[str]:
 
 
 def _row(one: Performance) -> tuple[str, ...]:
-    differences = ("-" if each is None else _number(each, "+") for each in (one.to_raw, one.to_winner))
-    return shown(one.table), _number(one.auc), *differences, _number(one.accuracy)
-
-
-def _number(interval: Interval, sign: str = "") -> str:
-    """Return the number with half the width of its interval."""
-    half = max(interval.value - interval.low, interval.high - interval.value)
-    return f"{interval.value:{sign}.4f} ± {half:.4f}"
+    differences = ("-" if each is None else each.in_words(4, "+") for each in (one.to_raw, one.to_winner))
+    return shown(one.table), one.auc.in_words(4), *differences, one.accuracy.in_words(4)
 
 
 def _notes(result: CheckResult) -> Iterator[str]:

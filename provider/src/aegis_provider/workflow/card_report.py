@@ -258,9 +258,9 @@ def _privacy(card: Card) -> Iterator[Part]:
     rows = [
         (
             CRITERIA[name].axis,
-            _number(card.asked.get(name)),
-            _number(card.promised.get(name)),
-            _number(card.reached[name]),
+            number(card.asked.get(name), 6),
+            number(card.promised.get(name), 6),
+            number(card.reached[name], 6),
             CRITERIA[name].consequence(card.reached[name]),
         )
         for name in named
@@ -360,10 +360,6 @@ def _origin(card: Card) -> Iterator[Part]:
         ("on", card.made),
     ]
     yield TextTable(("what", "value"), rows)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else number(value, 6)
 
 
 def negligible(numbers: Sequence[float], whole: float) -> int:

@@ -290,7 +290,7 @@ def _declared_ranking(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) 
     names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
     declared = [_declared_cells(advice, place) for place in range(len(rows))]
     cells = [
-        (row.configuration, row.kind, *own, *(_number(promises[name][place]) for name in names))
+        (row.configuration, row.kind, *own, *(number(promises[name][place], 6) for name in names))
         for place, (row, own) in enumerate(zip(rows, declared, strict=True))
     ]
     unit = f" ({advice.unit})" if advice.unit else ""
@@ -324,7 +324,7 @@ def _generated(best: GeneratedOutline) -> Iterator[str]:
     """The description of a generated configuration, and the success of attacks on it."""
     yield from ("", f"{best.id} is a generated table: {best.records:,} records that {shown(best.method)} drew")
     rows = [
-        (name, attack.value, _limits(attack.low, attack.high), _number(attack.chance))
+        (name, attack.value, _limits(attack.low, attack.high), number(attack.chance, 6))
         for name in ATTACKS
         if (attack := best.attacks.get(name)) is not None
     ]
@@ -334,7 +334,3 @@ def _generated(best: GeneratedOutline) -> Iterator[str]:
 
 def _limits(low: float | None, high: float | None) -> str:
     return "-" if low is None or high is None else f"{number(low, 4)} to {number(high, 4)}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else number(value, 6)

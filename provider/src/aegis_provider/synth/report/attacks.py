@@ -10,7 +10,7 @@ from aegis_provider.synth.attacks.article29 import SINGLING_OUT
 from aegis_provider.synth.attacks.attack import Opened, Outcome
 from aegis_provider.synth.attacks.judging import Judgement, Result
 from aegis_provider.synth.released.opening import SEEN_ALL
-from aegis_provider.synth.report.fidelity import NOT_JUDGED, documents_of, measured, notes_on, why_not_judged
+from aegis_provider.synth.report.fidelity import NOT_JUDGED, documents_of, drawn, notes_on, why_not_judged
 from aegis_sdk.charts import BAD, GOOD, NEUTRAL, Axis, Plane, Series
 from aegis_sdk.printable import some
 from aegis_sdk.reading import Share, shown
@@ -214,10 +214,10 @@ def _number(outcome: Outcome, interval: Interval) -> str:
 
 
 def _drawn(best: list[Outcome]) -> Plane:
-    held_out = [None if outcome.held_out is None else measured(outcome.held_out) for outcome in best]
+    held_out = [None if outcome.held_out is None else drawn(outcome.held_out) for outcome in best]
     series = [
-        Series.at_places("success", BAD, [measured(outcome.success) for outcome in best]),
-        Series.at_places("without the release", NEUTRAL, [measured(outcome.baseline) for outcome in best]),
+        Series.at_places("success", BAD, [drawn(outcome.success) for outcome in best]),
+        Series.at_places("without the release", NEUTRAL, [drawn(outcome.baseline) for outcome in best]),
         *([Series.at_places("held out", GOOD, held_out)] if any(held_out) else []),
     ]
     places = [f"{each.name}\n{shown(each.variant)}" for each in best]

@@ -82,8 +82,8 @@ def model_parts(result: Fidelity) -> Iterator[Part]:
     yield TextTable(header, [_row(model) for model in result.models], guessed)
     places = [model.model for model in result.models]
     series = [
-        Series.at_places("trained on real records", GOOD, [measured(model.real_auc) for model in result.models]),
-        Series.at_places("trained on the release", BAD, [measured(model.auc) for model in result.models]),
+        Series.at_places("trained on real records", GOOD, [drawn(model.real_auc) for model in result.models]),
+        Series.at_places("trained on the release", BAD, [drawn(model.auc) for model in result.models]),
     ]
     caption = "How well each model tells the label values of real records apart, with 95 % intervals."
     auc = Axis("AUC", "AUC", "share", levels={"chance": CHANCE})
@@ -93,23 +93,17 @@ def model_parts(result: Fidelity) -> Iterator[Part]:
 def _row(one: ModelValue) -> tuple[str, ...]:
     return (
         one.model,
-        _number(one.auc),
-        _number(one.real_auc),
-        _number(one.auc_difference, "+"),
+        one.auc.in_words(3),
+        one.real_auc.in_words(3),
+        one.auc_difference.in_words(3, "+"),
         "-" if one.kept is None else str(Share(max(0.0, one.kept.value))),
-        _number(one.accuracy),
-        _number(one.real_accuracy),
+        one.accuracy.in_words(3),
+        one.real_accuracy.in_words(3),
     )
 
 
-def _number(interval: Interval, sign: str = "") -> str:
-    """Return the number with half the width of its interval."""
-    half = max(interval.value - interval.low, interval.high - interval.value)
-    return f"{interval.value:{sign}.3f} ± {half:.3f}"
-
-
-def measured(interval: Interval) -> Measured:
-    """Return the point of a chart with this interval."""
+def drawn(interval: Interval) -> Measured:
+    """Return a measured value as charts draw it."""
     return Measured(interval.value, Limits(interval.low, interval.high))
 
 
