@@ -5,7 +5,6 @@ safer entry and, with the provider's own table, the distance of a guess from the
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import floor, log10
-from time import monotonic
 from typing import Final
 
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
@@ -26,6 +25,7 @@ from aegis_provider.entry import consistent_evidence, published_counts, tables_i
 from aegis_provider.errors import EntryError, PlanError, SmallCountsError, nearest
 from aegis_provider.plan.model import Plan
 from aegis_provider.processes import Progress
+from aegis_provider.progress import after
 from aegis_provider.table import Source
 from aegis_sdk.reading import shown, verdict_in_words
 from aegis_sdk.wire import Attribute, EntryDocument, Verdict, VerdictFinding, pointer_of
@@ -105,7 +105,7 @@ def disclose(
     )
     if len(chosen) < len(entry.attributes):
         return disclosure
-    return replace(disclosure, judged=judged(entry, published, known_bounds, _within(seconds)))
+    return replace(disclosure, judged=judged(entry, published, known_bounds, after(seconds)))
 
 
 def verdict_on(entry: EntryDocument, seconds: float) -> Judged:
@@ -115,7 +115,7 @@ def verdict_on(entry: EntryDocument, seconds: float) -> Judged:
         EntryError: The entry contradicts its declared controls, or its counts contradict each other.
     """
     refuse_false_declarations(entry)
-    return judged(entry, consistent_evidence(entry), {}, _within(seconds))
+    return judged(entry, consistent_evidence(entry), {}, after(seconds))
 
 
 def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
@@ -145,15 +145,9 @@ def _chosen(entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute
     return [attribute for attribute in entry.attributes if not names or attribute.name in names]
 
 
-def _within(seconds: float) -> Callable[[], bool]:
-    """Return a function that is true after this many seconds."""
-    end = monotonic() + seconds
-    return lambda: monotonic() > end
-
-
 def _bounds(evidence: AttributeEvidence, seconds: float, progress: Progress) -> CellBounds:
     try:
-        return bound_cells(evidence, progress=progress, stop=_within(seconds))
+        return bound_cells(evidence, progress=progress, stop=after(seconds))
     except AdvisorError as error:
         raise EntryError(f"{evidence.name!r}: {error}") from error
 
@@ -191,11 +185,8 @@ def judged(
     bounds: Mapping[str, CellBounds],
     stop: Callable[[], bool],
 ) -> Judged:
-    """Return the verdict on an entry.
-
-    Args:
-        bounds: The bounds of the cells of attributes, by name, as far as computed.
-        stop: Called regularly; if true, the rest is undecided.
+    """Return the verdict on an entry. `bounds`: the bounds of the cells of attributes, by name, as far as computed;
+    `stop`: called regularly; if true, the rest is undecided.
 
     Raises:
         EntryError: Its pair counts contradict the rest.

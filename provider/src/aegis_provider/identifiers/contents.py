@@ -90,12 +90,10 @@ def _validator(module: str) -> Callable[[str], bool]:
         return lambda text: "-" in text and validate(text)
     if width is None:
         return validate
-
-    def is_valid(text: str) -> bool:
-        is_wide_enough = width - 2 <= sum(map(str.isdigit, text)) <= width + 2
-        return is_wide_enough and validate(text.zfill(width) if text.isdigit() else text)
-
-    return is_valid
+    return lambda text: (
+        width - 2 <= sum(map(str.isdigit, text)) <= width + 2
+        and validate(text.zfill(width) if text.isdigit() else text)
+    )
 
 
 #: The digits of numbers that may begin with zeros, which are lost when read as numbers.

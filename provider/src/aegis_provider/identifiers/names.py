@@ -156,12 +156,8 @@ def is_made_of_names(word: str) -> bool:
     parts = re.split(r"[\d._-]+", letters)
     if any(len(part) > 2 and (is_first(part) or is_last(part)) for part in parts):
         return True
-    places = range(4, len(letters))
-    return any(_is_name(letters[:place]) for place in places) or any(_is_name(letters[-place:]) for place in places)
-
-
-def _is_name(word: str) -> bool:
-    return word in _unambiguous("first") or word in _unambiguous("last")
+    ends = (part for place in range(4, len(letters)) for part in (letters[:place], letters[-place:]))
+    return any(part in _unambiguous("first") or part in _unambiguous("last") for part in ends)
 
 
 def are_names(texts: Sequence[str], *, is_named_so: bool = False, records_per_value: float = 1) -> bool:

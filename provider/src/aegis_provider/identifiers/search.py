@@ -164,22 +164,15 @@ def identifying_in_entry(entry: EntryDocument) -> dict[str, str]:
     """Return the columns of an entry that identify persons, by name, by a value or by all values, with the reasons."""
     texts = texts_of_entry(entry)
     shown = accepted_in([*texts.items(), *((name, [name]) for name in texts)], Replayed({}))
-    reasons = (
-        (attribute.name, identifies(_values(entry, attribute.name, attribute.domain))) for attribute in entry.attributes
-    )
-    return {name: reason for name, reason in reasons if reason} | {
-        name: f"shows {what}" for name, what in shown.items()
-    }
-
-
-def _values(entry: EntryDocument, name: str, domain: Sequence[str]) -> Values:
-    """Return the values of a column, assuming equal frequencies."""
-    listed = tuple(text for text in domain if text != MISSING)
-    numbers = [*map(float, listed)] if infer_type(listed) in _NUMBERS else []  # an entry also lists intervals
-    extent = max(numbers) - min(numbers) if numbers else None
-    known = entry.records if numbers else 0
-    [values] = with_contents([Values(name, entry.records, entry.records, len(listed), known, extent, listed)])
-    return values
+    columns = []
+    for attribute in entry.attributes:  # as if all values were equally frequent
+        listed = tuple(text for text in attribute.domain if text != MISSING)
+        numbers = [*map(float, listed)] if infer_type(listed) in _NUMBERS else []  # an entry also lists intervals
+        extent = max(numbers) - min(numbers) if numbers else None
+        known = entry.records if numbers else 0
+        columns.append(Values(attribute.name, entry.records, entry.records, len(listed), known, extent, listed))
+    reasons = {column.name: reason for column in with_contents(columns) if (reason := identifies(column))}
+    return reasons | {name: f"shows {what}" for name, what in shown.items()}
 
 
 _COLUMNS_PER_READING: Final = 60
@@ -228,7 +221,9 @@ def _of_counts(table: Table, name: str, counted: pa.Table) -> Values:
     if is_text:
         numbers = {text: float(text) for text in records if is_number(text)}
     else:
-        each = ((text, float(text)) for text in (records if _is_typed_number(_type(table, name)) else ()))
+        dtype = table.source[f"c{table.columns.index(name)}"].type()
+        is_number_type = dtype.is_numeric() and not dtype.is_boolean()
+        each = ((text, float(text)) for text in (records if is_number_type else ()))
         numbers = {text: number for text, number in each if isfinite(number)}
     extent = max(numbers.values()) - min(numbers.values()) if numbers else None
     known, sample = sum(records[text] for text in numbers), _sampled(records, is_text=is_text)
@@ -250,7 +245,8 @@ def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
     asked: dict[str, Any] = {"n": keys.count()}
     for place, name in enumerate(names):
         asked |= {f"known{place}": keys[f"v{place}"].count(), f"distinct{place}": keys[f"v{place}"].nunique()}
-        if (dtype := _type(table, name)).is_string() or _is_typed_number(dtype):
+        dtype = table.source[f"c{table.columns.index(name)}"].type()
+        if dtype.is_string() or (dtype.is_numeric() and not dtype.is_boolean()):
             number = number_of(keys[f"{'v' if dtype.is_string() else 'w'}{place}"])
             asked |= {f"numbers{place}": number.count(), f"extent{place}": number.max() - number.min()}
     seen = table.engine.fetch(keys.aggregate(**asked)).to_pylist()[0]
@@ -265,14 +261,6 @@ def _by_queries(table: Table, names: Sequence[str]) -> list[Values]:
         known, distinct = seen[f"known{place}"], int(seen[f"distinct{place}"])
         columns.append(Values(name, seen["n"], known, distinct, numbers, extent, sample))
     return columns
-
-
-def _type(table: Table, name: str) -> Any:  # noqa: ANN401 - Ibis has no types
-    return table.source[f"c{table.columns.index(name)}"].type()
-
-
-def _is_typed_number(dtype: Any) -> bool:  # noqa: ANN401 - see above
-    return bool(dtype.is_numeric() and not dtype.is_boolean())
 
 
 def _sample(table: Table, name: str) -> tuple[str, ...]:

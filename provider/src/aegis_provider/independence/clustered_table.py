@@ -71,20 +71,13 @@ _FEWEST = 5
 class Column:
     """A column of n records, in memory.
 
-    Two texts of one number, "1.0" and "1.00", are two values here, since the texts are published.
-
-    Attributes:
-        texts: The distinct texts, `""` if missing.
-        codes: (n,) The place of each record's text among them.
+    Two texts of one number, "1.0" and "1.00", are two values here, since the texts are published. `texts`: the distinct
+    texts, `""` if missing; `codes`: (n,) The place of each record's text among them.
     """
 
     name: str
     texts: pa.StringArray
     codes: IntArray
-
-    def part(self, start: int, records: int) -> pa.StringArray:
-        """Return the texts of this many records from `start` on, or fewer at the end."""
-        return self.texts.take(pa.array(self.codes[start : start + records]))
 
 
 def read_columns(
@@ -171,16 +164,14 @@ class Basis:
         texts = tuple(counted)
         values = tuple(dict.fromkeys((texts[0], texts[-1]))) if self.is_ordered and texts else texts
         told = in_intervals and len(texts) > 0 and sum(counted.values()) >= _FEWEST
-        interval = self._interval(values) if told else None
+        interval = None
+        if told:  # each end is halfway to the table's next value, or open without one
+            keys, least = self.domain.keys, int(MISSING in self.domain.texts)  # missing values come first
+            first, last = self.domain.places[values[0]], self.domain.places[values[-1]]
+            before = _between(keys[first - 1], keys[first]) if first > least else None
+            after = _between(keys[last], keys[last + 1]) if last + 1 < len(keys) else None
+            interval = before, after
         return Extent(self.column.name, self.is_ordered, values, len(texts), missing, interval)
-
-    def _interval(self, values: tuple[str, ...]) -> tuple[str | None, str | None]:
-        """Return an interval around the values. Each end is halfway to the table's next value, or open without one."""
-        keys, least = self.domain.keys, int(MISSING in self.domain.texts)  # missing values come first
-        first, last = self.domain.places[values[0]], self.domain.places[values[-1]]
-        before = _between(keys[first - 1], keys[first]) if first > least else None
-        after = _between(keys[last], keys[last + 1]) if last + 1 < len(keys) else None
-        return before, after
 
 
 def _ordered_type(name: str, texts: Sequence[str]) -> ValueType:

@@ -31,11 +31,8 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """A column of values without order.
-
-    Attributes:
-        values: (rows,) The codes, from 0.
-        weight: The weight that gives the indicators of all codes together a variance of 1, or of 0.
+    """A column of values without order. `values`: (rows,) The codes, from 0; `weight`: the weight that gives the
+    indicators of all codes together a variance of 1, or of 0.
     """
 
     values: IntArray

@@ -77,11 +77,6 @@ class Matchings:
         pairs = self.known[one, two]
         return pairs if one == centre else Pairs(pairs.right, pairs.left, pairs.amounts, pairs.least)
 
-    @property
-    def lower_bound(self) -> int:
-        """The lower bound on stars from the matchings known so far."""
-        return self.vectors.clusters * max((each.least for each in self.known.values()), default=0)
-
 
 def matched_groups(matchings: Matchings, steps: Steps) -> IntArray:
     """(groups, u) The vectors of the groups around the centre with the fewest stars.
@@ -244,11 +239,6 @@ class Grouping:
     lower_bound: int
     solver: Solver
 
-    @property
-    def groups(self) -> int:
-        """The number of groups: n / u."""
-        return int(self.group_of_record.max()) + 1
-
 
 def group(
     codes: IntArray,
@@ -299,7 +289,8 @@ def _lower_bound(matchings: Matchings) -> int:
     sizes = [size for size in range(1, vectors.attributes + 1) if comb(vectors.attributes, size) <= _MOST_SETS]
     by_sizes = sum(max(0, vectors.groups - _groups_agreeing(vectors, size)) for size in sizes)
     by_attributes = vectors.groups * vectors.attributes - _groups_agreeing(vectors, 1)
-    return max(matchings.lower_bound, vectors.clusters * by_sizes, vectors.clusters * by_attributes)
+    by_matchings = max((each.least for each in matchings.known.values()), default=0)
+    return max(vectors.clusters * by_matchings, vectors.clusters * by_sizes, vectors.clusters * by_attributes)
 
 
 def _groups_agreeing(vectors: Vectors, size: int) -> int:

@@ -1,9 +1,8 @@
 """Hiding: makes attributes of a table independent of others by masking few of their values (Tao et al. 2010)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from time import monotonic
 from typing import Final
 
 import numpy as np
@@ -33,6 +32,7 @@ from aegis_provider.independence.output_files import (
 from aegis_provider.independence.vectors import IntArray, is_independent, require_ortools
 from aegis_provider.plan.model import IDENTITY, Plan
 from aegis_provider.processes import Progress
+from aegis_provider.progress import after
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import ValueType
@@ -195,7 +195,7 @@ def hide(
         reasons = identifying(opened, values_of(opened, stay))
         if not accept_identifiers:
             refuse_identifiers(opened, opened.name, stay, "leave it out", known=reasons)
-        grouping = group(clustered.codes, clustered.cluster_of_record, solver, random, progress, _after(seconds))
+        grouping = group(clustered.codes, clustered.cluster_of_record, solver, random, progress, after(seconds))
         records = MaskedRecords.of(clustered, grouping.group_of_record, star)
         records.write(part, progress, parquet=is_parquet(output), keep_order=keep_order)
         separator = opened.delimiter or ","
@@ -208,18 +208,11 @@ def hide(
             )
         else:
             write_cluster_extents(values_part, clustered.clusters(), separator, parquet=is_parquet(values))
-    files = (output, values)
-    hidden = _hidden(clustered, records, grouping, files, seed, exact_values=exact_values, accepted=accepted)
+    hidden = _hidden(clustered, records, grouping, (output, values), seed, exact_values, accepted)
     if not measure:
         return hidden
     measured = associations(table, hidden, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
     return replace(hidden, associations=measured)
-
-
-def _after(seconds: float | None) -> Callable[[], bool]:
-    """Return a function that says whether this much time has passed since now."""
-    end = None if seconds is None else monotonic() + seconds
-    return lambda: end is not None and monotonic() > end
 
 
 def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, solver: str, seed: int) -> None:
@@ -290,8 +283,7 @@ def _hidden(
     grouping: Grouping,
     files: tuple[Path, Path],
     seed: int,
-    *,
-    exact_values: bool,
+    exact_values: bool,  # noqa: FBT001
     accepted: Mapping[str, str],
 ) -> Hidden:
     kept = int(np.count_nonzero(clustered.kept))

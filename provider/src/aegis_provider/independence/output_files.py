@@ -120,7 +120,8 @@ class MaskedRecords:
         start, records = 0, len(self.kept)
         changed = TableError(f"{self.table.name}: its records or their order changed while it was read; try again")
         for block in blocks_of(batches):
-            expected = [column.part(start, block.num_rows) for column in self._read]
+            read = slice(start, start + block.num_rows)
+            expected = [column.texts.take(pa.array(column.codes[read])) for column in self._read]
             if not all(mine.equals(texts) for mine, texts in zip(expected, block.columns, strict=False)):
                 raise changed
             yield block, start
@@ -145,16 +146,15 @@ class MaskedRecords:
     def _maker(self, name: str, masked: Callable[[pa.StringArray], pa.StringArray], number: pa.DataType) -> _Maker:
         if name == self.replaced[0].name:
             return lambda block, start: pc.cast(pa.array(self.clusters[start : start + block.num_rows]), number)
-        for place, column in enumerate(self.masked):
-            if column.name == name:
-
-                def starred_part(block: pa.RecordBatch, start: int, place: int = place) -> pa.Array:
-                    stars = pa.array(self.stars[start : start + block.num_rows, place])
-                    return masked(pc.if_else(stars, self.star, block.column(place)))
-
-                return starred_part
-        place = len(self._read) + self.others.index(name)
-        return lambda block, _start: block.column(place)
+        names = [column.name for column in self.masked]
+        if name in names:
+            place = names.index(name)
+            stars = self.stars[:, place]
+            return lambda block, start: masked(
+                pc.if_else(pa.array(stars[start : start + block.num_rows]), self.star, block.column(place))
+            )
+        other = len(self._read) + self.others.index(name)
+        return lambda block, _start: block.column(other)
 
 
 def is_parquet(path: Path) -> bool:
@@ -187,11 +187,7 @@ def write_cluster_values(
     columns = [pa.array(numbers[order]).cast(pa.string())]
     columns += [pa.array(basi.domain.texts).take(pa.array(basi.places[kept][order])) for basi in basis]
     names = [CLUSTER, *(basi.column.name for basi in basis)]
-    blocks = _blocks_of_columns(columns)
-    if parquet:
-        write_parquet(path, names, blocks, [_numbers_to(int(numbers.max())), *(basi.domain for basi in basis)])
-    else:
-        write_csv(path, names, blocks, delimiter)
+    _write(path, names, columns, int(numbers.max()), [basi.domain for basi in basis], None if parquet else delimiter)
 
 
 def write_cluster_extents(path: Path, clusters: Sequence[Cluster], delimiter: str, *, parquet: bool) -> None:
@@ -203,19 +199,23 @@ def write_cluster_extents(path: Path, clusters: Sequence[Cluster], delimiter: st
     names = [CLUSTER, *(extent.attribute for extent in clusters[0].extents)]
     rows = [(str(cluster.number), *(extent.in_words() for extent in cluster.extents)) for cluster in clusters]
     columns = [pa.array(texts, pa.string()) for texts in zip(*rows, strict=True)]
-    blocks = _blocks_of_columns(columns)
-    if parquet:
-        domains = [Domain.of(texts.to_pylist(), ValueType.STRING) for texts in columns[1:]]
-        write_parquet(path, names, blocks, [_numbers_to(len(clusters)), *domains])
+    domains = [Domain.of(texts.to_pylist(), ValueType.STRING) for texts in columns[1:]]
+    _write(path, names, columns, len(clusters), domains, None if parquet else delimiter)
+
+
+def _write(
+    path: Path,
+    names: Sequence[str],
+    columns: Sequence[pa.StringArray],
+    clusters: int,
+    domains: Sequence[Domain],
+    delimiter: str | None,
+) -> None:
+    """Write columns, the first of them the numbers of clusters; as Parquet without a delimiter."""
+    schema, starts = block_schema(len(columns)), range(0, len(columns[0]), RECORDS)
+    blocks = (pa.record_batch([each.slice(start, RECORDS) for each in columns], schema=schema) for start in starts)
+    if delimiter is None:
+        numbers = Domain.of(map(str, range(1, clusters + 1)), ValueType.INTEGER)
+        write_parquet(path, names, blocks, [numbers, *domains])
     else:
         write_csv(path, names, blocks, delimiter)
-
-
-def _blocks_of_columns(columns: Sequence[pa.StringArray]) -> Iterator[pa.RecordBatch]:
-    schema = block_schema(len(columns))
-    for start in range(0, len(columns[0]), RECORDS):
-        yield pa.record_batch([column.slice(start, RECORDS) for column in columns], schema=schema)
-
-
-def _numbers_to(most: int) -> Domain:
-    return Domain.of(map(str, range(1, most + 1)), ValueType.INTEGER)

@@ -48,7 +48,14 @@ class Vectors:
         Raises:
             ValueError: A shape is wrong, a code is negative, there are no records, or the clusters differ in size.
         """
-        _refuse_misshapen(codes, clusters)
+        if codes.ndim != 2 or not codes.size:  # noqa: PLR2004 - a table has two axes
+            raise ValueError(f"codes must hold a record and an attribute to hide; their shape is {codes.shape}")
+        if clusters.shape != codes.shape[:1]:
+            raise ValueError(
+                f"every record must have a cluster: {len(codes)} records, clusters of shape {clusters.shape}"
+            )
+        if codes.min() < 0 or clusters.min() < 0:
+            raise ValueError("codes and clusters must be 0 or more")
         values, of_record = distinct_rows(codes)
         counts = np.zeros((len(values), int(clusters.max()) + 1), dtype=np.int64)
         np.add.at(counts, (of_record, clusters), 1)
@@ -82,15 +89,6 @@ class Vectors:
             by_vector = records[np.argsort(self.of_record[records], kind="stable")]
             groups[by_vector] = np.argsort(members[:, cluster], kind="stable")
         return groups
-
-
-def _refuse_misshapen(codes: IntArray, clusters: IntArray) -> None:
-    if codes.ndim != 2 or not codes.size:  # noqa: PLR2004 - a table has two axes
-        raise ValueError(f"codes must hold a record and an attribute to hide; their shape is {codes.shape}")
-    if clusters.shape != codes.shape[:1]:
-        raise ValueError(f"every record must have a cluster: {len(codes)} records, clusters of shape {clusters.shape}")
-    if codes.min() < 0 or clusters.min() < 0:
-        raise ValueError("codes and clusters must be 0 or more")
 
 
 def common_codes(values: IntArray, members: IntArray) -> IntArray:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from time import monotonic
 from typing import Final
 
 import numpy as np
@@ -14,6 +13,7 @@ from aegis_provider.counting.counts import Counts
 from aegis_provider.disclosure.entry import told_findings
 from aegis_provider.entry import consistent_evidence, published_counts
 from aegis_provider.errors import EntryError
+from aegis_provider.progress import after
 from aegis_provider.receiving.delivered import Delivered, Listed, Placing, placed
 from aegis_provider.table import Table
 from aegis_provider.table.values import ValueType, infer_type
@@ -40,9 +40,9 @@ def judged_beside(entry: EntryDocument, configuration: str, table: Table, second
     """
     chosen = _chosen(entry, configuration)
     published = published_counts(entry, consistent_evidence(entry))
-    end = monotonic() + seconds
+    stop = after(seconds)
     try:
-        verdict = judge_with_table(published, _Beside.of(entry, chosen, table).shown(), lambda: monotonic() > end)
+        verdict = judge_with_table(published, _Beside.of(entry, chosen, table).shown(), stop)
     except AdvisorError:
         message = f"the entry {entry.name} does not count the records of the masked table of {configuration}"
         raise EntryError(f"{message}; make both anew from one table") from None
