@@ -77,12 +77,9 @@ _NEARLY = 0.005
 
 @dataclass(frozen=True)
 class Kept:
-    """How much a configuration keeps.
+    """The share of the whole that a configuration keeps, from 0 to 1; if coarse, rounded so that it reveals no counts.
 
-    Attributes:
-        share: The share of the whole, from 0 to 1.
-        of_all: Whether the whole is the utility of the table. Otherwise it is the known part of that.
-        is_coarse: Whether the share is rounded, so that it does not reveal counts.
+    The whole is the utility of the table (`of_all`), or else the known part of that.
     """
 
     share: float
@@ -113,14 +110,9 @@ def headline(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     if kept is None:
         return f"{advice.configuration} is the best of {advice.considered}: none keeps more about {label}"
     tells = "tells" if kept.of_all else "is known to tell"
-    measured = _measured(schema, advice.configuration)
+    [auc] = measured_of(schema, [advice.configuration or ""])
+    measured = f" ({auc}, measured by its provider)" if auc else ""
     return f"{advice.configuration} keeps {kept.in_words()} of what the table {tells} about {label}{measured}"
-
-
-def _measured(schema: Mapping[str, Any], configuration: str | None) -> str:
-    """The performance of a trained model on the configuration, in brackets, if its provider published it."""
-    known = [] if configuration is None else measured_of(schema, [configuration])
-    return f" ({known[0]}, measured by its provider)" if known and known[0] else ""
 
 
 def kept_by_best(advice: Advice | CoarseAdvice) -> Kept | None:
@@ -153,22 +145,18 @@ def whole_of(advice: Advice) -> Whole | None:
     """The whole that shares are of; None as in `kept_by_best`."""
     if advice.request.get("reference") == "own" or advice.better == "lower":
         return None
-    utility, of_all = _whole(advice)
-    return Whole(utility, of_all) if utility > 0 else None
-
-
-def _whole(advice: Advice) -> tuple[float, bool]:
-    """The utility that deviations are measured from; `of_all`: whether it is that of the unmasked table."""
     if advice.joint is not None:
-        return advice.joint.reference_utility, advice.joint.reference_source == "published"
-    if advice.transfer is not None:
-        return advice.transfer.reference_utility, False
-    weights = advice.request.get("weights") or {}
-    weighted = [(weights.get(attribute.name, 1.0), attribute) for attribute in advice.attributes or []]
-    total = sum(weight for weight, _ in weighted)
-    whole = sum(weight * attribute.reference_utility for weight, attribute in weighted)
-    known = all(reference_known(attribute) for weight, attribute in weighted if weight)
-    return (whole / total if total else 0.0), known
+        whole = Whole(advice.joint.reference_utility, advice.joint.reference_source == "published")
+    elif advice.transfer is not None:
+        whole = Whole(advice.transfer.reference_utility, of_all=False)
+    else:
+        weights = advice.request.get("weights") or {}
+        weighted = [(weights.get(attribute.name, 1.0), attribute) for attribute in advice.attributes or []]
+        total = sum(weight for weight, _ in weighted)
+        utility = sum(weight * attribute.reference_utility for weight, attribute in weighted)
+        known = all(reference_known(attribute) for weight, attribute in weighted if weight)
+        whole = Whole(utility / total if total else 0.0, known)
+    return whole if whole.utility > 0 else None
 
 
 def outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
@@ -181,7 +169,8 @@ def outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterato
     kept = kept_by_best(advice)
     if kept is not None and not (kept.of_all or kept.is_coarse or advice.transfer is not None):
         # With a joint measure, the best configuration may be the only source for the whole.
-        itself = f", which is what {advice.configuration} itself keeps" if kept.is_all and _is_joint(advice) else ""
+        is_joint = isinstance(advice, Advice) and advice.joint is not None
+        itself = f", which is what {advice.configuration} itself keeps" if kept.is_all and is_joint else ""
         yield f"the share is of the known utility{itself}: that of the table may be higher"
     yield f"the ranking is {advice.ranking_basis}"
     if advice.policy:
@@ -200,16 +189,11 @@ def outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterato
         yield f"indistinguishable from the best, by the sample (95 %): {others or 'no'} other{'s' * (others != 1)}"
 
 
-def _is_joint(advice: Advice | CoarseAdvice) -> bool:
-    """Whether the answer is by a joint measure, with joint results."""
-    return isinstance(advice, Advice) and advice.joint is not None
-
-
 def _unit(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     """The unit of utilities and deviations."""
     if advice.transfer is not None and advice.request.get("measure") == "chi_square":
         return ", over the number of records"
-    if _is_joint(advice):
+    if isinstance(advice, Advice) and advice.joint is not None:
         return f", in squared correlations with the label, at most {len(schema['label']['domain']) - 1} in all"
     words = {"bit": "in bits", "fraction": "as a fraction from 0 to 1"}
     return f", {words.get(advice.unit, f'in {advice.unit}')}" if advice.unit else ""

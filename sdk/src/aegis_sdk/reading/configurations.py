@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aegis_sdk.printable import Share
-from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, EntryDocument, GeneratedConfiguration
+from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, EntryDocument
 
 
 def ids_of(entry: EntryDocument) -> Sequence[str]:
@@ -37,18 +37,6 @@ def vouched_for(entry: EntryDocument, privacy: str) -> dict[str, float]:
     return {item.id: item.privacy[privacy] for item in listed if item.privacy and privacy in item.privacy}
 
 
-def suppressed_in(entry: EntryDocument) -> list[int]:
-    """The numbers of suppressed records, where configurations state them."""
-    return [configuration.suppressed for configuration in entry.masked if configuration.suppressed is not None]
-
-
-def suppressed_cells_in(entry: EntryDocument) -> list[int]:
-    """The numbers of suppressed cells, where configurations state them."""
-    return [
-        configuration.suppressed_cells for configuration in entry.masked if configuration.suppressed_cells is not None
-    ]
-
-
 def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, str]:
     """The maskings of a configuration by attribute; empty if the entry has no such masked configuration."""
     table = entry.configuration_table
@@ -62,9 +50,8 @@ def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, st
 
 def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[str, str]:
     """The maskings of a configuration by attribute, from a schema; empty if it has no such masked configuration."""
-    for item in schema.get("configurations") or []:
-        if item["id"] == configuration:
-            return dict(item.get("maskings") or {})
+    if item := _listed(schema, configuration):
+        return dict(item.get("maskings") or {})
     table = schema.get("configuration_table")
     if table is None or configuration not in table["ids"]:
         return {}
@@ -93,8 +80,7 @@ def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dic
 
 def suppressed_cells_of(schema: Mapping[str, Any], configuration: str | None) -> int:
     """The number of suppressed cells of a configuration, from a schema; 0 if it is not stated or hidden."""
-    listed = (item for item in schema.get("configurations") or [] if item["id"] == configuration)
-    return next((item.get("suppressed_cells") or 0 for item in listed), 0)
+    return _listed(schema, configuration).get("suppressed_cells") or 0
 
 
 def measured_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[str | None]:
@@ -152,17 +138,13 @@ class GeneratedOutline:
 
 def generated_in(entry: EntryDocument) -> tuple[GeneratedOutline, ...]:
     """The generated configurations of an entry, in order."""
-    return tuple(map(_outline, entry.generated))
+    return tuple(_outline(generated.model_dump(exclude={"histogram", "weights"})) for generated in entry.generated)
 
 
 def generated_of(schema: Mapping[str, Any], configuration: str | None) -> GeneratedOutline | None:
     """A generated configuration by its id, from a schema; None if it has no such generated configuration."""
-    for item in schema.get("configurations") or []:
-        if item["id"] == configuration and item.get("kind") == "generated":
-            attacks = {name: _attack(attack) for name, attack in (item.get("attacks") or {}).items()}
-            known = item["id"], item["method"], item["records"], item.get("privacy") or {}
-            return GeneratedOutline(*known, attacks, item.get("transfer") is not None)
-    return None
+    item = _listed(schema, configuration)
+    return _outline(item) if item.get("kind") == "generated" else None
 
 
 def declares_joint(schema: Mapping[str, Any]) -> bool:
@@ -170,11 +152,15 @@ def declares_joint(schema: Mapping[str, Any]) -> bool:
     return any("joint" in (item.get("transfer") or {}) for item in schema.get("configurations") or [])
 
 
-def _outline(generated: GeneratedConfiguration) -> GeneratedOutline:
-    attacks = {name: _attack(attack.model_dump()) for name, attack in generated.attacks.items()}
-    known = generated.id, generated.method, generated.records, dict(generated.privacy or {})
-    return GeneratedOutline(*known, attacks, generated.transfer is not None)
+def _listed(schema: Mapping[str, Any], configuration: str | None) -> Mapping[str, Any]:
+    """The configuration of this id in the list of a schema; empty if there is none."""
+    return next((item for item in schema.get("configurations") or [] if item["id"] == configuration), {})
 
 
-def _attack(attack: Mapping[str, float]) -> AttackOutline:
-    return AttackOutline(attack["value"], attack["low"], attack["high"], attack.get("chance"))
+def _outline(generated: Mapping[str, Any]) -> GeneratedOutline:
+    attacks = {
+        name: AttackOutline(attack["value"], attack["low"], attack["high"], attack.get("chance"))
+        for name, attack in (generated.get("attacks") or {}).items()
+    }
+    known = generated["id"], generated["method"], generated["records"], generated.get("privacy") or {}
+    return GeneratedOutline(*known, attacks, generated.get("transfer") is not None)

@@ -55,7 +55,10 @@ class Alone:
     @classmethod
     def of(cls, schema: Mapping[str, Any], configuration: str | None = None) -> "Alone":
         """Return the statement of an entry or its schema about a configuration, or about all."""
-        shares = _shares_in(schema)
+        listed, table = schema.get("configurations") or [], schema.get("configuration_table") or {"ids": []}
+        shares = {item["id"]: item.get("alone") for item in listed if item.get("kind", "masked") == "masked"}
+        column = table.get("alone") or [None] * len(table["ids"])
+        shares |= dict(zip(table["ids"], column, strict=True))
         known = schema.get("quasi_identifiers")
         about = cls(schema["label"]["name"], shares, None if known is None else tuple(known), configuration)
         named = configuration or about.worst
@@ -139,7 +142,9 @@ class Alone:
         if self.shared is None or self.as_they_are is None:
             return ""
         besides = "" if self.label is None else f" besides {shown(self.label)}"
-        columns = f"{shown(self.configuration or self.worst or '')} shares {_columns(self.shared)}{besides}"
+        number = f"{self.shared:,}" if self.shared else "no"
+        counted = f"{number} column{'s' * (self.shared > 1)}"
+        columns = f"{shown(self.configuration or self.worst or '')} shares {counted}{besides}"
         if not self.shared:
             return columns
         if not self.as_they_are:
@@ -186,18 +191,6 @@ def _are_alone(share: float | None) -> str:
     return f"{share_alone(share)} of the records are alone on all shared columns"
 
 
-def _columns(number: int) -> str:
-    return "1 column" if number == 1 else f"{number:,} columns" if number else "no column"
-
-
-def _shares_in(schema: Mapping[str, Any]) -> dict[str, float | None]:
-    listed = schema.get("configurations") or []
-    shares = {item["id"]: item.get("alone") for item in listed if item.get("kind", "masked") == "masked"}
-    table = schema.get("configuration_table") or {"ids": []}
-    column = table.get("alone") or [None] * len(table["ids"])
-    return shares | dict(zip(table["ids"], column, strict=True))
-
-
 _OUTCOMES = {True: "PASS", False: "FAIL", None: "NOT JUDGED"}
 _WORDS = {
     "shown": "{} shown by its tables",
@@ -210,13 +203,7 @@ _RUN_AGAIN = "run it again with another --output, so that the counts are rounded
 
 
 def verdict_line(passed: bool | None, reason: str, mend: str = "") -> str:  # noqa: FBT001 - the verdict
-    """Say a verdict in the form that all commands share: `FAIL: ... To mend it: COMMAND`.
-
-    Args:
-        passed: The verdict; `None` if there is none.
-        reason: The subject and the reason.
-        mend: The command that fixes the failure or leads to a verdict; empty if there is none.
-    """
+    """Say a verdict, `None` if there is none, in the form that all commands share: `FAIL: ... To mend it: COMMAND`."""
     line = f"{_OUTCOMES[passed]}: {reason}"
     if not mend:
         return line

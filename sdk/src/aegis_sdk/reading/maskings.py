@@ -30,8 +30,10 @@ def words_of(masking: Masking) -> str:
 
 def in_words(name: str, parameters: Parameters) -> str:
     """A function in words; an unknown one by name and parameters."""
-    words = _WORDS[name](parameters) if name in _WORDS else None
-    return words or as_given(name, parameters)
+    needed, sentence = _SENTENCES.get(name, ((), ""))
+    if sentence and parameters.keys() >= {*needed}:
+        return sentence.format(*(_value(parameters[each]) for each in needed))
+    return (_WORDS[name](parameters) if name in _WORDS else None) or as_given(name, parameters)
 
 
 def unit_of(masking: Masking) -> str | None:
@@ -115,10 +117,6 @@ def _at_level(parameters: Parameters, name: str) -> object | None:
     return None
 
 
-def _round(parameters: Parameters) -> str | None:
-    return f"the nearest multiple of {_value(parameters['to'])}" if "to" in parameters else None
-
-
 def _blur(parameters: Parameters) -> str | None:
     character = _value(parameters.get("character", "*"))
     if "positions" in parameters:
@@ -145,12 +143,6 @@ def _mapping(parameters: Parameters) -> str | None:
     return f"{len(values)} value{'s' * (len(values) != 1)} mapped one by one ({masked}){other}"
 
 
-def _microaggregate(parameters: Parameters) -> str | None:
-    if "size" not in parameters:
-        return None
-    return f"the mean of a group of at least {_value(parameters['size'])} records with near numbers"
-
-
 def _masked_table(parameters: Parameters) -> str:
     column = f"column {_value(parameters['column'])} of " if "column" in parameters else "those of "
     return f"{column}a table masked elsewhere"
@@ -161,12 +153,6 @@ def _noise(parameters: Parameters) -> str | None:
         return None
     step = f", rounded to multiples of {_value(parameters['step'])}" if "step" in parameters else ""
     return f"masked at random: {_value(parameters['kind'])} noise of scale {_value(parameters['scale'])} added{step}"
-
-
-def _randomised_response(parameters: Parameters) -> str | None:
-    if "keep" not in parameters:
-        return None
-    return f"masked at random: kept with probability {_value(parameters['keep'])}, else any value"
 
 
 def _token(parameters: Parameters) -> str:
@@ -180,24 +166,26 @@ _WORDS: Mapping[str, Callable[[Parameters], str | None]] = {
     "hierarchy": _hierarchy,
     "mapping": _mapping,
     "masked_table": _masked_table,
-    "microaggregate": _microaggregate,
     "noise": _noise,
-    "pram": lambda _: "masked at random: drawn by its transition matrix",
-    "randomised_response": _randomised_response,
-    "round": _round,
-    "shuffle": lambda _: "masked at random: the same values, permuted over the records",
-    "suppress": lambda _: "one masked value, *, for all",
     "token": _token,
     "top_bottom": _top_bottom,
 }
 
 
+_SENTENCES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "microaggregate": (("size",), "the mean of a group of at least {} records with near numbers"),
+    "pram": ((), "masked at random: drawn by its transition matrix"),
+    "randomised_response": (("keep",), "masked at random: kept with probability {}, else any value"),
+    "round": (("to",), "the nearest multiple of {}"),
+    "shuffle": ((), "masked at random: the same values, permuted over the records"),
+    "suppress": ((), "one masked value, *, for all"),
+}
+"""Functions in one sentence, with the parameters that it needs."""
+
+
 @dataclass(frozen=True)
 class Node:
-    """Maskings that group the values in the same way, such as `drop` and suppression.
-
-    `maskings`: their ids; `groups`: the number of groups of values.
-    """
+    """The ids of maskings that group the values in the same way, and the number of these groups."""
 
     maskings: tuple[str, ...]
     groups: int
@@ -229,10 +217,14 @@ class Lattice:
 def lattice_of(attribute: Attribute) -> Lattice:
     """The lattice of the maskings that have a mapping, plus `identity` and `drop`."""
     mapped = {each.id: each.mapping for each in attribute.maskings if each.mapping is not None}
-    groupings = _groupings({**mapped, DROP: [0] * len(attribute.domain)})
+    mappings = {**mapped, DROP: [0] * len(attribute.domain)}
+    # An atom is a set of values that no mapping distinguishes. There are usually far fewer atoms than values.
+    atoms = list(dict.fromkeys(zip(*mappings.values(), strict=True)))
     alike: dict[tuple[int, ...], list[str]] = {}
-    for masking, grouping in groupings.items():
-        alike.setdefault(grouping, []).append(masking)
+    for masking, groups in zip(mappings, zip(*atoms, strict=True), strict=True):
+        # Numbered in order of appearance, so that equal groupings are equal tuples.
+        numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+        alike.setdefault(tuple(numbers[group] for group in groups), []).append(masking)
     nodes = {grouping: Node(tuple(names), max(grouping) + 1) for grouping, names in alike.items()}
     finest_first = sorted(nodes, key=lambda grouping: -nodes[grouping].groups)
     above = [set(_coarser(finest_first, place)) for place in range(len(finest_first))]
@@ -244,21 +236,6 @@ def lattice_of(attribute: Attribute) -> Lattice:
         above = [set(range(1, len(ordered))), *({place + 1 for place in places} for places in above)]
     outside = tuple(each.id for each in attribute.maskings if each.mapping is None)
     return Lattice(tuple(ordered), tuple(_covers(above)), outside)
-
-
-def _groupings(mappings: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
-    """The group of each atom, by masking. An atom is a set of values that no mapping distinguishes.
-
-    There are usually far fewer atoms than values. Groups are numbered in order of appearance, so that equal groupings
-    are equal tuples.
-    """
-    atoms = list(dict.fromkeys(zip(*mappings.values(), strict=True)))
-    return {masking: _numbered(group) for masking, group in zip(mappings, zip(*atoms, strict=True), strict=True)}
-
-
-def _numbered(groups: Sequence[int]) -> tuple[int, ...]:
-    numbers: dict[int, int] = {}
-    return tuple(numbers.setdefault(group, len(numbers)) for group in groups)
 
 
 def _coarser(groupings: Sequence[tuple[int, ...]], place: int) -> Iterator[int]:
