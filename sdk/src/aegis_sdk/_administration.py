@@ -114,14 +114,7 @@ class AuditFlows(ServiceFlows):
         entry_id: str | None = None,
         request_id: str | None = None,
     ) -> Pages[AuditRecord]:
-        """The records of the log, newest first.
-
-        Args:
-            since: Only from this time on; it needs a time zone.
-            until: Only before this time.
-            entry_id: Only about this entry.
-            request_id: Only about this data request.
-        """
+        """The records of the log, newest first: only from `since` on and before `until`, which need a time zone."""
         times = {name: None if at is None else at.isoformat() for name, at in (("since", since), ("until", until))}
         wanted = times | {"entry": entry_id, "request": request_id}
         return self._pages(AuditPage, "/v1/audit", wanted)

@@ -130,12 +130,9 @@ class Download:
                         f"the link does not give the file: {_words(error)} ({self._size()} of {self.delivery.size} "
                         "bytes are there; try again later, or ask its provider for another link)"
                     ) from None
-                self.pause(self._wait(failures, error))
-
-    def _wait(self, failures: int, error: Exception) -> float:
-        asked = error.wait if isinstance(error, _PassingError) else 0.0
-        backed_off = self.patience.pause * float(2 ** max(failures - 1, 0))
-        return min(max(asked, backed_off), self.patience.longest)
+                asked = error.wait if isinstance(error, _PassingError) else 0.0
+                backed_off = self.patience.pause * float(2 ** max(failures - 1, 0))
+                self.pause(min(max(asked, backed_off), self.patience.longest))
 
     def _read(self, begun: int) -> None:
         """Read the file once, from an offset on."""
@@ -162,7 +159,9 @@ class Download:
             self._discard()
             raise _PassingError("it has fewer bytes than the part that is already here")
         if answer.status in _AGAIN or answer.status >= _SERVER:
-            raise _PassingError(f"it answers {answer.status}", _seconds(answer.headers.get("retry-after")))
+            wait = answer.headers.get("retry-after", "")
+            seconds = float(wait[:6]) if wait.isascii() and wait.isdigit() else 0.0
+            raise _PassingError(f"it answers {answer.status}", seconds)
         if answer.status not in (_OK, _PARTIAL):
             raise DownloadError(f"the link answers {answer.status}; if it has ended, ask its provider for another one")
         if (coding := answer.headers.get("content-encoding", "").strip().lower()) not in ("", "identity"):
@@ -256,10 +255,6 @@ def _opened(part: Path, mode: str) -> IO[bytes]:
     # A link that appears meanwhile makes the system call fail.
     no_link = getattr(os, "O_NOFOLLOW", 0)
     return open(part, mode, opener=lambda path, flags: os.open(path, flags | no_link, 0o666))
-
-
-def _seconds(text: str | None) -> float:
-    return float(text[:6]) if text is not None and text.isascii() and text.isdigit() else 0.0
 
 
 def _words(error: Exception) -> str:

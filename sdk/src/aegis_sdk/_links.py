@@ -89,10 +89,7 @@ _TRANSLATED = IPv6Network("64:ff9b::/96")
 
 
 def is_public(text: str) -> bool:
-    """Whether an address belongs to a single machine on the public internet.
-
-    For an IPv6 address with an embedded IPv4 address, the latter decides.
-    """
+    """Whether an address belongs to a single machine on the public internet."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -100,18 +97,14 @@ def is_public(text: str) -> bool:
     if any(address in network for network in _SPECIAL):
         return False
     if isinstance(address, IPv6Address):
-        embedded = _embedded(address)
+        # An embedded IPv4 address decides: translated, mapped or tunnelled (6to4).
+        embedded = address.ipv4_mapped or address.sixtofour
+        if address in _TRANSLATED:
+            embedded = IPv4Address(int(address) & 0xFFFFFFFF)
         if embedded is not None:
             return is_public(str(embedded))
         return address.is_global and address in _UNICAST
     return address.is_global and not (address.is_multicast or address.is_reserved)
-
-
-def _embedded(address: IPv6Address) -> IPv4Address | None:
-    """The embedded IPv4 address: mapped, translated or tunnelled (6to4)."""
-    if address in _TRANSLATED:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour
 
 
 class ConnectionDeadline:
@@ -342,17 +335,11 @@ class Links:
             )
         if not host or target.userinfo:
             raise LinkError("the link must have a host and no user")
-        if not _is_host(target.raw_host.decode("ascii")):
+        name = target.raw_host.decode("ascii").removesuffix(".")
+        is_name = len(name) <= _LONGEST_HOST and all(map(_LABEL.fullmatch, name.split(".")))
+        if ":" not in name and not is_name:  # else an IPv6 address
             raise LinkError("the host of the link is not a valid name")
         return target
-
-
-def _is_host(host: str) -> bool:
-    """Whether a host is an IPv6 address, or a name with labels of valid length."""
-    if ":" in host:
-        return True
-    name = host.removesuffix(".")
-    return len(name) <= _LONGEST_HOST and all(map(_LABEL.fullmatch, name.split(".")))
 
 
 def _joined(url: httpx.URL, location: str | None) -> str:

@@ -5,7 +5,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from aegis_sdk.charts.drawing import Cell, Column, Drawing, Markup, Table, cut, isolated, joined, pixels, place, tag
+from aegis_sdk.charts.drawing import (
+    Cell,
+    Column,
+    Drawing,
+    Markup,
+    Table,
+    cut,
+    hatch,
+    isolated,
+    joined,
+    pixels,
+    place,
+    tag,
+)
 from aegis_sdk.charts.plot import NARROWEST, Axis, Interval, Scale, drawable
 from aegis_sdk.printable import DASH, number, percent
 
@@ -141,7 +154,7 @@ class Bars:
             top + _AXIS,
             self.description,
             legend,
-            hatch(self.id),
+            hatch(f"{self.id}-hatch", "chart-hatch", 3),
             across=self.axis.title,
             frame="bars",
         )
@@ -229,13 +242,6 @@ def ticks_below(scale: Scale, axis: Axis, ticks: Sequence[float] | None, bottom:
         at, anchor = place(along), "start" if along < _NEAR else "end" if along > 1 - _NEAR else "middle"
         yield tag("line", class_="chart-grid", x1=at, x2=at, y1="0", y2=bottom)
         yield tag("text", axis.written(tick), class_="chart-tick", x=at, y=bottom + 18, text_anchor=anchor)
-
-
-def hatch(id: str) -> Markup:  # noqa: A002 - the name that HTML has for it
-    """The hatching of the second of a pair."""
-    line = tag("rect", class_="chart-hatch", width=3, height=6)
-    turned = {"patternUnits": "userSpaceOnUse", "patternTransform": "rotate(45)"}
-    return tag("pattern", line, id=f"{id}-hatch", width=6, height=6, **turned)
 
 
 def category_bars(

@@ -137,6 +137,12 @@ def hatches(id: str, tones: tuple[Tone, ...]) -> Markup:  # noqa: A002 - as abov
     return joined(*patterns)
 
 
+def hatch(id: str, kind: str, thick: int) -> Markup:  # noqa: A002 - as above
+    """Slanted lines of this class and thickness in pixels."""
+    turned = {"patternUnits": "userSpaceOnUse", "patternTransform": "rotate(45)"}
+    return tag("pattern", tag("rect", class_=kind, width=thick, height=6), id=id, width=6, height=6, **turned)
+
+
 def bar(id: str, place: int, tone: Tone, **places: str | float) -> Markup:  # noqa: A002 - as above
     """A bar of the series with this index."""
     if place == 0:

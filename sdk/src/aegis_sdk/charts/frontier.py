@@ -61,9 +61,7 @@ class Drawn:
     Attributes:
         kind: `best`, `edge`, `alike`, `alike-edge` or `other`; decides shape and colour.
         x: Its horizontal position, as a share of the width.
-        y: Its distance from the top, in pixels.
-        high: The upper end of its interval, in pixels; `None` if not drawn.
-        low: The lower end.
+        y: Its distance from the top, in pixels; `high` and `low` are the ends of its interval, if that is drawn.
         words: Its description for screen readers.
     """
 

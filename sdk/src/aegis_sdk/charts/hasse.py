@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from aegis_sdk.charts.drawing import Drawing, Markup, Table, isolated, joined, pixels, tag
+from aegis_sdk.charts.drawing import Drawing, Markup, Table, hatch, isolated, joined, pixels, tag
 from aegis_sdk.charts.plot import text_width
 from aegis_sdk.printable import percent, shown
 from aegis_sdk.reading.advice import reference_known, utility_bounds
@@ -183,7 +183,7 @@ class Hasse:
             round(max(top + panel.height for panel, _, top in self.places)),
             self.description,
             list(self._legend()),
-            self._hatch(),
+            hatch(f"{self.id}-unknown", "chart-thin-hatch", 2),
             frame="wide",
             width=max(left + panel.width for panel, left, _ in self.places) + 2,
         )
@@ -199,11 +199,6 @@ class Hasse:
             yield sign(Box((), 0.0, is_chosen=True)), f"chosen by {self.best}"
         if any(panel.aside for panel in self.panels):
             yield tag("rect", x=1, y=3, width=16, height=12, class_="chart-box", stroke_dasharray="3 2"), "no mapping"
-
-    def _hatch(self) -> Markup:
-        line = tag("rect", class_="chart-thin-hatch", width=2, height=6)
-        turned = {"patternUnits": "userSpaceOnUse", "patternTransform": "rotate(45)"}
-        return tag("pattern", line, id=f"{self.id}-unknown", width=6, height=6, **turned)
 
     def _panel(self, panel: Panel, left: float, top: float) -> Iterator[Markup]:
         yield tag("text", panel.name, class_="chart-heading", x=pixels(left), y=pixels(top + _HEAD + 2))
@@ -246,7 +241,6 @@ def lattice_chart(entry: EntryDocument, advice: Advice | None = None, attributes
     maskings of the best configuration have a thick frame.
 
     Args:
-        entry: The published entry.
         attributes: The names of the attributes to draw; all by default.
     """
     wanted = [attribute for attribute in entry.attributes if not attributes or attribute.name in attributes]

@@ -269,7 +269,9 @@ class Plane:
             yield tag("text", name, class_="chart-level-name", x=at, y=TOP - 6, text_anchor="middle")
         for number, series in enumerate(self.series):
             if series.is_joined or not series.has_marks:
-                yield stretched(_track(series, number, self._path(series, number)))
+                corners = ((self.along(spot, number) * STRETCHED, self.height(spot.y)) for spot in series.spots)
+                path = "M" + "L".join(f"{pixels(x)} {pixels(y)}" for x, y in corners)
+                yield stretched(_track(series, number, path))
         for number, series in enumerate(self.series):
             yield from self._marks(series, number)
         yield from self._labels()
@@ -285,10 +287,6 @@ class Plane:
         """The horizontal position of a spot, as a share of the width: series are placed side by side."""
         aside = (number - (len(self.series) - 1) / 2) * _APART if self.places else 0.0
         return self.across.place(spot.x + aside)
-
-    def _path(self, series: Series, number: int) -> str:
-        corners = ((self.along(spot, number) * STRETCHED, self.height(spot.y)) for spot in series.spots)
-        return "M" + "L".join(f"{pixels(x)} {pixels(y)}" for x, y in corners)
 
     def _marks(self, series: Series, number: int) -> Iterator[Markup]:
         """The marks with their intervals; on a map, dots on one path, since there may be thousands."""

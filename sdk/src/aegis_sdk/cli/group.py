@@ -116,12 +116,8 @@ class CommandSection:
 class CommandGroup(TyperGroup):
     """Commands of the SDK, and those that other distributions register by an entry point.
 
-    Args:
-        path: The words before the command.
-        help: The subject of the group.
-        sections: The commands of each distribution. The first of a name runs, so nobody replaces one of the SDK.
-        is_open: Whether the provider's package adds commands.
-        more: Further arguments of typer's groups.
+    `path` has the words before the command. Of commands of the same name in two `sections`, which are in order, the
+    first runs, so nobody replaces one of the SDK. The group is open if the provider's package adds commands.
     """
 
     def __init__(

@@ -1,11 +1,11 @@
 """The label, the attributes, and the published counts of their maskings, one by one and in pairs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field
 
-from aegis_sdk.wire.documents import LONG_LIST, CheckedRequest, Fault, Request, fault, refuse, within
+from aegis_sdk.wire.documents import LONG_LIST, CheckedRequest, Fault, Request, fault, within
 from aegis_sdk.wire.examples import EXAMPLE_PAIR
 from aegis_sdk.wire.values import (
     COUNT_MAX,
@@ -42,8 +42,30 @@ def length_fault(field: str, given: int, expected: int, unit: str) -> Iterator[F
         yield (field,), f"Has {given} {unit}, but the domain has {expected} values"
 
 
-class Noise(Request):
+class LaplaceNoise(CheckedRequest):
+    """Laplace noise in numbers of this joint sensitivity: what one more record changes in them, at most."""
+
+    sensitivity: ClassVar[int]
+
+    kind: Literal["laplace"]
+    scale: PositiveNumber
+    epsilon: PositiveNumber | None = None
+
+    @property
+    def spent(self) -> float:
+        """The epsilon that the numbers spend: as declared, or else the least possible with this noise."""
+        return self.sensitivity / self.scale if self.epsilon is None else self.epsilon
+
+    def _faults(self) -> Iterator[Fault]:
+        if self.spent * (1 + TOLERANCE) < self.sensitivity / self.scale:
+            least = f"{self.sensitivity} / `scale`"
+            yield ("epsilon",), f"Is less than {least}, the least that noise of this scale spends"
+
+
+class Noise(LaplaceNoise):
     """Noise that was added independently to each count of a table, as in differential privacy."""
+
+    sensitivity = 1  # one more record changes one count of a table by 1
 
     kind: Literal["laplace"] = Field(
         description="`laplace`: discrete Laplace noise; the integer `k` has probability proportional to "
@@ -53,18 +75,6 @@ class Noise(Request):
     epsilon: PositiveNumber | None = Field(
         default=None, description="This table's share of the entry's epsilon, which is split over its tables"
     )
-
-    @property
-    def spent(self) -> float:
-        """The epsilon that these counts spend: as declared, or else the least possible with this noise."""
-        return 1 / self.scale if self.epsilon is None else self.epsilon
-
-    @model_validator(mode="after")
-    def _spends_what_it_says(self) -> Self:
-        # One more record changes one count of a table by 1, so the sensitivity is at least 1.
-        if self.spent * (1 + TOLERANCE) < 1 / self.scale:
-            refuse("noise", [(("epsilon",), "Is less than 1 / `scale`, the least that noise of this scale spends")])
-        return self
 
 
 class Label(CheckedRequest):
@@ -228,8 +238,10 @@ MOST_BASES = 1_000
 """The largest error of counts with preserved sums, in multiples of the base."""
 
 
-class AssociationNoise(Request):
+class AssociationNoise(LaplaceNoise):
     """Noise in a label association: in the sums behind chi-square, and in the number of combinations."""
+
+    sensitivity = ASSOCIATED
 
     kind: Literal["laplace"] = Field(
         description="`laplace`: Laplace noise of the same scale on `combinations` and on each sum `S_j`, the squared "
@@ -242,17 +254,6 @@ class AssociationNoise(Request):
     epsilon: PositiveNumber | None = Field(
         default=None, description="The share of the entry's epsilon that both numbers spent together"
     )
-
-    @property
-    def spent(self) -> float:
-        """The epsilon that both numbers spend: as declared, or else the least possible with this noise."""
-        return ASSOCIATED / self.scale if self.epsilon is None else self.epsilon
-
-    @model_validator(mode="after")
-    def _spends_what_it_says(self) -> Self:
-        if self.spent * (1 + TOLERANCE) < ASSOCIATED / self.scale:
-            refuse("noise", [(("epsilon",), "Is less than 2 / `scale`, the least that noise of this scale spends")])
-        return self
 
 
 class LabelAssociation(Request):

@@ -67,7 +67,9 @@ def control_faults(
     if control.rounding is not None and (control.rounded_to is None or control.epsilon is not None):
         yield ("disclosure_control", "rounding"), "Needs `rounded_to`, and cannot be combined with epsilon"
     declaring = list(_declaring(label, attributes, pairs))
-    noisy = [*declaring, *_associations(pairs)]
+    # The associations are no counts, but computed from counts.
+    with_label = ((("pairs", index, "with_label"), pair.with_label) for index, pair in enumerate(pairs))
+    noisy = [*declaring, *((location, one) for location, one in with_label if one is not None)]
     if control.open_answers:
         yield from _faint_noise(noisy)
     if control.epsilon is not None:
@@ -75,8 +77,10 @@ def control_faults(
     if control.rounded_to is not None:
         yield from _rounding_faults(control, noisy)
     if (control.epsilon is not None or control.rounded_to is not None) and not control.rounding:
-        for location in _exact(attributes):
-            yield location, "These numbers are exact, but `disclosure_control` says all were changed: leave them out"
+        exact = "These numbers are exact, but `disclosure_control` says all were changed: leave them out"
+        fields = [(place, field) for place in range(len(attributes)) for field in ("histogram", "joint")]
+        given = ((place, field) for place, field in fields if getattr(attributes[place], field) is not None)
+        yield from ((("attributes", *location), exact) for location in given)
 
 
 def _rounding_faults(control: DisclosureControl, declaring: Sequence[tuple[Location, Declaring]]) -> Iterator[Fault]:
@@ -120,20 +124,6 @@ def _declaring(
             if masking.joint is not None:
                 yield ("attributes", place, "maskings", index), masking
     yield from ((("pairs", index), pair) for index, pair in enumerate(pairs) if pair.joint is not None)
-
-
-def _associations(pairs: Sequence[Pair]) -> Iterator[tuple[Location, LabelAssociation]]:
-    """The label associations of pairs: not counts, but computed from counts."""
-    for index, pair in enumerate(pairs):
-        if pair.with_label is not None:
-            yield ("pairs", index, "with_label"), pair.with_label
-
-
-def _exact(attributes: Sequence[Attribute]) -> Iterator[Location]:
-    """The locations of counts that cannot declare noise or rounding."""
-    for place, attribute in enumerate(attributes):
-        fields = (("histogram", attribute.histogram), ("joint", attribute.joint))
-        yield from (("attributes", place, field) for field, counts in fields if counts is not None)
 
 
 _NEARLY = 1e-6

@@ -137,16 +137,13 @@ def _distinct(values: list[str]) -> list[str]:
     return values
 
 
-def _identifier(value: str) -> str:
-    if detail := identifier_fault(value):
-        raise fault(detail)
-    return value
+def _without(fault_of: Callable[[object], str | None]) -> AfterValidator:
+    def checked(value: str) -> str:
+        if detail := fault_of(value):
+            raise fault(detail)
+        return value
 
-
-def _text(value: str) -> str:
-    if detail := text_fault(value):
-        raise fault(detail)
-    return value
+    return AfterValidator(checked)
 
 
 def _json_faults(value: object, location: tuple[str | int, ...] = ()) -> Iterator[Fault]:
@@ -222,7 +219,7 @@ CountList = Annotated[list[Count], instead_of_pydantic(_count_list)]
 EntryName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
 """An entry's name: 1 to 100 of the characters `a-z 0-9 - _ .`, starting with a letter or digit."""
 
-Identifier = Annotated[str, AfterValidator(_identifier), WithJsonSchema(_IDENTIFIER_SCHEMA)]
+Identifier = Annotated[str, _without(identifier_fault), WithJsonSchema(_IDENTIFIER_SCHEMA)]
 """Any other name or id: 1 to 255 characters, without control characters."""
 
 Identifiers = Annotated[list[Identifier], instead_of_pydantic(_identifier_list)]
@@ -245,7 +242,7 @@ Domain = Annotated[
 UtcTime = Annotated[datetime, AfterValidator(lambda at: at.astimezone(UTC) if at.tzinfo else at)]
 """A point in time from the service, converted to UTC. One without a time zone stays as it is."""
 
-Text = Annotated[str, AfterValidator(_text)]
+Text = Annotated[str, _without(text_fault)]
 """Text for people."""
 
 Number = Annotated[
