@@ -25,7 +25,7 @@ from aegis_sdk._answers import (
 from aegis_sdk._data_requests import AsyncDataRequests, DataRequests
 from aegis_sdk._errors import SettingsError, UnexpectedAnswerError
 from aegis_sdk._flows import Awaiting, Blocking, Flow, Pages, listing, method
-from aegis_sdk._sending import DEFAULT_URL, Deadline, Sender, checked_key, checked_url, follow, pause_before_retry
+from aegis_sdk._sending import DEFAULT_URL, Sender, TimeLimit, checked_key, checked_url, follow, pause_before_retry
 from aegis_sdk.wire import (
     Advice,
     AdviceAnswer,
@@ -219,7 +219,7 @@ class ClientFlows(ServiceFlows):
             "bias_correction": bias_correction,
             **({} if kinds is None else {"kinds": list(kinds)}),
         }
-        deadline = Deadline(wait)
+        deadline = TimeLimit(wait)
         hold = int(max(0.0, min(wait, _LONGEST_HOLD)))  # the service waits for the result before it responds
         response = yield from self._send(
             "POST",

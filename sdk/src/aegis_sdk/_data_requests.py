@@ -8,7 +8,7 @@ from urllib.parse import quote
 from aegis_sdk._answers import ServiceFlows, entry_path, read_nothing, version_params
 from aegis_sdk._errors import AegisError
 from aegis_sdk._flows import Awaiting, Blocking, Flow, Pages, Pause, listing, method
-from aegis_sdk._sending import Deadline
+from aegis_sdk._sending import TimeLimit
 from aegis_sdk.wire import (
     DataRequest,
     DataRequestHead,
@@ -68,9 +68,9 @@ class DataRequestsFlows(ServiceFlows):
         }
         path = entry_path(entry_id, "requests")
         request = yield from self._call(DataRequest, "POST", path, asked, params=version_params(version))
-        return (yield from self._advised(request, Deadline(wait)))
+        return (yield from self._advised(request, TimeLimit(wait)))
 
-    def _advised(self, request: DataRequest, deadline: Deadline) -> Flow[DataRequest]:
+    def _advised(self, request: DataRequest, deadline: TimeLimit) -> Flow[DataRequest]:
         """The request once it is advised, or as last seen: the request exists even if polling fails."""
         pause = _SHORTEST_PAUSE
         while request.state == _WAITS and deadline.left():

@@ -92,7 +92,7 @@ def growing(pause: float) -> Iterator[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Deadline:
+class TimeLimit:
     """The time `seconds` after the creation of the instance."""
 
     seconds: float
@@ -108,7 +108,7 @@ def follow(
     look: Callable[[], Flow[AdviceT]],
     *,
     pause: float | None,
-    deadline: Deadline,
+    deadline: TimeLimit,
     on_progress: Callable[[AdviceT], None] | None,
 ) -> Flow[AdviceT]:
     """Poll until the advice has succeeded. Each pause is 1.5 times the previous one, at most 5 s.
@@ -223,7 +223,7 @@ class _Retries:
         self._left, self._seconds_left = number, call.timeout
         self._upper = _FIRST_PAUSE
         self._in_flight_seconds = max(call.timeout, IN_FLIGHT_SECONDS)
-        self._in_flight: tuple[Deadline, Iterator[float]] | None = None
+        self._in_flight: tuple[TimeLimit, Iterator[float]] | None = None
 
     def pause_after(self, response: httpx.Response) -> float | None:
         """Seconds before the next retry after this response; None if it is final."""
@@ -232,7 +232,7 @@ class _Retries:
             asked = pause_before_retry(response) or 0.0
             # Counted from the first such response: the first attempt may have used up its own time.
             if self._in_flight is None:
-                self._in_flight = Deadline(self._in_flight_seconds), growing(asked)
+                self._in_flight = TimeLimit(self._in_flight_seconds), growing(asked)
             deadline, pauses = self._in_flight
             left = deadline.left()
             return min(max(next(pauses), asked), left) if left else None

@@ -6,7 +6,7 @@ from itertools import islice
 
 import httpx
 
-from aegis_sdk._sending import Deadline, growing, pause_before_retry, retry_after
+from aegis_sdk._sending import TimeLimit, growing, pause_before_retry, retry_after
 from tests.for_each import for_each
 
 
@@ -37,8 +37,8 @@ def test_the_service_may_say_nothing(said):
 
 
 def test_a_deadline_that_is_over_leaves_nothing():
-    assert Deadline(0).left() == 0
-    assert 0 < Deadline(60).left() <= 60
+    assert TimeLimit(0).left() == 0
+    assert 0 < TimeLimit(60).left() <= 60
 
 
 def test_pauses_grow_up_to_five_seconds():

@@ -12,9 +12,9 @@ from aegis_sdk.charts.plot import (
     STRETCHED,
     TOP,
     Axis,
-    Label,
     Level,
     Named,
+    PointLabel,
     Scale,
     Tick,
     chosen_ticks,
@@ -55,7 +55,7 @@ _SHAPES: Final = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnMark:
     """A mark with its position.
 
     Attributes:
@@ -141,7 +141,7 @@ class Frontier:
         return [Level(name, self.height(level), at_end=self.height(level) < HEIGHT / 2) for name, level in within]
 
     @cached_property
-    def drawn(self) -> list[Drawn]:
+    def drawn(self) -> list[DrawnMark]:
         """The marks with their positions."""
         with_whiskers: Sequence[Mark] = self.chosen.marks  # few enough not to cover everything
         edge = [mark for mark in self.chosen.marks if mark.on_frontier or mark.first.is_best]
@@ -152,11 +152,11 @@ class Frontier:
         whiskers = {id(mark) for mark in with_whiskers}
         return [self._drawn(mark, whiskers=id(mark) in whiskers) for mark in self.chosen.marks]
 
-    def _drawn(self, mark: Mark, *, whiskers: bool) -> Drawn:
+    def _drawn(self, mark: Mark, *, whiskers: bool) -> DrawnMark:
         first, high, low = mark.first, None, None
         if whiskers and first.interval is not None:
             high, low = sorted(self.height(each) for each in (first.interval.low, first.interval.high))
-        return Drawn(
+        return DrawnMark(
             mark,
             _kind(mark),
             place(self.across.place(first.x)),
@@ -198,7 +198,7 @@ class Frontier:
         return [*best, *edge[-1:], *edge[:-1]]
 
     @cached_property
-    def labels(self) -> list[Label]:
+    def labels(self) -> list[PointLabel]:
         """The names beside marks, as far as they fit."""
         return labels_of([self._named(mark) for mark in self._important], [level.box_in() for level in self.levels])
 
@@ -292,7 +292,7 @@ class Frontier:
             tag("g", *names, aria_hidden="true"),
         )
 
-    def _shown(self, each: Drawn) -> Markup:
+    def _shown(self, each: DrawnMark) -> Markup:
         """A mark with a link to its configuration and a description."""
         href, parts = each.mark.first.href, [tag("title", each.words)]
         attributes: dict[str, str] = {}

@@ -39,7 +39,7 @@ _RULE: Final = "A line joins a masking to one above it that is a function of it.
 
 
 @dataclass(frozen=True)
-class Box:
+class NodeBox:
     """A drawn node.
 
     Attributes:
@@ -83,8 +83,8 @@ class Panel:
     """The diagram of one attribute; `aside`: its maskings without a mapping."""
 
     name: str
-    boxes: tuple[Box, ...]
-    aside: tuple[Box, ...]
+    boxes: tuple[NodeBox, ...]
+    aside: tuple[NodeBox, ...]
     drawn: Layered
 
     @property
@@ -123,7 +123,7 @@ class Panel:
                 yield key, (x + self._width_of(key) / 2, lowest - rank * self.step)
                 x += self._width_of(key) + _BETWEEN_NODES
 
-    def beside(self, left: float, top: float) -> Iterator[tuple[Box, tuple[float, float]]]:
+    def beside(self, left: float, top: float) -> Iterator[tuple[NodeBox, tuple[float, float]]]:
         """The maskings aside, each with its centre."""
         for rank, box in enumerate(self.aside):
             x = left + self.inner_width + _BETWEEN_PANELS / 2 + box.width / 2
@@ -189,14 +189,14 @@ class Hasse:
         )
 
     def _legend(self) -> Iterator[tuple[Markup, str]]:
-        def sign(box: Box) -> Markup:
+        def sign(box: NodeBox) -> Markup:
             return joined(*self._frame(box, 1, 3, 16, 12))
 
         if self.best is not None:
             whole = "the most that a masking loses" if self.of_largest else "all that its attribute tells lost"
-            yield from ((sign(Box((), loss)), words) for loss, words in (*_KEY, (1.0, whole)))
-            yield sign(Box(())), "loss not known"
-            yield sign(Box((), 0.0, is_chosen=True)), f"chosen by {self.best}"
+            yield from ((sign(NodeBox((), loss)), words) for loss, words in (*_KEY, (1.0, whole)))
+            yield sign(NodeBox(())), "loss not known"
+            yield sign(NodeBox((), 0.0, is_chosen=True)), f"chosen by {self.best}"
         if any(panel.aside for panel in self.panels):
             yield tag("rect", x=1, y=3, width=16, height=12, class_="chart-box", stroke_dasharray="3 2"), "no mapping"
 
@@ -211,7 +211,7 @@ class Hasse:
         for box, place in panel.beside(left, top):
             yield self._box(box, *place)
 
-    def _box(self, box: Box, x: float, y: float) -> Markup:
+    def _box(self, box: NodeBox, x: float, y: float) -> Markup:
         left, top = x - box.width / 2, y - box.height / 2
         loss = "" if box.loss is None else f": {percent(box.loss)} lost"
         lines = (
@@ -221,7 +221,7 @@ class Hasse:
         words = f"{', '.join(map(isolated, box.lines))}{loss}"
         return tag("g", tag("title", words), *self._frame(box, left, top, box.width, box.height), *lines)
 
-    def _frame(self, box: Box, x: float, y: float, width: float, height: float) -> Iterator[Markup]:
+    def _frame(self, box: NodeBox, x: float, y: float, width: float, height: float) -> Iterator[Markup]:
         """The filled outline of a box: darker for a larger loss, hatched if the loss is not known."""
         place = {"x": pixels(x), "y": pixels(y), "width": pixels(width), "height": pixels(height), "rx": "4"}
         yield tag("rect", class_="chart-box", stroke_dasharray="5 3" if box.is_dashed else None, **place)
@@ -284,11 +284,11 @@ def _panel(attribute: Attribute, maskings: Sequence[Masking], losses: Mapping[st
     return Panel(shown(attribute.name, _LONGEST_NAME), tuple(boxes), tuple(aside), layered(order))
 
 
-def _box(maskings: Sequence[str], values: int, losses: Mapping[str, float], units: Mapping[str, str]) -> Box:
+def _box(maskings: Sequence[str], values: int, losses: Mapping[str, float], units: Mapping[str, str]) -> NodeBox:
     names = [_named(masking, units.get(masking)) for masking in maskings[:_NAMES]]
     more = [f"+{len(maskings) - _NAMES}"] if len(maskings) > _NAMES else []
     lines = (*names, *more, f"{values:,} value{'s' * (values != 1)}")
-    return Box(lines, next((losses[masking] for masking in maskings if masking in losses), None))
+    return NodeBox(lines, next((losses[masking] for masking in maskings if masking in losses), None))
 
 
 def _named(masking: str, unit: str | None) -> str:

@@ -253,7 +253,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Label:
+class PointLabel:
     """The name beside the point of this index, `dx` pixels from the point's `x`, with `y` as its baseline.
 
     The `anchor` is `start` or `end`; `is_first` that of the best configuration.
@@ -268,7 +268,7 @@ class Label:
     is_first: bool = False
 
 
-def labels_of(points: Sequence[Named], taken: Sequence[Box]) -> list[Label]:
+def labels_of(points: Sequence[Named], taken: Sequence[Box]) -> list[PointLabel]:
     """The labels that overlap neither each other nor the taken boxes. Points come in order of importance."""
     boxes, labels = list(taken), []
     for place_in_order, point in enumerate(points):
@@ -279,13 +279,13 @@ def labels_of(points: Sequence[Named], taken: Sequence[Box]) -> list[Label]:
     return labels
 
 
-def _beside(number: int, point: Named) -> tuple[Label, Box]:
+def _beside(number: int, point: Named) -> tuple[PointLabel, Box]:
     """The name at the right of a point, or above its interval if there is no room at the right."""
     width, x = text_width(point.text), point.along * NARROWEST
     starts = x + _BESIDE + width <= NARROWEST + _BEYOND
     shift, y = (_BESIDE, point.height - _RISE) if starts else (_BEYOND, min(point.top - 2, point.height - _RISE))
     anchor, left = ("start", x + shift) if starts else ("end", x + shift - width)
-    label = Label(number, point.text, place(point.along), pixels(shift), pixels(y), anchor, point.is_first)
+    label = PointLabel(number, point.text, place(point.along), pixels(shift), pixels(y), anchor, point.is_first)
     return label, Box(left, left + width, y - _LINE, y + 2)
 
 

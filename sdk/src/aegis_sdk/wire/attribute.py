@@ -42,7 +42,7 @@ def length_fault(field: str, given: int, expected: int, unit: str) -> Iterator[F
         yield (field,), f"Has {given} {unit}, but the domain has {expected} values"
 
 
-class LaplaceNoise(CheckedRequest):
+class SpendingNoise(CheckedRequest):
     """Laplace noise in numbers of this joint sensitivity: what one more record changes in them, at most."""
 
     sensitivity: ClassVar[int]
@@ -62,7 +62,7 @@ class LaplaceNoise(CheckedRequest):
             yield ("epsilon",), f"Is less than {least}, the least that noise of this scale spends"
 
 
-class Noise(LaplaceNoise):
+class Noise(SpendingNoise):
     """Noise that was added independently to each count of a table, as in differential privacy."""
 
     sensitivity = 1  # one more record changes one count of a table by 1
@@ -238,7 +238,7 @@ MOST_BASES = 1_000
 """The largest error of counts with preserved sums, in multiples of the base."""
 
 
-class AssociationNoise(LaplaceNoise):
+class AssociationNoise(SpendingNoise):
     """Noise in a label association: in the sums behind chi-square, and in the number of combinations."""
 
     sensitivity = ASSOCIATED
