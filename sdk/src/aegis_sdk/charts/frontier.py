@@ -18,6 +18,7 @@ from aegis_sdk.charts.plot import (
     Scale,
     Tick,
     chosen_ticks,
+    ends_of,
     grid,
     labels_of,
     level_lines,
@@ -109,7 +110,7 @@ class Frontier:
     @cached_property
     def up(self) -> Scale:
         """The upward axis, which starts at 0 unless all shares are high."""
-        numbers = [number for mark in self.chosen.marks for number in _heights(mark.first)]
+        numbers = [number for mark in self.chosen.marks for number in ends_of(mark.first.y, mark.first.interval)]
         numbers += [max(self.y.levels.values())] if self.y.levels else []
         low, high = min(numbers, default=0.0), max(numbers, default=1.0)
         low = min(low, 0.0) if self.y.unit != "share" or low <= _NARROW else _floor(low)
@@ -204,7 +205,7 @@ class Frontier:
 
     def _named(self, mark: Mark) -> Named:
         first = mark.first
-        top = min(self.height(number) for number in _heights(first))
+        top = min(self.height(number) for number in ends_of(first.y, first.interval))
         return Named(
             first.name, len(mark.points) - 1, self.across.place(first.x), self.height(first.y), top, first.is_best
         )
@@ -344,12 +345,6 @@ def _kind(mark: Mark) -> str:
         return "best"
     edge = "edge" if mark.on_frontier else "other"
     return f"alike-{edge}" if mark.is_alike else edge
-
-
-def _heights(point: Point) -> Iterator[float]:
-    yield point.y
-    if point.interval is not None:
-        yield from (point.interval.low, point.interval.high)
 
 
 def _floor(low: float) -> float:

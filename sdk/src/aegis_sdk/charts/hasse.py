@@ -245,12 +245,10 @@ def lattice_chart(entry: EntryDocument, advice: Advice | None = None, attributes
     """
     wanted = [attribute for attribute in entry.attributes if not attributes or attribute.name in attributes]
     best = maskings_in(entry, advice.configuration) if advice else {}
-    panels = [
-        _panel(
-            attribute, attribute.maskings[:_MOST_MASKINGS], losses_of(advice, attribute.name), best.get(attribute.name)
-        )
-        for attribute in wanted[:_MOST_ATTRIBUTES]
-    ]
+    panels = []
+    for attribute in wanted[:_MOST_ATTRIBUTES]:
+        losses, chosen = losses_of(advice, attribute.name), best.get(attribute.name)
+        panels.append(_panel(attribute, attribute.maskings[:_MOST_MASKINGS], losses, chosen))
     return Hasse(
         shown(f"Which masking can be computed from which: {entry.name}", 70),
         panels,

@@ -31,6 +31,7 @@ from aegis_sdk.charts.plot import (
     Level,
     Scale,
     Tick,
+    ends_of,
     grid,
     level_lines,
     stretched,
@@ -145,14 +146,14 @@ class Plane:
         """The axis to the right."""
         if self.places:
             return Scale(-0.6, len(self.places) - 0.4)
-        numbers = [end for spot in self._spots for end in _ends(spot.x, spot.across)]
+        numbers = [end for spot in self._spots for end in ends_of(spot.x, spot.across)]
         known = [*numbers, *self.x.levels.values()]
         return Scale(min(known, default=0.0), max(known, default=0.0), inset=_INSET if self._has_marks else 0.0)
 
     @cached_property
     def up(self) -> Scale:
         """The upward axis, which starts at 0 except on a map."""
-        numbers = [end for spot in self._spots for end in _ends(spot.y, spot.up)]
+        numbers = [end for spot in self._spots for end in ends_of(spot.y, spot.up)]
         low, high = min(numbers, default=0.0), max(numbers, default=1.0)
         if self.is_map:
             return Scale(low, high, inset=_INSET)
@@ -338,7 +339,7 @@ class Plane:
 
     def _around(self, spot: Spot, number: int) -> Box:
         """The box of a spot and its vertical interval."""
-        x, ends = self.along(spot, number) * self._room, [self.height(end) for end in _ends(spot.y, spot.up)]
+        x, ends = self.along(spot, number) * self._room, [self.height(end) for end in ends_of(spot.y, spot.up)]
         return Box(x - 5, x + 5, min(ends) - 5, max(ends) + 5)
 
     def _boxes(self, spot: Spot, number: int, text: str) -> Iterator[Box]:
@@ -388,7 +389,3 @@ def _fitted(line: str, room: float) -> str:
     while text_width(line) > room and len(line) > 2:  # noqa: PLR2004 - a letter and the ellipsis
         line = cut(line, len(line) - 1)
     return line
-
-
-def _ends(number: float, interval: Interval | None) -> tuple[float, ...]:
-    return (number,) if interval is None else (number, interval.low, interval.high)

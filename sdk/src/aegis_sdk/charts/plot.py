@@ -53,6 +53,11 @@ class Interval:
         return drawable(self.low) and drawable(self.high)
 
 
+def ends_of(number: float, interval: Interval | None) -> tuple[float, ...]:
+    """The number and the limits of its interval."""
+    return (number,) if interval is None else (number, interval.low, interval.high)
+
+
 @dataclass(frozen=True)
 class Axis:
     """An axis: a word or two for a column header, and the quantity with its unit. The better end is right or up.

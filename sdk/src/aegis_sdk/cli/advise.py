@@ -155,18 +155,12 @@ def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
     promises = promises_of(schema, [row.configuration for row in ranking])
     names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
     names += [name for name in SUPPRESSED if name in promises]
-    measured = _measured_column(schema, [row.configuration for row in ranking])
-    rows = [
-        (
-            row.configuration,
-            row.deviation,
-            row.utility,
-            *(_promise(name, promises[name][place]) for name in names),
-            *cell,
-        )
-        for place, (row, cell) in enumerate(zip(ranking, measured[1:], strict=True))
-    ]
-    header = ("configuration", *_measured_in(advice, "deviation", "utility"), *names, *measured[0])
+    measured, *cells = _measured_column(schema, [row.configuration for row in ranking])
+    rows: list[tuple[str | float, ...]] = []
+    for place, (row, cell) in enumerate(zip(ranking, cells, strict=True)):
+        promised = (_promise(name, promises[name][place]) for name in names)
+        rows.append((row.configuration, row.deviation, row.utility, *promised, *cell))
+    header = ("configuration", *_measured_in(advice, "deviation", "utility"), *names, *measured)
     yield from ("", *aligned(header, rows))
 
 

@@ -13,7 +13,7 @@ from aegis_sdk.cli.requests import time_text
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
 from aegis_sdk.printable import shown
 from aegis_sdk.receipts import ReceiptError, check_receipt, content_of, jws_of, keys_in
-from aegis_sdk.wire import AuditRecord, PublicKeySet, ReceiptChange, ReceiptClaims
+from aegis_sdk.wire import AuditRecord, PublicKeySet, ReceiptClaims
 
 _LONG = 80
 _DIGEST = 100
@@ -91,17 +91,16 @@ def _report(claims: ReceiptClaims, *, is_file_checked: bool) -> Iterator[str]:
     if claims.audit is not None:
         yield f"record {claims.audit.sequence} of the audit log: {_digest(claims.audit.hash)}"
     yield ""
-    yield from aligned(("when", "who", "what"), [_step(one) for one in claims.changes])
+    rows = []
+    for change in claims.changes:
+        who = shown(change.side) if change.tenant is None else f"{shown(change.side)} {shown(change.tenant)}"
+        what = change.action if change.configuration is None else f"{change.action} {change.configuration}"
+        rows.append((time_text(change.at), who, shown(what, _LONG)))
+    yield from aligned(("when", "who", "what"), rows)
 
 
 def _digest(text: str) -> str:
     return shown(text, _DIGEST)
-
-
-def _step(change: ReceiptChange) -> tuple[str, ...]:
-    who = shown(change.side) if change.tenant is None else f"{shown(change.side)} {shown(change.tenant)}"
-    what = change.action if change.configuration is None else f"{change.action} {change.configuration}"
-    return time_text(change.at), who, shown(what, _LONG)
 
 
 def _list(

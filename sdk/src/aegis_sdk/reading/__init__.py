@@ -7,8 +7,6 @@ Part of the base installation; needs only Python.
 from aegis_sdk.printable import DASH, Share, as_sentence, number, one_line, percent, share_with_limits, shown, some
 from aegis_sdk.reading.advice import (
     Bounds,
-    Kept,
-    Whole,
     deviation_bounds,
     headline,
     kept_by_best,
@@ -19,24 +17,20 @@ from aegis_sdk.reading.advice import (
     whole_of,
 )
 from aegis_sdk.reading.configurations import (
-    AttackOutline,
     GeneratedOutline,
     configurations_of,
     declares_joint,
-    generated_in,
     generated_of,
     ids_of,
     maskings_in,
     maskings_of,
     measured_of,
     promises_of,
-    suppressed_cells_of,
     vouched_for,
 )
 from aegis_sdk.reading.disclosure import (
     ACCEPT_UNIQUE,
     LEAST_SHARE,
-    MOST_ALONE,
     Alone,
     alone_at_most,
     few_in_words,
@@ -46,34 +40,28 @@ from aegis_sdk.reading.disclosure import (
     verdict_in_words,
     verdict_line,
 )
-from aegis_sdk.reading.maskings import Lattice, Node, in_words, lattice_of, unit_of
-from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
+from aegis_sdk.reading.maskings import Lattice, Node, in_words, lattice_of
+from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, outline_of, seen_by
 
 __all__ = [
     "ACCEPT_UNIQUE",
     "DASH",
     "LEAST_SHARE",
-    "MOST_ALONE",
     "Alone",
-    "AttackOutline",
     "AttributeOutline",
     "Bounds",
     "EntryOutline",
     "GeneratedOutline",
-    "Kept",
     "Lattice",
     "MaskingOutline",
     "Node",
-    "Range",
     "Share",
-    "Whole",
     "alone_at_most",
     "as_sentence",
     "configurations_of",
     "declares_joint",
     "deviation_bounds",
     "few_in_words",
-    "generated_in",
     "generated_of",
     "headline",
     "ids_of",
@@ -98,8 +86,6 @@ __all__ = [
     "shown",
     "some",
     "stated_deviation",
-    "suppressed_cells_of",
-    "unit_of",
     "utility_bounds",
     "verdict_in_words",
     "verdict_line",

@@ -96,6 +96,7 @@ class EntryOutline:
 def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
     """The outline of an entry, with only these attributes."""
     alone, visibility = Alone.stated_in(entry), entry.visibility
+    promised = ((name, _range(vouched_for(entry, name).values())) for name in PRIVACY_CRITERIA)
     return EntryOutline(
         name=entry.name,
         title=entry.title,
@@ -109,7 +110,7 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         attributes=tuple(_attribute(attribute, uses_of(entry, attribute.name)) for attribute in attributes),
         pairs=len(entry.pairs),
         configurations=len(ids_of(entry)),
-        privacy=dict(_privacy(entry)),
+        privacy={name: stated for name, stated in promised if stated is not None},
         suppressed=_range([each.suppressed for each in entry.masked if each.suppressed is not None]),
         suppressed_cells=_range([each.suppressed_cells for each in entry.masked if each.suppressed_cells is not None]),
         alone=alone.document,
@@ -123,12 +124,6 @@ def seen_by(visibility: str | SeenBy) -> str:
     others = {"private": "its own tenant only", "all": "every caller"}
     named = visibility if isinstance(visibility, str) else ", ".join(visibility.tenants)
     return others.get(named, f"its own tenant and {shown(named, _LONGEST_LIST)}")
-
-
-def _privacy(entry: EntryDocument) -> Iterator[tuple[str, Range]]:
-    for name in PRIVACY_CRITERIA:
-        if vouched := _range(vouched_for(entry, name).values()):
-            yield name, vouched
 
 
 def _range(numbers: Collection[float]) -> Range | None:
