@@ -16,7 +16,7 @@ from functools import partial
 from importlib import import_module
 from multiprocessing import current_process
 from threading import Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import Any, Final, TypeAlias, TypeVar
 
 from aegis_sdk import AegisError
@@ -174,3 +174,9 @@ Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
 def unseen(_step: str) -> Iterator[Progress]:
     """Show nothing."""
     yield lambda _done, _all: None
+
+
+def after(seconds: float | None) -> Callable[[], bool]:
+    """Return a function that is true once this much time has passed since now; `None` is never."""
+    end = None if seconds is None else monotonic() + seconds
+    return lambda: end is not None and monotonic() > end

@@ -7,7 +7,6 @@ from aegis_provider.advice import advise
 from aegis_provider.errors import EntryError
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.processes import unseen
-from aegis_provider.receiving.with_entry import verdict_with_table
 from aegis_provider.release.apply import apply
 from aegis_provider.workflow.entry import draw_entry
 from aegis_sdk.wire import Verdict, VerdictFinding, publishable

@@ -24,8 +24,7 @@ from aegis_provider.disclosure.tables import (
 from aegis_provider.entry import consistent_evidence, published_counts, tables_in
 from aegis_provider.errors import EntryError, PlanError, SmallCountsError, nearest
 from aegis_provider.plan.model import Plan
-from aegis_provider.processes import Progress
-from aegis_provider.progress import after
+from aegis_provider.processes import Progress, after
 from aegis_provider.table import Source
 from aegis_sdk.reading import shown, verdict_in_words
 from aegis_sdk.wire import Attribute, EntryDocument, Verdict, VerdictFinding, pointer_of

@@ -31,8 +31,7 @@ from aegis_provider.independence.output_files import (
 )
 from aegis_provider.independence.vectors import IntArray, is_independent, require_ortools
 from aegis_provider.plan.model import IDENTITY, Plan
-from aegis_provider.processes import Progress
-from aegis_provider.progress import after
+from aegis_provider.processes import Progress, after
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import ValueType

@@ -13,7 +13,7 @@ from aegis_provider.counting.counts import Counts
 from aegis_provider.disclosure.entry import told_findings
 from aegis_provider.entry import consistent_evidence, published_counts
 from aegis_provider.errors import EntryError
-from aegis_provider.progress import after
+from aegis_provider.processes import after
 from aegis_provider.receiving.delivered import Delivered, Listed, Placing, placed
 from aegis_provider.table import Table
 from aegis_provider.table.values import ValueType, infer_type
