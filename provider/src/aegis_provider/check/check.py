@@ -38,11 +38,8 @@ from aegis_sdk.wire import EntryDocument, Measured
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """The predictions of a model.
-
-    Attributes:
-        probabilities: (records, classes) By the model of the fold that tests the record.
-        on_trained: (folds,) The AUC of each fold's model on its training records.
+    """The predictions of a model. `probabilities`: (records, classes) By the model of the fold that tests the record;
+    `on_trained`: (folds,) The AUC of each fold's model on its training records.
     """
 
     probabilities: Matrix
@@ -51,11 +48,8 @@ class Predictions:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The training and test data, and limits.
-
-    Attributes:
-        tables: By name, a function that returns a table's records in a fold; may be called often.
-        end: The time, by the monotonic clock, after which no further training starts.
+    """The training and test data, and limits. `tables`: by name, a function that returns a table's records in a fold;
+    may be called often; `end`: the time, by the monotonic clock, after which no further training starts.
     """
 
     labels: Labels
@@ -215,13 +209,10 @@ def check(
         records = CheckedRecords.read(opened, plan, folds, _SEED)
         masked = {configuration.id: cache(partial(records.masked, configuration)) for configuration in chosen}
         split, fitted = folds_of(records.labels, folds, _SEED), _fitted(plan, chosen)
-        anew = Refitted(records, chosen, refit) if fitted else None
-
-        def in_fold(configuration: str, place: int) -> MaskedRecords:
-            whole = masked[configuration]()
-            return whole if anew is None else anew.masked(whole, configuration, place, split[place])
-
-        released: dict[str, Callable[[int], MaskedRecords]] = {each.id: partial(in_fold, each.id) for each in chosen}
+        refitted_there = Refitted(records, chosen, refit, split)
+        released: dict[str, Callable[[int], MaskedRecords]] = {
+            name: partial(refitted_there.masked, whole, name) for name, whole in masked.items()
+        }
         if choose is not None:
             best = chosen[: len(configurations)]
             again = ChosenAnew(records, best, choose, refit if _fitted(plan) else None, split)

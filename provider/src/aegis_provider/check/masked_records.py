@@ -1,9 +1,9 @@
 """The records of a table, unmasked and masked by configurations, in the same order, and what models are fitted to."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -36,13 +36,6 @@ class Feature:
     name: str
     places: Places
     numbers: NDArray[np.float64] | None
-
-
-def masked_numbers(texts: Sequence[str], original: Domain) -> NDArray[np.float64] | None:
-    """(masked values,) The numbers of masked values, which are numbers only if the unmasked values are."""
-    if original.value_type not in NUMERIC or infer_type(texts) not in NUMERIC:
-        return None
-    return as_numbers([None if text == MISSING else text for text in texts])
 
 
 Labels: TypeAlias = NDArray[np.intp]
@@ -98,30 +91,17 @@ def fitting_of(model: str, features: Sequence[Feature], labels: Labels, train: N
 _FEWEST_CLASSES: Final = 2
 
 
-class Refit(Protocol):
-    """Refits maskings to the label."""
+Refit: TypeAlias = Callable[[Plan, pa.Table], Plan]
+"""Returns a plan with its `fitted_to_label` attributes fitted to some records only: a column of texts for each of its
+`columns`; a missing value is `""`. Maskings retain their ids, and mask every value that they mask in the plan, even one
+absent from these records.
+"""
 
-    def __call__(self, plan: Plan, records: pa.Table, /) -> Plan:
-        """Return the plan with its `fitted_to_label` attributes fitted to these records only. Maskings retain their
-        ids, and mask every value that they mask in the plan, even one absent from these records. `records`: a
-        column of texts for each of the plan's `columns`; a missing value is `""`.
-        """
-        ...
-
-
-class Choose(Protocol):
-    """Repeats the choice of configurations."""
-
-    def __call__(
-        self, counted: CountedTable, plan: Plan, told: DistinctRecords, most: int, /
-    ) -> Sequence[Configuration]:
-        """Return the configurations chosen if only some records have a known label, the best first.
-
-        Args:
-            counted: The table, all of whose records must be private.
-            told: The records with a known label: the places of their values and labels.
-        """
-        ...
+Choose: TypeAlias = Callable[[CountedTable, Plan, DistinctRecords, int], Sequence[Configuration]]
+"""Returns at most so many configurations, the best first, chosen as if only some records had a known label: from the
+table, all of whose records must be private, its plan, and the places of the values and labels of these records.
+Raises `NothingHoldsError` if no configuration meets the requirement.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +142,9 @@ class CheckedRecords:
         chosen = drawn(counted.records, MOST_RECORDS, seed)
         plainly = undiscretized(counted.table)
         texts = pa.table(rows_of(plainly.batches(plan.columns), chosen).columns, names=plan.columns)
-        values, labels = np.unique(places_of(_column(texts, plan.label), counted.label.places), return_inverse=True)
+        values, labels = np.unique(
+            places_of(texts.column(plan.label).combine_chunks(), counted.label.places), return_inverse=True
+        )
         sizes = np.bincount(labels)
         if (sizes >= folds).sum() < _FEWEST_CLASSES:
             raise TableError(
@@ -172,7 +154,14 @@ class CheckedRecords:
         rare = {counted.label.texts[values[each]]: int(sizes[each]) for each in np.flatnonzero(sizes < folds)}
         kept = sizes[labels] >= folds
         _, classes = np.unique(labels[kept], return_inverse=True)
-        return cls(counted, _of_texts(plan, counted), chosen[kept], texts.filter(pa.array(kept)), classes, rare)
+        plain = plan.of_plain_table()  # with the types of the whole counted table
+        types = {attribute.attribute.name: attribute.domain.value_type for attribute in counted.attributes}
+        attributes = (
+            attribute if attribute.discretization else replace(attribute, value_type=types[attribute.name])
+            for attribute in plain.attributes
+        )
+        plain = replace(plain, attributes=tuple(attributes))
+        return cls(counted, plain, chosen[kept], texts.filter(pa.array(kept)), classes, rare)
 
     @cached_property
     def coded(self) -> DistinctRecords:
@@ -196,7 +185,7 @@ class CheckedRecords:
         """Return the records unmasked and without bins."""
         features = []
         for attribute in self.plan.attributes:
-            texts = _column(self.texts, attribute.name)
+            texts = self.texts.column(attribute.name).combine_chunks()
             domain = Domain.of(texts.unique().to_pylist(), attribute.value_type)
             features.append(Feature(attribute.name, places_of(texts, domain.places), numbers_of(domain)))
         return MaskedRecords(tuple(features), np.ones(len(self.chosen), dtype=bool))
@@ -219,17 +208,6 @@ class CheckedRecords:
         return MaskedRecords(_features(suppression.release, _wholes(rows)), rows.column("shown").to_numpy())
 
 
-def _of_texts(plan: Plan, counted: CountedTable) -> Plan:
-    """Return the plan for some records, with the types of the whole counted table."""
-    plain = plan.of_plain_table()
-    types = {attribute.attribute.name: attribute.domain.value_type for attribute in counted.attributes}
-    attributes = (
-        attribute if attribute.discretization else replace(attribute, value_type=types[attribute.name])
-        for attribute in plain.attributes
-    )
-    return replace(plain, attributes=tuple(attributes))
-
-
 @dataclass(frozen=True, eq=False)
 class Refitted:
     """The masked records in each fold, with maskings fitted to the label of the training records only."""
@@ -237,21 +215,22 @@ class Refitted:
     records: CheckedRecords
     configurations: Sequence[Configuration]
     refit: Refit
+    folds: Sequence[Fold]
     _by_fold: dict[int, Mapping[str, Mapping[str, Feature]]] = field(default_factory=dict)
 
-    def masked(self, whole: MaskedRecords, configuration: str, place: int, fold: Fold) -> MaskedRecords:
-        """Return the masked records of a configuration with the columns refitted in a fold, which has this place.
+    def masked(self, whole: Callable[[], MaskedRecords], configuration: str, place: int) -> MaskedRecords:
+        """Return the masked records of a configuration, with the columns refitted in the fold at this place.
 
         Raises:
             TableError: A refitted masking has no masked value for a value.
         """
         [chosen] = [each for each in self.configurations if each.id == configuration]
         if not any(is_fitted(attribute, chosen) for attribute in self.records.plan.attributes):
-            return whole
+            return whole()
         if place not in self._by_fold:
-            self._by_fold[place] = dict(self._of(fold))
-        again = self._by_fold[place][configuration]
-        return replace(whole, features=tuple(again.get(feature.name, feature) for feature in whole.features))
+            self._by_fold[place] = dict(self._of(self.folds[place]))
+        again, known = self._by_fold[place][configuration], whole()
+        return replace(known, features=tuple(again.get(feature.name, feature) for feature in known.features))
 
     def _of(self, fold: Fold) -> Iterator[tuple[str, Mapping[str, Feature]]]:
         plan = self.refit(self.records.plan, self.records.texts.take(pa.array(fold.train)))
@@ -323,10 +302,6 @@ def is_fitted(attribute: Attribute, configuration: Configuration) -> bool:
     return attribute.fitted_to_label and configuration.maskings[attribute.name] not in {IDENTITY, DROP}
 
 
-def _column(table: pa.Table, name: str) -> pa.StringArray:
-    return table.column(name).combine_chunks()
-
-
 def _wholes(rows: pa.Table) -> list[Texts]:
     return [column.combine_chunks() for column in rows.columns]
 
@@ -336,11 +311,12 @@ def _features(release: Release, texts: Sequence[Texts]) -> tuple[Feature, ...]:
     features = []
     for place, column in enumerate(release.columns):
         if column.name in originals:
-            numbers = (
-                numbers_of(column.domain)
-                if column.domain is originals[column.name]
-                else masked_numbers(column.domain.texts, originals[column.name])
-            )
+            original, texts_there = originals[column.name], column.domain.texts
+            numbers = None
+            if column.domain is original:
+                numbers = numbers_of(column.domain)
+            elif original.value_type in NUMERIC and infer_type(texts_there) in NUMERIC:  # so are the unmasked values
+                numbers = as_numbers([None if text == MISSING else text for text in texts_there])
             places = places_of(texts[place], column.domain.places)
             features.append(Feature(column.name, places, numbers))
     return tuple(features)

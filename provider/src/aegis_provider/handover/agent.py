@@ -12,7 +12,7 @@ from functools import cache
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from aegis_provider.errors import OutputError
 from aegis_provider.handover.fulfilling import Task, fulfil
@@ -160,10 +160,7 @@ def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
     advised = service.requests.list("advised", side="provider")
     waiting = [request for request in advised if request.entry.name in policy.tables and not request.stale]
 
-    @cache
-    def schema_of(entry_id: str, version: int) -> Mapping[str, Any]:
-        return service.entry(entry_id, version).entry_schema
-
+    schema_of = cache(lambda entry_id, version: service.entry(entry_id, version).entry_schema)
     for request in reversed(waiting):
         columns = promises_of(schema_of(request.entry.id, request.entry.version), [request.configuration or ""])
         vouched = {name: number for name, (number,) in columns.items() if number is not None}

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -257,11 +258,9 @@ def _masked(task: Task, request: DataRequest, folder: Folder, vouched: Mapping[s
         "accept_identifiers": task.accept_identifiers,
     }
     file = f"{MASKED}{ending}"
-
-    def work() -> Masked:
-        output = folder.file(file)
-        return _applied(task, request, output, vouched) if generated is None else _handed_out(task, request, output)
-
+    output = folder.file(file)
+    masking = partial(_applied, task, request, output, vouched)
+    work = masking if generated is None else partial(_handed_out, task, request, output)
     return folder.step(f"mask to {ending}", made_from, [file], Masked, work)
 
 

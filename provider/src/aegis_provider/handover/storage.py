@@ -37,11 +37,6 @@ def file_name(request_id: str, sha256: str, ending: str) -> str:
     return f"{request_id}-{sha256}{ending}"
 
 
-def ending_of(media_type: str) -> str:
-    """Return the file ending of a media type."""
-    return next(ending for ending, each in MEDIA_TYPES.items() if each == media_type)
-
-
 if TYPE_CHECKING:
     from obstore.store import AzureStore, GCSStore, S3Store
 
@@ -219,12 +214,12 @@ class _WebServer:
     def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
         size = file.stat().st_size
         headers = {"Content-Type": media_type, "Content-Length": str(size)}
-
-        def send() -> None:
-            _asked("PUT", f"{self.url}/{quote(name)}", content=read(file, progress), headers=headers)
-
         if self.size(name) != size:
-            retried(send, lambda error: isinstance(error, _TransferError))
+            url = f"{self.url}/{quote(name)}"
+            retried(
+                lambda: _asked("PUT", url, content=read(file, progress), headers=headers),
+                lambda error: isinstance(error, _TransferError),
+            )
         return self.link(name)
 
     def size(self, name: str) -> int | None:
@@ -309,7 +304,8 @@ def relink(service: Client, request_id: str, storage: Storage) -> DataRequest:
     delivery = service.requests.get(request_id).delivery
     if delivery is None:
         raise ServiceError(f"request {request_id}: nothing was delivered yet; use aegis requests fulfil")
-    name = file_name(request_id, delivery.sha256, ending_of(delivery.media_type))
+    ending = next(ending for ending, each in MEDIA_TYPES.items() if each == delivery.media_type)
+    name = file_name(request_id, delivery.sha256, ending)
     size = storage.size(name)
     if size != delivery.size:
         there = "is not there" if size is None else f"has {size} bytes, not {delivery.size}"

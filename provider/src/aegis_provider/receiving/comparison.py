@@ -34,10 +34,7 @@ _MORE: Final = "..."
 @dataclass(frozen=True)
 class UnknownText:
     """A text of the file that the entry does not list. It may be a raw value, so it stays on the consumer's machine.
-
-    Attributes:
-        attribute: The attribute; `None` for the label.
-        text: The text, cut if it is long.
+    `attribute`: `None` for the label; `text`: cut if it is long.
     """
 
     attribute: str | None
@@ -270,11 +267,14 @@ class Comparison:
     def _label(self) -> Part:
         slack, (delivered, _) = Slack.of(self.evidence.label, self.sums), self._missing_labels
         off = slack.for_sums(_sizes(self.labels.groups))
-
-        def tell(at: tuple[int, ...], published: int, counted: int) -> Difference:
-            return difference_of((), (), (), self._label_name(at[0]), published, counted, self._rule(slack))
-
-        known = Part.of(self._published_labels, delivered, off + self.left_out.most, off, tell)
+        names = [names_of(self.evidence.label.domain, self.labels.groups, at) for at in range(self.labels.groups.size)]
+        known = Part.of(
+            self._published_labels,
+            delivered,
+            off + self.left_out.most,
+            off,
+            lambda at, told, counted: difference_of((), (), (), names[at[0]], told, counted, self._rule(slack)),
+        )
         unknown = {text: self.delivered.labels[text] for text in self.labels.unknown}
         return Part.together([known, Part.of_unknown(None, unknown)])
 
@@ -305,7 +305,7 @@ class Comparison:
 
         def tell(at: tuple[int, ...], number: int, counted: int) -> Difference:
             value = names_of(table.domain, rows, at[0])
-            label = self._label_name(at[1])
+            label = names_of(self.evidence.label.domain, self.labels.groups, at[1])
             return difference_of((table.attribute,), (table.masking,), (value,), label, number, counted, rule)
 
         yield Part.of(published, delivered, off + self._missing_labels[1] + stars, off, tell)
@@ -349,9 +349,6 @@ class Comparison:
         if slack.off_by:
             return "rounded"
         return "equal" if not self.left_out.most and not stars else "left_out"
-
-    def _label_name(self, place: int) -> str:
-        return names_of(self.evidence.label.domain, self.labels.groups, place)
 
 
 def _pooled(placing: Placing, counted_with: Sequence[int] | None) -> tuple[Placing, Counts]:

@@ -6,10 +6,12 @@ could belong to several of these, they are compared as one group, to avoid false
 
 import datetime as dt
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import product
 from typing import Any, Final, Self
 
 import numpy as np
@@ -92,30 +94,15 @@ def can_be_output(text: str, function: Mapping[str, Any] | None, value_type: Val
         return True
     # Masked values may be numbers even if the entry's type is integer: 7.5 may be a multiple of 2.5.
     kinds = dict.fromkeys((value_type, ValueType.NUMBER, ValueType.STRING))
-    return any(_becomes(masking, one, kind, text) for one in _originals(text) for kind in kinds)
-
-
-def _becomes(masking: MaskingFunction, value: str, value_type: ValueType, text: str) -> bool:
-    try:
-        return masking.mask(Domain.of([value], value_type)) == [text]
-    except _INVALID:
-        return False
-
-
-def _originals(text: str) -> list[str]:
-    """Return the text itself, or for an interval also a number in it."""
-    span = span_of(text)
-    if span is None or span.low == span.high:
-        return [text]
-    within = span.low if span.low.is_finite() else span.high - 1
-    return [text, f"{within:f}"] if within.is_finite() else [text]
-
-
-def _function(name: str, parameters: Parameters) -> MaskingFunction | None:
-    try:
-        return _MAKERS[name](parameters) if name in _MAKERS else None
-    except _INVALID:
-        return None
+    values, span = [text], span_of(text)
+    if span is not None and span.low != span.high:
+        within = span.low if span.low.is_finite() else span.high - 1
+        values += [f"{within:f}"] if within.is_finite() else []
+    for value, kind in product(values, kinds):
+        with suppress(*_INVALID):
+            if masking.mask(Domain.of([value], kind)) == [text]:
+                return True
+    return False
 
 
 def _number(value: object) -> Decimal:
@@ -123,30 +110,26 @@ def _number(value: object) -> Decimal:
     return Decimal(value) if value in ("-inf", "inf") and isinstance(value, str) else decimal_of(str(value))
 
 
-def _buckets(parameters: Parameters) -> MaskingFunction:
-    if "edges" in parameters:
-        return EdgeBuckets(tuple(map(_number, parameters["edges"])))
-    return EqualBuckets(_number(parameters["width"]), _number(parameters.get("origin", 0)))
-
-
-def _blur(parameters: Parameters) -> MaskingFunction:
-    character = parameters.get("character", "*")
-    if "positions" in parameters:
-        return BlurPositions(tuple(parameters["positions"]), character)
-    return Blur(parameters["keep"], character, parameters.get("at", "start"))
-
-
-def _limit(value: object) -> Decimal | None:
-    return None if value is None else _number(value)
-
-
-_MAKERS: Final[Mapping[str, Callable[[Parameters], MaskingFunction]]] = {
-    Round.name: lambda parameters: Round(_number(parameters["to"])),
-    Blur.name: _blur,
-    Suppress.name: lambda _: Suppress(),
-    TopBottom.name: lambda parameters: TopBottom(_limit(parameters.get("top")), _limit(parameters.get("bottom"))),
-    EqualBuckets.name: _buckets,
-}
+def _function(name: str, parameters: Parameters) -> MaskingFunction | None:
+    """Return the published function; `None` if it is not known, or has parameters that it cannot have."""
+    made: MaskingFunction | None = None
+    with suppress(*_INVALID):
+        if name == Round.name:
+            made = Round(_number(parameters["to"]))
+        elif name == Suppress.name:
+            made = Suppress()
+        elif name == TopBottom.name:
+            top, bottom = parameters.get("top"), parameters.get("bottom")
+            made = TopBottom(None if top is None else _number(top), None if bottom is None else _number(bottom))
+        elif name == EqualBuckets.name and "edges" in parameters:
+            made = EdgeBuckets(tuple(map(_number, parameters["edges"])))
+        elif name == EqualBuckets.name:
+            made = EqualBuckets(_number(parameters["width"]), _number(parameters.get("origin", 0)))
+        elif name == Blur.name and "positions" in parameters:
+            made = BlurPositions(tuple(parameters["positions"]), parameters.get("character", "*"))
+        elif name == Blur.name:
+            made = Blur(parameters["keep"], parameters.get("character", "*"), parameters.get("at", "start"))
+    return made
 
 
 STARRED: Final = -1
@@ -161,11 +144,8 @@ _LOOKED_UP: Final = (Mapped.name, "hierarchy")
 
 @dataclass(frozen=True)
 class Listed:
-    """A column as described in an entry.
-
-    Attributes:
-        function: The masking function; `None` for an unmasked column.
-        exact: Whether every masked value is listed unmerged.
+    """A column as described in an entry. `function`: the masking function; `None` for an unmasked column; `exact`:
+    whether every masked value is listed unmerged.
     """
 
     texts: Sequence[str]

@@ -1,6 +1,6 @@
 """The verdict on a delivered table: its columns and counts, and its privacy beside the promises."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
@@ -79,12 +79,6 @@ class Measured:
     def kept(self) -> dict[str, float]:
         """The measured values of the verified criteria."""
         return {name: number for name, number in self.reached.items() if name not in self.undecided}
-
-    def faults(self) -> Iterator[str]:
-        """Yield a sentence for each broken promise."""
-        for name in self.broken:
-            sign = CRITERIA[name].sign
-            yield f"{name} was to be {sign} {self.promised[name]:g}, but is {self.reached[name]:g} in the file"
 
 
 def measured(comparison: Comparison, request: DataRequest) -> Measured:
@@ -189,11 +183,8 @@ _OF_THE_FILE: Final = (duckdb.InvalidInputException, duckdb.DataError)
 
 @dataclass(frozen=True)
 class Fault:
-    """A deviation from the agreement.
-
-    Attributes:
-        text: A sentence for the consumer, possibly with names from the file that nobody else may read.
-        reason: The same without such names, for everybody.
+    """A deviation from the agreement. `text`: A sentence for the consumer, possibly with names from the file that
+    nobody else may read; `reason`: the same without such names, for everybody.
     """
 
     text: str
@@ -316,5 +307,7 @@ def _verified(table: Table, request: DataRequest, evidence: Evidence, progress: 
     told = None if request.delivery is None else request.delivery.records
     if told is not None and told != delivered.records:
         faults.append(Fault.of(f"the file has {delivered.records} records, but {told} were delivered"))
-    faults += map(Fault.of, privacy.faults())
+    for name in privacy.broken:
+        told_as, number = f"{name} was to be {CRITERIA[name].sign} {privacy.promised[name]:g}", privacy.reached[name]
+        faults.append(Fault.of(f"{told_as}, but is {number:g} in the file"))
     return Verified(delivered.records, compared, privacy, tuple(faults), comparison, as_written.formulas(header))

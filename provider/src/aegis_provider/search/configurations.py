@@ -201,7 +201,13 @@ class _Found:
 
     def result(self, measure: str, *, interrupted: bool) -> SearchResult:
         """Return the result, the best configuration first."""
-        kept = [self._kept(each) for each in self.explorations]
+        quota = max(1, self.most // len(self.explorations))
+        kept: list[set[Node]] = []
+        for exploration in self.explorations:
+            nodes = exploration.nodes
+            known = np.array([exploration.utilities[node] for node in nodes])
+            best = preferred(np.array(nodes, dtype=np.intp), known, quota).tolist() if nodes else []
+            kept.append(set(map(tuple, best)))
         order = self._order([node for each in kept for node in each])
         described: dict[tuple[object, ...], tuple[Configuration, float]] = {}
         of_requirement: list[Configuration | None] = [None] * len(kept)
@@ -220,7 +226,7 @@ class _Found:
         return SearchResult(
             configurations=configurations,
             utilities=utilities,
-            shares=tuple(_share_of(each, unmasked) for each in utilities),
+            shares=tuple(each / unmasked if unmasked > 0 else 1.0 for each in utilities),
             frontier=tuple(self._points(of_requirement, unmasked)),
             measure=measure,
             unmasked=unmasked,
@@ -230,14 +236,6 @@ class _Found:
             ignored=self.problem.ignored,
             records=int(self.explorations[0].evaluation.records.counts.sum()),
         )
-
-    def _kept(self, exploration: Exploration) -> set[Node]:
-        nodes = exploration.nodes
-        if not nodes:
-            return set()
-        utilities = np.array([exploration.utilities[node] for node in nodes])
-        quota = max(1, self.most // len(self.explorations))
-        return set(map(tuple, preferred(np.array(nodes, dtype=np.intp), utilities, quota).tolist()))
 
     def _order(self, nodes: Iterable[Node]) -> list[Node]:
         """Order nodes like the advisor: by utility, equal ones by mutual information."""
@@ -263,7 +261,7 @@ class _Found:
                 requirement,
                 configuration,
                 utility,
-                _share_of(utility, unmasked),
+                utility / unmasked if unmasked > 0 else 1.0,
                 exploration.minimal,
                 exploration.complete,
                 0.0 if exploration.complete else more,
@@ -281,10 +279,6 @@ class _Found:
         privacy = {each: _outward(each, value, evaluation.require.get(each)) for each, value in reached.items()}
         required = {each: int(limit) if limit == int(limit) else limit for each, limit in evaluation.require.items()}
         return Configuration(name, maskings, privacy, int(classes.sizes[broken].sum()) or None, required=required)
-
-
-def _share_of(utility: float, unmasked: float) -> float:
-    return utility / unmasked if unmasked > 0 else 1.0
 
 
 def _reported(required: Iterable[Requirement]) -> tuple[str, ...]:

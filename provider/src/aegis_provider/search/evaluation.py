@@ -146,7 +146,7 @@ def _changes(sorted_values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 _COUNTED: Final = frozenset({"k", "l"})
-_LARGEST_LATTICE = 30_000_000
+LARGEST_LATTICE = 30_000_000
 _MOST_ONE_BY_ONE = 100_000
 
 
@@ -177,13 +177,13 @@ class Evaluation:
         class. But a failing union can include passing classes, so coarser masking may suppress more.
         """
         survives = all(CRITERIA[name].survives_merged_classes for name in self.require)
-        return not self._others or (self.suppressed == 0 and survives)
+        return self.require.keys() <= _COUNTED or (self.suppressed == 0 and survives)
 
     def holds(self, node: Node) -> bool:
         """Return whether the records in classes that break the requirement are few enough to suppress."""
         if not self.holds_counts(node):
             return False
-        if not self._others:
+        if self.require.keys() <= _COUNTED:
             return True
         classes = self.classes(node)
         return int(classes.sizes[breaks(classes, self.require)].sum()) <= self.suppressed
@@ -201,19 +201,10 @@ class Evaluation:
             self.records, {**mappings, **self.masked}, [each.attribute for each, _ in pairs], self.sensitive
         )
 
-    @property
-    def _others(self) -> frozenset[str]:
-        return frozenset(self.require) - _COUNTED
-
     @cached_property
     def _counter(self) -> ClassCounter:
         sensitive = self.sensitive if self.require.get("l", 1) > 1 else ()
         return ClassCounter.of(self.lattice, self.records, sensitive, self.masked)
-
-
-def is_decidable(lattice: Lattice) -> bool:
-    """Return whether a lattice is small enough to decide every node."""
-    return lattice.nodes <= _LARGEST_LATTICE
 
 
 def decided(evaluation: Evaluation, source: str, progress: Progress) -> Decision:
@@ -224,7 +215,7 @@ def decided(evaluation: Evaluation, source: str, progress: Progress) -> Decision
     Raises:
         PlanError: There are too many such nodes, or the lattice is too large; the message begins with `source`.
     """
-    if not is_decidable(evaluation.lattice):
+    if evaluation.lattice.nodes > LARGEST_LATTICE:
         raise PlanError(_too_many(evaluation, source, f"{evaluation.lattice.nodes:,}"))
     if evaluation.is_monotone:
         return search(evaluation.lattice, evaluation.holds, progress)

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from aegis_provider.counting.counts import Places
 from aegis_provider.processes import Progress, begun
-from aegis_provider.search.evaluation import Evaluation, decided, is_decidable
+from aegis_provider.search.evaluation import LARGEST_LATTICE, Evaluation, decided
 from aegis_provider.search.lattice import Node
 from aegis_provider.search.utility import Step, Utility
 
@@ -29,11 +29,8 @@ class TimeIsUpError(Exception):
 
 @dataclass(eq=False)
 class Clock:
-    """Shares the seconds of a search among its requirements; the next ones get the time that one leaves.
-
-    Attributes:
-        seconds: The seconds for all requirements.
-        progress: Called with (done, total), counting thousandths of a requirement.
+    """Shares the seconds of a search among its requirements; the next ones get the time that one leaves. `seconds`: the
+    seconds for all requirements; `progress`: called with (done, total), counting thousandths of a requirement.
     """
 
     seconds: float
@@ -372,7 +369,7 @@ def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Ex
             refined(exploration, top, None)
         if evaluation.is_monotone and evaluation.lattice.nodes > _QUICKLY_DECIDED:
             explore_nearby(exploration, seeds)
-        if is_decidable(evaluation.lattice) or not evaluation.is_monotone:
+        if evaluation.lattice.nodes <= LARGEST_LATTICE or not evaluation.is_monotone:
             explore_all(exploration, source)
         else:
             lower_ceiling(exploration)

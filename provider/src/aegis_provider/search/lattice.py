@@ -158,19 +158,10 @@ class Tags:
         return cls(lattice, np.zeros((*shape[:outer], math.prod(shape[outer:])), dtype=np.uint8))
 
     @cached_property
-    def bytes(self) -> memoryview:
-        """The flags as flat memory, which is faster to read one by one than an array."""
-        return self.flags.reshape(-1).data
-
-    @cached_property
     def strides(self) -> tuple[int, ...]:
         """For each attribute, the distance between the places of nodes that differ by one in it."""
         shape = self.lattice.shape
         return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-
-    def place(self, node: Node) -> int:
-        """Return the place of the node's byte."""
-        return sum(map(operator.mul, node, self.strides))
 
     def tag(self, node: Node, *, holds: bool) -> None:
         """Tag a node and all coarser ones as holding, or it and all finer ones as failing."""
@@ -190,10 +181,6 @@ class Tags:
                 return start + first
             start += len(ahead)
         return None
-
-    def node(self, place: int) -> Node:
-        """Return the node at a place in the lattice's order."""
-        return tuple(int(each) for each in np.unravel_index(place, self.lattice.shape))
 
 
 def _box(chosen: Sequence[NDArray[np.bool_]]) -> tuple[Any, ...]:
@@ -229,7 +216,7 @@ def search(
     )  # any path will do
     evaluated, place = 0, tags.next_unknown(0)
     while place is not None:
-        path = list(_path(tags, tags.node(place), orders))
+        path = list(_path(tags, tuple(map(int, np.unravel_index(place, lattice.shape))), orders))
         evaluated += _bisect(tags, path, holds)
         progress(place, lattice.nodes)
         place = tags.next_unknown(place)
@@ -238,14 +225,15 @@ def search(
 
 def _path(tags: Tags, node: Node | None, orders: Iterator[Sequence[int]]) -> Iterator[Node]:
     """Yield the nodes of a path up from a node, in single steps through unknown nodes, as far as possible."""
+    flags = tags.flags.reshape(-1).data  # flat memory is faster to read one by one than an array
     while node is not None:
         yield node
-        place, steps = tags.place(node), tags.lattice.choices
+        place, steps = sum(map(operator.mul, node, tags.strides)), tags.lattice.choices
         above = ((axis, step) for axis in next(orders) for step in steps[axis].coarser[node[axis]])
         unknown = (
             (*node[:axis], step, *node[axis + 1 :])
             for axis, step in above
-            if tags.bytes[place + (step - node[axis]) * tags.strides[axis]] == UNKNOWN
+            if flags[place + (step - node[axis]) * tags.strides[axis]] == UNKNOWN
         )
         node = next(unknown, None)
 

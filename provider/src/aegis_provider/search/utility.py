@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +20,6 @@ Step = tuple[int, int]
 
 MOST_COLUMNS: Final = 4_000
 """The most masked values of all choices together for a joint measure; their matrix then takes 128 MB."""
-
-
-class Utility(Protocol):
-    """The utility of nodes of the lattice. Higher is better."""
-
-    def score(self, nodes: Places) -> tuple[Numbers, Numbers]:
-        """Return (nodes,) the utility of each of the (nodes, attributes), and a ceiling for all coarser ones."""
-
-    def refined(self, node: Node, steps: Sequence[Step]) -> Numbers:
-        """Return (steps,) the utility after each of some steps to a finer choice of one attribute."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +74,14 @@ class MeanUtility:
         return summed
 
 
+Utility: TypeAlias = JointUtility | MeanUtility
+"""The utility of nodes of the lattice. Higher is better.
+
+`score` returns (nodes,) the utility of each of the (nodes, attributes), and a ceiling for all coarser ones; `refined`,
+(steps,) the utility after each of some steps to a finer choice of one attribute.
+"""
+
+
 @dataclass(frozen=True, eq=False)
 class UtilityCounts:
     """The records that utilities are computed from.
@@ -108,12 +106,8 @@ class UtilityCounts:
         """Return the utility of the unmasked table, rare values merged (`whole_values`)."""
         names = [name for name in (*self._options, *self.others) if name != self.label]
         whole = {name: self.whole[name] for name in names}
-        utility = self._joint({}, whole) if measure.is_joint else self._mean(measure, {}, whole)
+        utility = self._joint({}, whole) if measure.is_joint else self.mean(measure, {}, whole)
         return float(utility.score(np.zeros((1, 0), dtype=np.intp))[0][0]) if names else 0.0
-
-    def mean(self, measure: Measure) -> MeanUtility:
-        """Return the mean over the attributes of a measure of each alone."""
-        return self._mean(measure, self._options, self.others)
 
     def _joint(self, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]) -> JointUtility:
         maskings = {**options, **{name: (other,) for name, other in others.items()}}
@@ -122,9 +116,14 @@ class UtilityCounts:
         indicators = Indicators.of(values, self._codes(self.label), self.records.counts, groups)
         return JointUtility(indicators, len(others))
 
-    def _mean(
-        self, measure: Measure, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]
+    def mean(
+        self,
+        measure: Measure,
+        options: Mapping[str, Sequence[Partition]] | None = None,
+        others: Mapping[str, Partition] | None = None,
     ) -> MeanUtility:
+        """Return the mean of a measure over the attributes, by default all; without contribution of the label."""
+        options, others = self._options if options is None else options, self.others if others is None else others
         attributes = len({*options, *others} - {self.label})
         told = [self._scores(measure, name, of) / max(attributes, 1) for name, of in options.items()]
         rest = [self._scores(measure, name, [other])[0] / attributes for name, other in others.items()]

@@ -10,7 +10,6 @@ from aegis_sdk.reading import (
     EntryOutline,
     GeneratedOutline,
     MaskingOutline,
-    Range,
     Share,
     number,
     outline_of,
@@ -18,6 +17,7 @@ from aegis_sdk.reading import (
     shown,
     some,
 )
+from aegis_sdk.reading.outline import Range
 from aegis_sdk.wire import DROP, Attribute, EntryDocument
 
 _BAR = 40
