@@ -122,18 +122,18 @@ async def ask_and_wait(
             factory = services_of(state, session)
             head = await factory.catalogue().head(caller, entry_id, version)
             rules = QuestionRules(state.question_budget, state.admission.required)
-            asked = await factory.advice(state.recent).ask(caller, head, question, rules)
-            _log.info("advice asked", entry=head.id, version=head.version, advice=asked.question.id, by=caller.subject)
+            asked, is_new = await factory.advice(state.recent).ask(caller, head, question, rules)
+            _log.info("advice asked", entry=head.id, version=head.version, advice=asked.id, by=caller.subject)
             # Registered before the commit, so no worker can have announced the answer yet.
-            attention.advice_id = asked.question.advice_id
-        if asked.is_new:
+            attention.advice_id = asked.advice_id
+        if is_new:
             await attention.wait(wait)
         while True:
             async with state.database.transaction() as session:
-                seen = await Factory(session, state.queue).advice(state.recent).answer(caller, asked.question)
+                seen = await Factory(session, state.queue).advice(state.recent).answer(caller, asked)
             is_final, elapsed = seen.advice.status.is_final, clock() - start
             if is_final or elapsed >= wait or attention.is_over:
-                state.metrics.advised(elapsed, is_final=is_final, is_new=asked.is_new)
+                state.metrics.advised(elapsed, is_final=is_final, is_new=is_new)
                 return seen
             await attention.wait(wait - elapsed)
 

@@ -88,19 +88,6 @@ class QuestionRules:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedQuestion:
-    """A stored question.
-
-    Attributes:
-        question: the tenant's question, with the id of the advice that answers it.
-        is_new: whether this call created the advice, which is not computed yet.
-    """
-
-    question: TenantQuestion
-    is_new: bool
-
-
-@dataclass(frozen=True, slots=True)
 class AdviceService:
     """Questions and answers about entries that the caller may see."""
 
@@ -113,8 +100,12 @@ class AdviceService:
     _queue: JobQueue
     _recent: RecentVersions
 
-    async def ask(self, caller: Caller, head: Head, question: AdviceQuestion, rules: QuestionRules) -> AskedQuestion:
+    async def ask(
+        self, caller: Caller, head: Head, question: AdviceQuestion, rules: QuestionRules
+    ) -> tuple[TenantQuestion, bool]:
         """Ask a question about the version of a head that the caller may see.
+
+        Returns the tenant's question, and whether this call created its advice, which is not computed yet.
 
         Raises:
             InvalidDocumentError: this version cannot answer the question, or not for this caller.
@@ -132,7 +123,7 @@ class AdviceService:
             await self._quotas.admit_question(caller.tenant)
         if is_first and view is View.COARSE:
             await self._spend(caller, head, rules.budget)
-        return AskedQuestion(own, asked.is_new)
+        return own, asked.is_new
 
     async def questions_left(self, caller: Caller, head: Head, budget: int) -> int | None:
         """The number of distinct questions that the caller's tenant has left about a head's version; None: no limit.

@@ -194,7 +194,7 @@ class DataRequestService(DataRequestSteps):
             raise InvalidDocumentError("These are not the terms of the entry.", (fault,), code="other_terms")
         if await self._requests.count_open(caller.tenant) >= MOST_OPEN:
             raise QuotaExceededError(f"Your tenant has {MOST_OPEN} open requests, the most that it may have.")
-        question = (await self._advice.ask(asking, head, asked.question, rules)).question
+        question, _ = await self._advice.ask(asking, head, asked.question, rules)
         advice = await self._held(question.advice_id)
         asked, is_coarse = replace(asked, question=advice.question), view_for(asking, head) is View.COARSE
         request_id = await self._requests.add(caller, head, asked, question.id, advice.id, is_coarse=is_coarse)

@@ -104,14 +104,14 @@ async def test_the_last_chunk_stored_while_a_question_is_asked_wakes_it(api, wor
     version_id = version_of(database_url)
     async with services(database, database_url) as factory:
         found = await factory.catalogue().head(DEVELOPER, head["id"])
-        asked = await factory.advice(RecentVersions()).ask(
+        asked, _ = await factory.advice(RecentVersions()).ask(
             DEVELOPER, found, AdviceQuestion("g3"), QuestionRules(budget=1)
         )
         working = asyncio.create_task(worker.run())
         await until(lambda: rows(database_url, LOCK_AWAITED))
         assert jobs(database_url) == [("reference", "doing")]
     await working
-    assert rows(database_url, "SELECT id::text, status FROM advice") == [(asked.question.advice_id, "succeeded")]
+    assert rows(database_url, "SELECT id::text, status FROM advice") == [(asked.advice_id, "succeeded")]
     assert rows(database_url, "SELECT version_id FROM reference") == [(version_id,)]
     assert jobs(database_url) == []
 
