@@ -255,6 +255,8 @@ class Declared:
         names: the scored attributes; empty for a joint measure.
         weights: (attributes,) with the sum 1.
         rows: the places of the ranked ones.
+        shares: (configurations, attributes) kept.
+        worth: (attributes,) the utility of each, rounded to a power of 2, times its weight; 0 if it has none.
         left_out: the number of others that meet all requirements, but lack a declared utility.
     """
 
@@ -265,6 +267,8 @@ class Declared:
     rows: NDArray[np.int64]
     left_out: int
     utilities: DeclaredUtilities
+    shares: NDArray[np.float64]
+    worth: NDArray[np.float64]
     holdout: HoldoutContent
 
     @classmethod
@@ -286,28 +290,22 @@ class Declared:
         together = len(scored) != len(places)
         weights = np.ones(1) if together else weights_of(question, scored)
         utilities = DeclaredUtilities(figures.table(rows, places), reference, better)
-        left_out = int(kept.sum()) - rows.size
-        return cls(question, () if together else scored, weights, table, rows, left_out, utilities, holdout)
-
-    @property
-    def shares(self) -> NDArray[np.float64]:
-        """(configurations, attributes) the shares kept."""
-        return self.utilities.shares(self._nothing)
-
-    @property
-    def worth(self) -> NDArray[np.float64]:
-        """(attributes,) the utility of each attribute, rounded to a power of 2, times its weight; 0 if it has none."""
-        utility = np.abs(self.utilities.reference - self._nothing)
-        rounded = [GRID ** round(math.log(one, GRID)) if one > 0 else 0.0 for one in utility.tolist()]
-        return np.asarray(self.weights * np.array(rounded))
-
-    @property
-    def _nothing(self) -> float:
-        return nothing_by(self.question.measure, self.holdout)
-
-    def kind(self, place: int) -> str:
-        """The kind of a configuration, by its place."""
-        return GENERATED if self.table.generated is not None and self.table.generated[place] else MASKED
+        nothing = nothing_by(question.measure, holdout)
+        rounded = [
+            GRID ** round(math.log(one, GRID)) if one > 0 else 0.0 for one in np.abs(reference - nothing).tolist()
+        ]
+        return cls(
+            question=question,
+            names=() if together else scored,
+            weights=weights,
+            table=table,
+            rows=rows,
+            left_out=int(kept.sum()) - rows.size,
+            utilities=utilities,
+            shares=utilities.shares(nothing),
+            worth=np.asarray(weights * np.array(rounded)),
+            holdout=holdout,
+        )
 
 
 def compute_declared(given: AdviceInput) -> bytes:
@@ -349,7 +347,9 @@ def _in_contract(
 ) -> dict[str, Any]:
     """The members of an answer with the order."""
     ids = [declared.table.ids[place] for place in declared.rows.tolist()]
-    kinds = [declared.kind(place) for place in declared.rows[order].tolist()]
+    generated = declared.table.generated
+    places = declared.rows[order].tolist()
+    kinds = [GENERATED if generated is not None and generated[place] else MASKED for place in places]
     worth = declared.worth  # all is kept where there is nothing to lose
     kept = np.round(declared.shares @ worth / worth.sum(), 2) if worth.any() else np.ones(declared.rows.size)
     # Utilities on the same held-out records are correlated, so what is indistinguishable from the best is not known.
