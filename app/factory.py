@@ -23,7 +23,7 @@ from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import CEILING, JobQueue
 from app.requests.service.data_requests import DataRequestService, DataRequestSteps, DataRequestWork
 from app.requests.service.handovers import HandoverService, LeaseService, ReceiptService, VerificationService
-from app.requests.store import DataRequestStore, HandoverStore, LeaseStore, VerificationStore
+from app.requests.store import DataRequestStore, HandoverStore, LeaseStore
 from app.retention import RetentionService
 from app.tenants.model import NO_QUOTA, Quota
 from app.tenants.service import QuotaService, TenantAdministration, TenantService
@@ -143,7 +143,6 @@ class Factory:
             self.advice(recent),
             self.data_request_work(),
             HandoverStore(self.session),
-            VerificationStore(self.session),
             AuditStore(self.session),
         )
 
@@ -164,7 +163,6 @@ class Factory:
     def verifications(self) -> VerificationService:
         """The service for consumers' verifications of deliveries."""
         return VerificationService(
-            VerificationStore(self.session),
             HandoverStore(self.session),
             ContentStore(self.session),
             self._data_request_steps(),

@@ -367,12 +367,14 @@ class LeaseStore(Store):
 
 
 class HandoverStore(Store):
-    """Handovers by the id of their request."""
+    """Handovers and their verifications, by the id of their request."""
 
-    async def add(self, request_id: str, handover: Handover) -> None:
-        """Store the delivery for a request, which must be locked."""
-        row = insert(HandoverRow).values(request_id=uuid.UUID(request_id), **_columns(handover))
-        await self._session.execute(row)
+    async def add(self, request_id: str, described: Handover | Verification) -> None:
+        """Store the delivery for a request, or the consumer's verification of it. The request must be locked."""
+        # The database sets what is not known yet.
+        known = {name: value for name, value in asdict(described).items() if value is not None}
+        table = HandoverRow if isinstance(described, Handover) else VerificationRow
+        await self._session.execute(insert(table).values(request_id=uuid.UUID(request_id), **known))
 
     async def find(self, request_id: str) -> Handover | None:
         """The delivery for a request; None if there is none."""
@@ -380,27 +382,13 @@ class HandoverStore(Store):
         row = (await self._session.execute(wanted, execution_options={"populate_existing": True})).scalar()
         return None if row is None else model_of(Handover, row, reached=RequiredPrivacy.from_json(row.reached))
 
-    async def set_link(self, request_id: str, url: str, expires_at: datetime | None) -> None:
-        """Replace the link to the file."""
-        is_it = HandoverRow.request_id == uuid.UUID(request_id)
-        await self._session.execute(update(HandoverRow).where(is_it).values(url=url, expires_at=expires_at))
-
-
-class VerificationStore(Store):
-    """Verifications by the id of their request."""
-
-    async def add(self, request_id: str, verification: Verification) -> None:
-        """Store a consumer's verification; the request must be locked."""
-        row = insert(VerificationRow).values(request_id=uuid.UUID(request_id), **_columns(verification))
-        await self._session.execute(row)
-
-    async def find(self, request_id: str) -> Verification | None:
+    async def verification(self, request_id: str) -> Verification | None:
         """The consumer's verification of the delivery for a request; None if there is none."""
         wanted = select(VerificationRow).where(VerificationRow.request_id == uuid.UUID(request_id))
         row = (await self._session.execute(wanted)).scalar()
         return None if row is None else model_of(Verification, row, measured=RequiredPrivacy.from_json(row.measured))
 
-
-def _columns(described: Handover | Verification) -> dict[str, Any]:
-    """The members that are known; the database sets the others."""
-    return {name: value for name, value in asdict(described).items() if value is not None}
+    async def set_link(self, request_id: str, url: str, expires_at: datetime | None) -> None:
+        """Replace the link to the file."""
+        is_it = HandoverRow.request_id == uuid.UUID(request_id)
+        await self._session.execute(update(HandoverRow).where(is_it).values(url=url, expires_at=expires_at))

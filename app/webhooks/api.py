@@ -69,7 +69,7 @@ async def create_webhook(
         )
         _log.info("webhook created", webhook=webhook.id, by=caller.subject)
         headers = {"Location": f"/v1/webhooks/{webhook.id}"}
-        return JsonResponse(_with_secret(webhook, secret), 201, headers)
+        return JsonResponse(wire.NewWebhook(**dict(_answer(webhook)), secret=secret), 201, headers)
 
     return await once.answer(document, lambda: validated(wire.WebhookRequest, document), create)
 
@@ -137,7 +137,7 @@ async def replace_secret(
         overlap = timedelta(hours=asked.overlap_hours)
         secret, webhook = await factory.webhooks().rotate(caller, webhook_id, overlap)
         _log.info("webhook secret replaced", webhook=webhook.id, by=caller.subject)
-        return JsonResponse(_with_secret(webhook, secret))
+        return JsonResponse(wire.NewWebhook(**dict(_answer(webhook)), secret=secret))
 
     return await once.answer(document, lambda: validated(wire.SecretRotation, document), replace)
 
@@ -177,10 +177,6 @@ async def list_deliveries(
 
 def _answer(webhook: Webhook) -> wire.Webhook:
     return answer_of(wire.Webhook, webhook, events=webhook.event_types, enabled=webhook.disabled_at is None)
-
-
-def _with_secret(webhook: Webhook, secret: str) -> wire.NewWebhook:
-    return wire.NewWebhook(**dict(_answer(webhook)), secret=secret)
 
 
 _MODELS: Final[Mapping[str, type[BaseModel]]] = {

@@ -71,12 +71,12 @@ class WebhookStore(Store):
         rows = await self._session.execute(
             _WEBHOOKS.where(WebhookRow.id == wanted), execution_options={"populate_existing": True}
         )
-        return next((_to_webhook(*row) for row in rows), None)
+        return next((model_of(Webhook, row, tenant=tenant) for row, tenant in rows), None)
 
     async def of_tenant(self, tenant: str) -> list[Webhook]:
         """A tenant's webhooks, oldest first."""
         statement = _WEBHOOKS.where(TenantRow.name == tenant).order_by(WebhookRow.created_at, WebhookRow.id)
-        return [_to_webhook(*row) for row in await self._session.execute(statement)]
+        return [model_of(Webhook, row, tenant=name) for row, name in await self._session.execute(statement)]
 
     async def enable(self, webhook_id: str) -> None:
         """Enable the webhook and reset its failures."""
@@ -131,10 +131,6 @@ class WebhookStore(Store):
 
 
 _WEBHOOKS = select(WebhookRow, TenantRow.name).join(TenantRow, TenantRow.id == WebhookRow.tenant_id)
-
-
-def _to_webhook(row: WebhookRow, tenant: str) -> Webhook:
-    return model_of(Webhook, row, tenant=tenant)
 
 
 def _to_delivery(row: DeliveryRow) -> Delivery:

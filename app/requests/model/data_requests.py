@@ -250,12 +250,7 @@ class _Ranked:
 def cost_of(configuration: str, ranking: list[Mapping[str, Any]]) -> Cost | None:
     """The cost of a configuration in a ranking; None if the ranking lacks it."""
     rows = (row for row in ranking if msgspec.convert(row, _Ranked).configuration == configuration)
-    return next(map(cost_in, rows), None)
-
-
-def cost_in(row: Mapping[str, Any]) -> Cost:
-    """The cost of a configuration in its row of a ranking."""
-    return msgspec.convert(row, Cost)
+    return next((msgspec.convert(row, Cost) for row in rows), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from itertools import groupby
 from typing import Any, Final
 
+import msgspec
 from anyio import to_thread
 
 from app.advice.model import Advice, View
@@ -38,11 +39,10 @@ from app.requests.model.data_requests import (
     Side,
     State,
     Verification,
-    cost_in,
     cost_of,
     sides_able_to,
 )
-from app.requests.store import DataRequestStore, HandoverStore, VerificationStore, Wanted
+from app.requests.store import DataRequestStore, HandoverStore, Wanted
 from app.webhooks.store import EventStore
 
 
@@ -171,7 +171,6 @@ class DataRequestService(DataRequestSteps):
     _advice: AdviceService
     _work: DataRequestWork
     _handovers: HandoverStore
-    _verifications: VerificationStore
     _audit: AuditStore
 
     async def create(
@@ -225,7 +224,7 @@ class DataRequestService(DataRequestSteps):
         self, caller: Caller, request: DataRequest
     ) -> tuple[list[Change], Handover | None, Verification | None]:
         """The changes of a request that the caller may see, oldest first, its delivery, and the verification."""
-        verification = await self._verifications.find(request.id)
+        verification = await self._handovers.verification(request.id)
         if verification is not None:
             verification = verification.seen_by(caller, request)
         return await self._requests.changes(request.id), await self._handovers.find(request.id), verification
@@ -286,7 +285,7 @@ class DataRequestService(DataRequestSteps):
         if Action.COUNTER not in request.possible_for(request.sides_of(caller)):
             return []
         ranking = [row for row in await self._ranking(request) if row["configuration"] != request.configuration]
-        return [(row["configuration"], cost_in(row)) for row in ranking[:limit]]
+        return [(row["configuration"], msgspec.convert(row, Cost)) for row in ranking[:limit]]
 
     async def _ranking(self, request: DataRequest) -> list[Mapping[str, Any]]:
         """The ranking of a request's advice in the consumer's view; empty if the advice has been deleted."""

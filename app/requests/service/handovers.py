@@ -44,7 +44,7 @@ from app.requests.model.data_requests import (
     sides_able_to,
 )
 from app.requests.service.data_requests import DataRequestSteps
-from app.requests.store import DataRequestStore, HandoverStore, LeaseStore, VerificationStore
+from app.requests.store import DataRequestStore, HandoverStore, LeaseStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,6 @@ class PackedEvidence:
 class VerificationService:
     """Consumers' verifications of deliveries."""
 
-    _verifications: VerificationStore
     _handovers: HandoverStore
     _contents: ContentStore
     _steps: DataRequestSteps
@@ -219,7 +218,7 @@ class VerificationService:
         if handover is None:
             raise NotFoundError(f"Nothing was delivered for the request {request.id}.")
         _refuse("This verdict contradicts itself.", verification.faults(action, reason, handover))
-        await self._verifications.add(request.id, await self._as_published(request, verification))
+        await self._handovers.add(request.id, await self._as_published(request, verification))
         return await self._steps.take(caller, request, action, reason)
 
     async def _as_published(self, request: DataRequest, verification: Verification) -> Verification:
