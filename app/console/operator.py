@@ -29,38 +29,31 @@ class Setting:
     meaning: str
 
 
-def _of_entries(state: State) -> tuple[Setting, ...]:
-    policy, admission = state.policy, state.admission
-    return (
-        _setting("small_counts", admission.small_counts.rule.value),
-        _setting("min_cell", "not set" if policy.min_cell is None else count(policy.min_cell)),
-        _setting("require_noise", _yes(policy.require_noise)),
-        _setting("max_epsilon", "not set" if policy.max_epsilon is None else f"{policy.max_epsilon:g}"),
-        _setting("require_privacy", ", ".join(words for _, words in admission.required.in_words()) or "nothing"),
-        _setting("max_body_bytes", size(state.max_body_bytes)),
-    )
-
-
-def _of_tenants(state: State) -> tuple[Setting, ...]:
-    limits = state.limits
-    quota = ", ".join(f"{name} {count(limit)}" for name, limit in limits.quota.numbers.items())
-    return (
-        _setting("question_budget", count(state.question_budget)),
-        _setting("quota", quota or "none"),
-        _setting("tenant_jobs", count(state.tenant_jobs)),
-        _setting("rate_limit", "none" if limits.requests is None else count(limits.requests.amount)),
-        _setting("request_days", count(limits.request_days)),
-        _setting("webhooks_allow_private", _yes(state.webhooks_allow_private)),
-        _setting("links_allow_private", _yes(state.links_allow_private)),
-    )
-
-
-def _setting(name: str, value: str) -> Setting:
-    return Setting(f"AEGIS_{name.upper()}", value, str(Settings.model_fields[name].description).replace("`", ""))
-
-
-def _yes(value: bool) -> str:  # noqa: FBT001 -- what is said
-    return "yes" if value else "no"
+def _settings(state: State) -> dict[str, list[Setting]]:
+    """The settings for all tenants by topic, without secrets and database URLs."""
+    policy, admission, limits, word = state.policy, state.admission, state.limits, {True: "yes", False: "no"}
+    entries = {
+        "small_counts": admission.small_counts.rule.value,
+        "min_cell": "not set" if policy.min_cell is None else count(policy.min_cell),
+        "require_noise": word[policy.require_noise],
+        "max_epsilon": "not set" if policy.max_epsilon is None else f"{policy.max_epsilon:g}",
+        "require_privacy": ", ".join(words for _, words in admission.required.in_words()) or "nothing",
+        "max_body_bytes": size(state.max_body_bytes),
+    }
+    tenants = {
+        "question_budget": count(state.question_budget),
+        "quota": ", ".join(f"{name} {count(limit)}" for name, limit in limits.quota.numbers.items()) or "none",
+        "tenant_jobs": count(state.tenant_jobs),
+        "rate_limit": "none" if limits.requests is None else count(limits.requests.amount),
+        "request_days": count(limits.request_days),
+        "webhooks_allow_private": word[state.webhooks_allow_private],
+        "links_allow_private": word[state.links_allow_private],
+    }
+    meanings = {name: str(field.description).replace("`", "") for name, field in Settings.model_fields.items()}
+    return {
+        topic: [Setting(f"AEGIS_{name.upper()}", value, meanings[name]) for name, value in values.items()]
+        for topic, values in (("Requirements of entries", entries), ("Limits of tenants", tenants))
+    }
 
 
 Standing = Literal["good", "warn", "bad", "unknown"]
@@ -204,11 +197,10 @@ async def show_health(request: Request, viewer: ViewerDependency, state: StateDe
 
 @router.get("/operator/settings")
 async def show_settings(request: Request, viewer: ViewerDependency, state: StateDependency) -> Response:
-    """The settings for all tenants, without secrets and database URLs."""
+    """The settings for all tenants."""
     administered_tenant(viewer.caller, None)
-    groups = {"Requirements of entries": _of_entries(state), "Limits of tenants": _of_tenants(state)}
     commands = Commands((server("serve", "--help"),), (curl(viewer, "/readyz"),))
-    return page(request, "operator/settings.html", groups=groups, commands=commands, here="operator")
+    return page(request, "operator/settings.html", groups=_settings(state), commands=commands, here="operator")
 
 
 async def _overview(state: State, viewer: Viewer, most_tenants: int) -> tuple[Overview, TenantPage | None]:

@@ -25,11 +25,7 @@ _CITATION = re.compile(r" \[@[^]]*]")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the glossary.
-
-    Attributes:
-        api: its name in the API.
-    """
+    """A word of the glossary; `api`: its name in the API."""
 
     name: str
     anchor: str
