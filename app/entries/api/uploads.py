@@ -223,7 +223,12 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         evidence=evidence_of(content),
         pairs=pairs_of(content),
         associations=associations_of(content),
-        masked_records=_masked_records(entry),
+        masked_records={
+            (place, index): masking.records
+            for place, attribute in enumerate(entry.attributes)
+            for index, masking in enumerate(attribute.maskings)
+            if masking.records is not None
+        },
         control=DeclaredControl(
             control.min_cell,
             control.rounded_to,
@@ -237,15 +242,6 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         configurations=_configurations(entry, content),
         document=document,
     )
-
-
-def _masked_records(entry: wire.EntryDocument) -> dict[tuple[int, int], int]:
-    return {
-        (place, index): masking.records
-        for place, attribute in enumerate(entry.attributes)
-        for index, masking in enumerate(attribute.maskings)
-        if masking.records is not None
-    }
 
 
 def _configurations(entry: wire.EntryDocument, content: EntryContent) -> ConfigurationColumns:

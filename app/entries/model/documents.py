@@ -205,9 +205,6 @@ def _nested(shares: Mapping[tuple[str | None, str], float]) -> Document:
     return {"attributes": attributes, **together}
 
 
-# Putting counts back.
-
-
 def with_counts(document: Document, tables: Sequence[CountTable]) -> Document:
     """A stored schema with its counts, as int64 arrays (no pair counts if `tables` lack them), changed in place."""
     for table in sorted(tables, key=lambda table: list(CountKind).index(table.kind)):

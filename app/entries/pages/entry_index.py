@@ -221,7 +221,8 @@ def _about(
 ) -> About:
     label, terms = entry.label, entry.terms
     vouched = [row.privacy for row in configurations]
-    of_k, alone = [privacy["k"] for privacy in vouched if "k" in privacy], Alone.of(document)
+    offered = {name: [row[name] for row in vouched if name in row] for name in PRIVACY_CRITERIA}
+    of_k, alone = offered["k"], Alone.of(document)
     return About(
         description=html_of(entry.description),
         records=entry.records,
@@ -236,20 +237,13 @@ def _about(
         generated=sum(1 for row in configurations if row.method),
         measure="joint" if entry.pairs or declares_joint(document) else "mutual_information",
         at_least_k=tuple((least, sum(k >= least for k in of_k)) for least in SOME_K),
-        vouched=tuple(_vouched(vouched)),
+        vouched=tuple(Vouched(name, len(own), min(own), max(own)) for name, own in offered.items() if own),
         has_suppressed=any(row.suppressed is not None or row.suppressed_cells is not None for row in configurations),
         has_measured=any(row.measured for row in configurations),
         alone=as_sentence(alone.line(offered=True)),
         is_unique=alone.is_much(offered=True),
         is_cut=is_cut,
     )
-
-
-def _vouched(rows: Sequence[dict[str, float]]) -> Iterator[Vouched]:
-    for name in PRIVACY_CRITERIA:
-        numbers = [row[name] for row in rows if name in row]
-        if numbers:
-            yield Vouched(name, len(numbers), min(numbers), max(numbers))
 
 
 def _attribute(place: int, attribute: AttributeContent) -> AttributeRow:

@@ -168,12 +168,10 @@ async def _upload_page(
         shown = problem.faults[:FAULTS_SHOWN]
         places = await places_of(state, viewer, draft.document, [fault.pointer for fault in shown])
         faults = tuple(FaultLine(place, fault.detail) for fault, place in zip(shown, places, strict=False))
-    if problem is not None:
-        request.app.state.metrics.refused(problem.code)
     return page(
         request,
         "publish.html",
-        200 if problem is None else status_and_title(problem)[0],
+        _status(request, problem),
         head=head,
         problem=problem,
         file="" if draft is None else draft.file,
@@ -192,25 +190,27 @@ async def _review_page(
         review = await review_of(state, viewer, draft, problem)
     except (InvalidDocumentError, MalformedRequestError) as error:
         return await _upload_page(request, viewer, state, draft.entry_id, error, draft)
-    status = 200
-    if problem is not None:
-        request.app.state.metrics.refused(problem.code)
-        status, _ = status_and_title(problem)
-    commands = publish_commands(viewer, review)
+    status, commands = _status(request, problem), publish_commands(viewer, review)
     return page(request, "publish_review.html", status, review=review, commands=commands, here="publish")
 
 
 def _raw_table_page(request: Request, viewer: Viewer, error: RawTableError) -> Response:
-    request.app.state.metrics.refused(error.code)
-    status, _ = status_and_title(error)
     is_readable = PurePath(error.file).suffix.lower() in READABLE
     return page(
         request,
         "publish_raw_table.html",
-        status,
+        _status(request, error),
         error=error,
         line=release_line(error.file, is_readable=is_readable),
         is_readable=is_readable,
         commands=upload_commands(viewer),
         here="publish",
     )
+
+
+def _status(request: Request, problem: RefusalError | None) -> int:
+    """The HTTP status of a page with this problem, which is counted like a refusal of the API."""
+    if problem is None:
+        return 200
+    request.app.state.metrics.refused(problem.code)
+    return status_and_title(problem)[0]
