@@ -27,6 +27,16 @@ from app.platform.http.refusals import MalformedRequestError
 
 Value = TypeVar("Value")
 
+_ABOUT_AUDIENCES = frozenset({AuditAction.PUBLISH_ENTRY, AuditAction.SHOW_ENTRY})
+
+router = APIRouter(route_class=PageRoute)
+
+#: Records per page.
+PER_PAGE = 25
+
+_NUMBER: Final = re.compile(r"\d{1,15}", re.ASCII)
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+
 
 class RecordsForm(BaseModel):
     """The filters of the list; empty ones are ignored."""
@@ -84,9 +94,6 @@ class ShownRecord:
         return f"visible to {others.get(value, value)}" if value else ""
 
 
-_ABOUT_AUDIENCES = frozenset({AuditAction.PUBLISH_ENTRY, AuditAction.SHOW_ENTRY})
-
-
 def audit_commands(viewer: Viewer, form: RecordsForm) -> Commands:
     """The commands for the same list."""
     options = [word for name, text in form.asked.items() for word in (f"--{name}", text)]
@@ -125,15 +132,6 @@ class CheckView:
             return "All of them are signed."
         which = f"Record {count(last)} is" if first == last else f"Records {count(first)} to {count(last)} are"
         return f"{which} not signed yet; a worker signs them once a day."
-
-
-router = APIRouter(route_class=PageRoute)
-
-#: Records per page.
-PER_PAGE = 25
-
-_NUMBER: Final = re.compile(r"\d{1,15}", re.ASCII)
-_HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @router.get("/operator/audit")

@@ -34,6 +34,15 @@ ROLES = {
     Role.OPERATOR: "may do everything, for every tenant",
 }
 
+router = APIRouter(route_class=PageRoute)
+
+#: Keys per page.
+PER_PAGE = 50
+
+_SENT_BEFORE = "This form was already sent with other fields. Send it again to create another key."
+
+TenantName = Annotated[str, Query(max_length=LONGEST_TENANT)]
+
 
 @dataclass(frozen=True, slots=True)
 class KeyForm:
@@ -70,16 +79,6 @@ def key_commands(viewer: Viewer, prefix: str) -> Commands:
             curl(viewer, place, method="DELETE"),
         ),
     )
-
-
-router = APIRouter(route_class=PageRoute)
-
-#: Keys per page.
-PER_PAGE = 50
-
-_SENT_BEFORE = "This form was already sent with other fields. Send it again to create another key."
-
-TenantName = Annotated[str, Query(max_length=LONGEST_TENANT)]
 
 
 @router.get("/operator/keys")

@@ -19,6 +19,16 @@ from app.platform.queue.model import Lane
 from app.settings import Settings
 from app.tenants.service import TenantPage
 
+Standing = Literal["good", "warn", "bad", "unknown"]
+
+#: The names of the standings.
+_WORDS = {"good": "Fine", "warn": "Look at it", "bad": "Broken", "unknown": "Not known"}
+
+router = APIRouter(route_class=PageRoute)
+
+#: Tenants on the overview.
+FEW_TENANTS = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -54,12 +64,6 @@ def _settings(state: State) -> dict[str, list[Setting]]:
         topic: [Setting(f"AEGIS_{name.upper()}", value, meanings[name]) for name, value in values.items()]
         for topic, values in (("Requirements of entries", entries), ("Limits of tenants", tenants))
     }
-
-
-Standing = Literal["good", "warn", "bad", "unknown"]
-
-#: The names of the standings.
-_WORDS = {"good": "Fine", "warn": "Look at it", "bad": "Broken", "unknown": "Not known"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +174,6 @@ def _heads(health: Health, *, signs: bool) -> Check:
         )
     signed = f"{health.head.signed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     return Check("Signatures", "good", f"The audit log is signed up to record {health.head.sequence:,} ({signed}).")
-
-
-router = APIRouter(route_class=PageRoute)
-
-#: Tenants on the overview.
-FEW_TENANTS = 10
 
 
 @router.get("/operator")

@@ -23,6 +23,15 @@ from app.platform.errors import NotFoundError, RefusalError, RoleNotAllowedError
 from app.platform.http.rate_limit import take_turn
 from app.platform.http.refusals import status_and_title
 
+_log = structlog.get_logger(__name__)
+
+#: Errors that a person can correct on the sign-in page.
+_SHOWN = (UnknownKeyError, RoleNotAllowedError, WaitError)
+
+router = APIRouter(route_class=PageRoute)
+
+Next = Annotated[str, Query(alias="next")]
+
 
 @dataclass(frozen=True, slots=True)
 class SignInView:
@@ -46,16 +55,6 @@ class SignInView:
 def session_commands(viewer: Viewer | None) -> Commands:
     """The commands that use a key: a terminal needs no session, since every command sends its key."""
     return Commands((aegis("entries", "list"), "unset AEGIS_API_KEY"), (curl(viewer, "/v1/quota"),))
-
-
-_log = structlog.get_logger(__name__)
-
-#: Errors that a person can correct on the sign-in page.
-_SHOWN = (UnknownKeyError, RoleNotAllowedError, WaitError)
-
-router = APIRouter(route_class=PageRoute)
-
-Next = Annotated[str, Query(alias="next")]
 
 
 @router.get("/sign-in")

@@ -24,6 +24,16 @@ from app.tenants.api import change_policy, change_quota
 from app.tenants.model import LIMITS, NO_USAGE, Quota, TenantPolicy, Usage
 from app.webhooks.model import Webhook
 
+router = APIRouter(route_class=PageRoute)
+
+#: Tenants per page, and keys on the page of a tenant.
+PER_PAGE, FEW_KEYS = 50, 5
+
+TenantName = Annotated[str | None, Query(max_length=LONGEST_TENANT)]
+
+#: The messages after saving.
+_SAVED = {"policy": "The policy is set, and applies at once.", "quota": "The quota is set, and applies at once."}
+
 
 @dataclass(frozen=True, slots=True)
 class TenantView:
@@ -90,17 +100,6 @@ def tenant_commands(viewer: Viewer, view: TenantView) -> Commands:
             curl(viewer, "/v1/quota", query),
         ),
     )
-
-
-router = APIRouter(route_class=PageRoute)
-
-#: Tenants per page, and keys on the page of a tenant.
-PER_PAGE, FEW_KEYS = 50, 5
-
-TenantName = Annotated[str | None, Query(max_length=LONGEST_TENANT)]
-
-#: The messages after saving.
-_SAVED = {"policy": "The policy is set, and applies at once.", "quota": "The quota is set, and applies at once."}
 
 
 @router.get("/operator/tenants")

@@ -34,6 +34,26 @@ _VERSION_DIGITS: Final = 9
 #: The message for a form that is not from a page of its sender's session.
 TOO_OLD: Final = "This form has expired: reload its page and send it again."
 
+#: Python also accepts `1_000`, `nan` and digits of other scripts.
+_NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+#: Python refuses longer integers.
+_LONGEST: Final = 4_000
+
+#: The remedy for a fault, by pydantic's error type.
+_WANTED: Final[Mapping[str, str]] = {
+    "finite_number": "give a number, such as 10",
+    "float_type": "give a number, such as 10",
+    "int_type": "give a whole number, such as 10, or 0",
+    "greater_than_equal": "give at least {ge:g}",
+    "less_than_equal": "give at most {le:,}",
+}
+
+#: The hidden field with the key, which every such form has.
+FIELD: Final = "once"
+
+_KEY: Final = re.compile(r"[\w-]{32,64}", re.ASCII)
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -110,22 +130,6 @@ def _own(viewer: Viewer, form: Form) -> Form:
 FormDependency = Annotated[Form, Depends(get_form)]
 
 
-#: Python also accepts `1_000`, `nan` and digits of other scripts.
-_NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-
-#: Python refuses longer integers.
-_LONGEST: Final = 4_000
-
-#: The remedy for a fault, by pydantic's error type.
-_WANTED: Final[Mapping[str, str]] = {
-    "finite_number": "give a number, such as 10",
-    "float_type": "give a number, such as 10",
-    "int_type": "give a whole number, such as 10, or 0",
-    "greater_than_equal": "give at least {ge:g}",
-    "less_than_equal": "give at most {le:,}",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class NumberField:
     """An optional number field.
@@ -197,12 +201,6 @@ def whole_number(text: str) -> object:
     if not text:
         return None
     return int(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST else text
-
-
-#: The hidden field with the key, which every such form has.
-FIELD: Final = "once"
-
-_KEY: Final = re.compile(r"[\w-]{32,64}", re.ASCII)
 
 
 def draw_key() -> str:

@@ -22,6 +22,8 @@ _PLACES: Final = (_HERE.parent / "glossary.md", _HERE.parents[2] / "docs" / "glo
 _LINK = re.compile(r"\[([^]]*)]\([^)]*\)")
 _CITATION = re.compile(r" \[@[^]]*]")
 
+router = APIRouter(route_class=PageRoute)
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -53,9 +55,6 @@ def _prose(text: str) -> Markup:
     parts = _CITATION.sub("", _LINK.sub(r"\1", text)).strip("| ").split("`")
     marked = (Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts))
     return Markup("").join(marked)
-
-
-router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/glossary")

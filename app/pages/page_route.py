@@ -22,6 +22,15 @@ from app.platform.http.request_scope import request_id
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
+HTML: Final = "text/html"
+
+Answer = Callable[[Request, Exception], Response]
+
+NOT_FOUND: Final = 404
+
+#: Title and code of the errors that have a page, by status.
+TITLES: Final = {NOT_FOUND: ("Not found", "not_found"), 405: ("Not possible", "method_not_allowed")}
+
 
 class PageRoute(APIRoute):
     """A route of the console. It accepts forms of its own pages only, and shows refusals in the API's words."""
@@ -95,16 +104,6 @@ def _page_of_form(request: Request) -> str:
     if not any(route.path_regex.match(came_from.path) for route in pages):
         return "/"
     return own_path(came_from.path + (f"?{came_from.query}" if came_from.query else ""))
-
-
-HTML: Final = "text/html"
-
-Answer = Callable[[Request, Exception], Response]
-
-NOT_FOUND: Final = 404
-
-#: Title and code of the errors that have a page, by status.
-TITLES: Final = {NOT_FOUND: ("Not found", "not_found"), 405: ("Not possible", "method_not_allowed")}
 
 
 def is_browser(accept: str | None) -> bool:

@@ -22,6 +22,11 @@ from app.platform.http.request_scope import note_known, refuse_other_name
 #: The cookies of the console: the session, and the pending sign-in with the seconds to complete it at the issuer.
 SESSION, SIGN_IN, SIGN_IN_SECONDS = "aegis_session", "aegis_sign_in", 600
 
+#: Names that no other host and no page without TLS can set (RFC 6265bis) begin like this.
+_SECURE = "__Host-"
+
+_BYTES: Final = 32
+
 
 def cookie(request: Request, state: State, name: str) -> str:
     """A cookie of the browser; empty if it sends none."""
@@ -43,16 +48,9 @@ def set_cookie(
     answer.set_cookie(name, value, max_age=seconds, path="/", secure=is_secure, httponly=True, samesite="lax")
 
 
-#: Names that no other host and no page without TLS can set (RFC 6265bis) begin like this.
-_SECURE = "__Host-"
-
-
 def _sent_name(request: Request, state: State, name: str) -> str:
     """The name of a cookie on the wire, which over HTTPS has the prefix."""
     return f"{_SECURE}{name}" if own_origin(request, state).startswith("https:") else name
-
-
-_BYTES: Final = 32
 
 
 def _secret(session_token: str) -> bytes:

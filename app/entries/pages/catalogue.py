@@ -28,6 +28,9 @@ _PARAMETERS: Final = ("query", "attribute", "label", "license", "keyword")
 
 _Text = Annotated[str, Field(max_length=255), AfterValidator(without_control_characters)]
 
+#: The number of entries on a page.
+PER_PAGE = 25
+
 
 class _Fields(BaseModel):
     """The fields of the search; empty ones have no effect."""
@@ -96,10 +99,6 @@ def catalogue_commands(viewer: Viewer, form: SearchForm) -> Commands:
     options = [word for name, text in asked.items() if name != "query" for word in (f"--{name}", text)]
     words = asked.get("query", "").split()
     return Commands((aegis("search", *options, *(["--", *words] if words else ())),), (call,))
-
-
-#: The number of entries on a page.
-PER_PAGE = 25
 
 
 class HomeRoute(PageRoute):

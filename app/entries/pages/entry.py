@@ -43,6 +43,14 @@ from app.platform.errors import Fault, InvalidDocumentError, NotFoundError
 #: The longest description that this process renders itself, within a few milliseconds.
 SHORT = 2_000
 
+router = APIRouter(prefix="/entries/{entry_id}", route_class=PageRoute)
+
+Version = Annotated[int | None, Query(ge=1)]
+PageNumber = Annotated[int, Query(ge=1)]
+
+Name = Annotated[str, Query(max_length=255)]
+Place = Annotated[int, Query(ge=0)]
+
 
 async def read_index(state: State, caller: Caller, entry_id: str, version: int | None) -> tuple[Head, EntryIndex]:
     """The head and index of a version, by default the latest that the caller may see (NotFoundError: there is none)."""
@@ -72,12 +80,6 @@ async def index_of(state: State, caller: Caller, head: Head, known: EntryIndex |
         index = await state.making.run(entry_index, *known, in_full, on_behalf_of=caller.tenant)
     state.read.keep(version_key(head, in_full), index)
     return index
-
-
-router = APIRouter(prefix="/entries/{entry_id}", route_class=PageRoute)
-
-Version = Annotated[int | None, Query(ge=1)]
-PageNumber = Annotated[int, Query(ge=1)]
 
 
 @router.get("")
@@ -191,10 +193,6 @@ def _visibility_page(
         commands=commands,
         here="catalogue",
     )
-
-
-Name = Annotated[str, Query(max_length=255)]
-Place = Annotated[int, Query(ge=0)]
 
 
 @router.get("/attribute")

@@ -68,6 +68,12 @@ CRITERIA: Final[Mapping[str, str]] = {
     "membership": "an attacker tells members from others with at most this area under the curve",
 }
 
+#: Rows on a page of a domain, a configuration or joint counts, and the most maskings or classes beside them.
+ROWS, COLUMNS, CLASSES = 100, 6, 12
+
+#: The name of the counts of the unmasked attribute in addresses.
+UNMASKED = ""
+
 
 def judged(verdict: StoredVerdict | None) -> str:
     """A verdict in words."""
@@ -210,10 +216,6 @@ def entry_commands(viewer: Viewer, view: EntryView) -> Commands:
     return Commands(tuple(lines), tuple(calls))
 
 
-#: Rows on a page of a domain, a configuration or joint counts, and the most maskings or classes beside them.
-ROWS, COLUMNS, CLASSES = 100, 6, 12
-
-
 @dataclass(frozen=True, slots=True)
 class AttributeView(EntryPage):
     """An attribute: a page of its values with their masked values by the maskings in `mapped`; `drawn`: the others."""
@@ -277,10 +279,6 @@ def part_commands(viewer: Viewer, head: Head, asked: int | None, part: str = "")
     """Commands that read the entry; `part`: the end of the API's address."""
     version: Mapping[str, str] = {} if asked is None else {"version": str(asked)}
     return Commands((aegis("search", head.name),), (curl(viewer, f"/v1/entries/{head.id}{part}", version),))
-
-
-#: The name of the counts of the unmasked attribute in addresses.
-UNMASKED = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,11 @@ _MEMBERS: Final = frozenset(name.encode() for name in EntryDocument.model_fields
 
 _NOT_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
+#: The field that has the file.
+FILE_FIELD: Final = "entry"
+
+_DAMAGED = "The form has lost the entry file. Choose the file again."
+
 
 class RawTableError(MediaTypeError):
     """The file is not an entry, and may have records of people; `kind` is its apparent type."""
@@ -136,10 +141,6 @@ def _kind_of_text(text: bytes) -> str:
     if b"\t" in line:
         return "a table of text (TSV)"
     return "a table of text (CSV)" if re.search(rb"[,;|]", line) else "a file of text"
-
-
-#: The field that has the file.
-FILE_FIELD: Final = "entry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +312,6 @@ class _EntryFile:
             kind = kind_of(b"".join(self._content)[:enough])
             if kind is not None:
                 raise RawTableError(kind, self.name)
-
-
-_DAMAGED = "The form has lost the entry file. Choose the file again."
 
 
 def read_draft(form: Form, limit: int) -> Draft:

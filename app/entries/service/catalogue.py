@@ -38,6 +38,12 @@ from app.tenants.service import QuotaService
 from app.tenants.store import TenantStore
 from app.webhooks.store import EventStore
 
+#: The largest number of listed versions.
+VERSIONS_LISTED = 50
+
+#: As many as the output of the HMAC has (RFC 2104, section 3).
+SERVER_KEY_BYTES = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -72,10 +78,6 @@ class EntryFollower:
 
     async def entry_ending(self, entry_id: str) -> None:
         """An entry is about to be deleted."""
-
-
-#: The largest number of listed versions.
-VERSIONS_LISTED = 50
 
 
 class CatalogueService:
@@ -347,10 +349,6 @@ class VerdictService:
         """Store a verdict. Does nothing if the version has been deleted."""
         if await self._contents.pin(version_id) and await self._verdicts.add(version_id, verdict):
             await self._verdicts.record(version_id, "passed" if verdict.passed else "failed")
-
-
-#: As many as the output of the HMAC has (RFC 2104, section 3).
-SERVER_KEY_BYTES = 32
 
 
 class ServerKeyService:

@@ -40,6 +40,15 @@ PAIR_CELLS = 10_000_000
 #: The largest reconstructed table, in cells (atoms times labels) of about 50 bytes during the computation.
 CELLS = 20_000_000
 
+#: The largest number of faults reported for an upload; the first places suffice to find the reason.
+SHOWN = 100
+
+#: Relative tolerance of a sum of fractions, and of numbers that a provider computed from logarithms.
+TOLERANCE = 1e-9
+
+#: The criteria that require a number of different sensitive values in each class.
+_OF_VALUES = ("l", "entropy_l", "alpha")
+
 
 def first_faults(find: Callable[Given, Iterator[Fault]]) -> Callable[Given, tuple[Fault, ...]]:
     """Only the first faults, since these suffice to find the reason."""
@@ -103,13 +112,6 @@ def excess_cells(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
                 "accepted. Leave out fine maskings"
             )
             yield Fault(pointer("attributes", place, "maskings"), detail)
-
-
-#: The largest number of faults reported for an upload; the first places suffice to find the reason.
-SHOWN = 100
-
-#: Relative tolerance of a sum of fractions, and of numbers that a provider computed from logarithms.
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,10 +245,6 @@ def _small_counts(entry: PublishedEntry, least: int, detail: str) -> Iterator[Fa
 def _places(table: CountsInPlace, wrong: NDArray[np.bool_], detail: str) -> Iterator[Fault]:
     for place in np.argwhere(wrong)[:SHOWN].tolist():
         yield Fault(pointer(*table.path, *place), detail)
-
-
-#: The criteria that require a number of different sensitive values in each class.
-_OF_VALUES = ("l", "entropy_l", "alpha")
 
 
 @first_faults
