@@ -68,8 +68,7 @@ def entry_document(
 ) -> dict[str, Any]:
     """The published document: with counts if `tables` are given, else the schema.
 
-    Only owners read it in full. Others get no numbers of suppressed records, and shares in place of measured AUCs and
-    transfer utilities.
+    Others than owners (`in_full`) read neither numbers of suppressed records nor, but as shares, measured utilities.
     """
     stored = decompress(schema)
     document: dict[str, Any] = (with_counts(stored, tables) if tables else without_counts(stored)) | decompress(

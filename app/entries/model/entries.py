@@ -299,12 +299,9 @@ def audience_text(visibility: Visibility) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredVerdict:
-    """Whether published counts disclose small ones.
+    """Whether published counts disclose no small ones; `findings`: every place that does, without counts.
 
-    Attributes:
-        passed: whether they disclose none.
-        findings: every place that fails, in the contract's names, without counts.
-        few: the number of listed values that certainly have 1 to 4 records; None: not counted.
+    `few` is the number of listed values that certainly have 1 to 4 records; None: not counted.
     """
 
     passed: bool

@@ -160,13 +160,7 @@ def entry_view(
     verdict: StoredVerdict | None,
     pages: tuple[int, int],
 ) -> EntryView:
-    """The view of an entry.
-
-    Args:
-        asked: the version in the address.
-        index: the index of this version, as the viewer may see it.
-        pages: the page numbers of attributes and configurations, from 1.
-    """
+    """The view of an entry at the version `asked` for; `pages`: of its attributes and configurations, from 1."""
     about, caller = read_part(index.about, ABOUT), viewer.caller
     shown = head_answer(head)
     is_author = caller.subject is not None and head.published_by == caller.subject
@@ -311,15 +305,7 @@ def counts_view(
     masking: str | None,
     number: int,
 ) -> CountsView:
-    """The view of counts.
-
-    Args:
-        asked: the version in the address.
-        classes: the first classes of the label.
-        tables: the counts of the label and of this attribute.
-        masking: the id of the masking to show; None: the first with counts.
-        number: the page of its values.
-    """
+    """The view of counts: page `number` of the values by a masking, by default the first masking with counts."""
     label = next(unpack(table.counts) for table in tables if table.kind is CountKind.LABEL_HISTOGRAM)
     chart = _chart("label", f"Records by {head.label}", classes, label)
     if whole is None:

@@ -315,12 +315,7 @@ class _EntryFile:
 
 
 def read_draft(form: Form, limit: int) -> Draft:
-    """The draft in the form of a check. Slow for large entries.
-
-    Raises:
-        MalformedRequestError: the form was changed in transit.
-        BodyTooLargeError: the file has more than `limit` bytes.
-    """
+    """The draft in the form of a check (MalformedRequestError: changed in transit; BodyTooLargeError). Can be slow."""
     return Draft(
         form.text("file"),
         _unpacked(form.text("document"), limit),

@@ -100,12 +100,9 @@ def _numbers_of_records(entry: PublishedEntry) -> Iterator[Fault]:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """A service's requirements for new versions, in addition to those for every upload.
+    """A service's requirements for new versions; the entry's tenant may require more privacy.
 
-    They do not apply to stored versions, nor to an upload that equals the latest version.
-
-    Attributes:
-        required: the privacy that the service requires; the entry's tenant may require more.
+    They apply neither to stored versions nor to an upload that equals the latest version.
     """
 
     small_counts: SmallCountsGate

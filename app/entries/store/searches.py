@@ -70,10 +70,8 @@ class Order(StrEnum):
 class Search:
     """The search criteria of a listing, which an entry must all meet, and its order; None: not used.
 
-    Attributes:
-        query: words, separated by blanks; each must be a part of the name, the title or a keyword, ignoring case.
-        required: the privacy that at least one configuration promises.
-        changed_since: the earliest time of the last change that others see.
+    Each word of `query`, separated by blanks, must be a part of the name, the title or a keyword, ignoring case.
+    `changed_since` is the earliest time of the last change that others see.
     """
 
     query: str | None = None
