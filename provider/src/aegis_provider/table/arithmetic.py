@@ -57,14 +57,12 @@ def is_round(number: Decimal) -> bool:
 def simplest(below: Decimal, above: Decimal) -> Decimal:
     """Return the number with the fewest digits that is above the first number and not above the second."""
     exponent = max(below.adjusted(), above.adjusted()) + 1
-    while (candidate := _next_multiple(below, Decimal(1).scaleb(exponent))) > above:
+    while True:
+        unit = Decimal(1).scaleb(exponent)
+        next_multiple = times(plus(floor_ratio(below, unit), Decimal(1)), unit)
+        if next_multiple <= above:
+            return next_multiple
         exponent -= 1
-    return candidate
-
-
-def _next_multiple(below: Decimal, unit: Decimal) -> Decimal:
-    """Return the smallest multiple of a unit above a number."""
-    return times(plus(floor_ratio(below, unit), Decimal(1)), unit)
 
 
 def plain(number: Decimal) -> str:

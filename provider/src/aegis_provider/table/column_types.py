@@ -67,28 +67,20 @@ def in_words(frame: Any) -> Any:  # noqa: ANN401 - pandas need not be installed
             shown.isetitem(place, column.cat.rename_categories(str))
         elif _is_written_as_text(column):
             shown.isetitem(place, column.astype(str).where(column.notna(), None))
-        elif str(dtype) == "object" and _is_mixed(column):
+        elif str(dtype) == "object":
+            try:
+                pa.array(column, from_pandas=True)
+                continue
+            except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several types
+                pass
             name, missing = str(frame.columns[place]), column.isna()
             pairs = zip(column, missing, strict=True)
             shown.isetitem(place, [None if is_missing else _text(value, name) for value, is_missing in pairs])
     return shown
 
 
-def _is_mixed(column: Any) -> bool:  # noqa: ANN401 - see above
-    """Return whether a column of objects has values of several types, which Arrow refuses."""
-    try:
-        pa.array(column, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return True
-    return False
-
-
 def _text(value: Any, column: str) -> str:  # noqa: ANN401 - see above
-    """Return the CSV text of a value in a column of mixed types.
-
-    Raises:
-        TableError: It is not a text, number, date or truth value.
-    """
+    """Return the CSV text of a value in a column of mixed types."""
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, Real | Decimal):
@@ -159,17 +151,12 @@ def orders_in_parquet(paths: Sequence[Path]) -> Orders:
 
 def _orders_in_file(path: Path) -> Orders:
     with pq.ParquetFile(path) as file:
-        names = [
-            field.name for field in file.schema_arrow if _states_order(field.type) and _has_dictionary(file, field.name)
-        ]
+        groups = [file.metadata.row_group(place) for place in range(file.metadata.num_row_groups)]
+        columns = [group.column(place) for group in groups for place in range(group.num_columns)]
+        without = {column.path_in_schema for column in columns if not column.has_dictionary_page}
+        names = [field.name for field in file.schema_arrow if _states_order(field.type) and field.name not in without]
         first = next(file.iter_batches(1, columns=names), None) if names else None
         return {} if first is None else orders_in(pa.Table.from_batches([first]))
-
-
-def _has_dictionary(file: pq.ParquetFile, name: str) -> bool:
-    groups = [file.metadata.row_group(place) for place in range(file.metadata.num_row_groups)]
-    columns = [group.column(place) for group in groups for place in range(group.num_columns)]
-    return all(column.has_dictionary_page for column in columns if column.path_in_schema == name)
 
 
 def orders_in_duckdb(backend: Any, query: str) -> Orders:  # noqa: ANN401 - Ibis has no types

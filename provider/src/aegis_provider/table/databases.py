@@ -99,7 +99,13 @@ class Address:
             TableError: The text is not a database URL with the name of a table.
         """
         parts = _Parts.of(text)
-        _refuse_unsound(parts)
+        if "?" in parts.account:
+            raise TableError(f"{parts.shown}: write a '?' in a password as %3F, and a '@' in an option as %40")
+        try:
+            _ = urlsplit(parts.url).port
+        except ValueError as error:  # its message contains the password
+            form = "engine://user:password@host:port/database#table"
+            raise TableError(f"{parts.shown}: not a valid URL; write {form}") from error
         *parents, table = unquote(parts.table).split(".")
         if not table or not all(parents) or len(parents) >= _MOST_PARTS:
             url = replace(parts, table="").shown
@@ -138,16 +144,6 @@ class Address:
         return text
 
 
-def _refuse_unsound(parts: _Parts) -> None:
-    if "?" in parts.account:
-        raise TableError(f"{parts.shown}: write a '?' in a password as %3F, and a '@' in an option as %40")
-    try:
-        _ = urlsplit(parts.url).port
-    except ValueError as error:  # its message contains the password
-        form = "engine://user:password@host:port/database#table"
-        raise TableError(f"{parts.shown}: not a valid URL; write {form}") from error
-
-
 _EXTRAS = {"postgres": "'./provider[postgres]'", "pyspark": "'./provider[spark]'"}
 _ORDERS = {"duckdb": orders_in_duckdb, "postgres": orders_in_postgres}
 _LONGEST = 200
@@ -164,7 +160,10 @@ def open_database(text: str, memory_limit: str) -> Iterator[Table]:
     if address.file is not None and not address.file.is_file():
         raise TableError(f"{address.name}: cannot be read: no such file: {address.file}")
     if address.kind == "duckdb":
-        yield from _duckdb_table(address, memory_limit)
+        connection = duckdb.connect()
+        held = duckdb_engine(address.name, connection)
+        with bounded(connection, memory_limit):
+            yield with_orders(held, _held_table(held, connection, address))
         return
     engine = replace(engine_of(address.name, _connected(address)), explained=partial(_explained, address=address))
     try:
@@ -179,7 +178,11 @@ def engine_of(name: str, backend: Any) -> Engine:  # noqa: ANN401 - Ibis has no 
 
 
 def _connected(address: Address) -> Any:  # noqa: ANN401 - see above
-    _refuse_unknown(address)
+    known = sorted(backend_entry_point.name for backend_entry_point in ibis.util.backend_entry_points())
+    if address.kind not in known:
+        raise TableError(
+            f"{address.name}: no engine is called {shortened(address.kind)}; {nearest(address.kind, known)}"
+        )
     try:
         # Connect by path, since Ibis does not decode the path of a URL.
         return ibis.sqlite.connect(address.file) if address.kind == "sqlite" else ibis.connect(address.url)
@@ -190,14 +193,6 @@ def _connected(address: Address) -> Any:  # noqa: ANN401 - see above
         ) from error
     except Exception as error:
         raise TableError(f"{address.name}: cannot connect: {_explained(error, address=address)}") from error
-
-
-def _refuse_unknown(address: Address) -> None:
-    known = sorted(backend_entry_point.name for backend_entry_point in ibis.util.backend_entry_points())
-    if address.kind not in known:
-        raise TableError(
-            f"{address.name}: no engine is called {shortened(address.kind)}; {nearest(address.kind, known)}"
-        )
 
 
 def _table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see above
@@ -213,13 +208,6 @@ def _table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see above
 
 def _no_table(address: Address, known: Sequence[str]) -> str:
     return f"{address.name}: no table {shortened(address.table)}; {nearest(address.table, list(known))}"
-
-
-def _duckdb_table(address: Address, memory_limit: str) -> Iterator[Table]:
-    connection = duckdb.connect()
-    engine = duckdb_engine(address.name, connection)
-    with bounded(connection, memory_limit):
-        yield with_orders(engine, _held_table(engine, connection, address))
 
 
 def with_orders(engine: Engine, source: Any) -> Table:  # noqa: ANN401 - see above
@@ -242,12 +230,9 @@ def _held_table(engine: Engine, connection: duckdb.DuckDBPyConnection, address: 
         known = [name for (name,) in connection.execute(held, [schema]).fetchall()]
         if address.table not in known:
             raise TableError(_no_table(address, known))
-        query = f"SELECT * FROM held.{_identifier(schema)}.{_identifier(address.table)}"  # noqa: S608 - quoted
+        escaped = [name.replace('"', '""') for name in (schema, address.table)]
+        query = f'SELECT * FROM held."{escaped[0]}"."{escaped[1]}"'  # noqa: S608 - quoted
         return engine.sql(query, schema_of(engine, query))
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _explained(error: Exception, *, address: Address | None = None) -> str:

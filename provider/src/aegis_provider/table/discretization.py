@@ -7,12 +7,12 @@ edge after its 15th digit may be confused with it.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from itertools import pairwise
 from math import ceil
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, TypeAlias
 
 import pyarrow as pa
 
@@ -34,22 +34,6 @@ _HUGE = Decimal("1e1500")
 _TINY = Decimal("1e-1500")
 
 
-class Bins(Protocol):
-    """The bins of one attribute."""
-
-    def code(self, number: Expression) -> Expression:
-        """Return the number of the bin that contains a double; NULL outside all bins, or if the double is NULL."""
-        ...
-
-    def bounds(self, code: int) -> tuple[Decimal, Decimal]:
-        """Return the ends of a bin, which includes the lower one."""
-        ...
-
-    def beginning_at(self, lower: Decimal) -> int:
-        """Return the number of the bin with this lower end."""
-        ...
-
-
 @dataclass(frozen=True)
 class EvenBins:
     """`[origin + i * width, origin + (i + 1) * width)`, for every integer `i`."""
@@ -62,7 +46,7 @@ class EvenBins:
 
         An edge is a quotient of two integers that are exact in doubles, so it becomes the nearest double (IEEE 754).
         """
-        scale, width, origin = self._integers()
+        scale, width, origin = self.integers()
         guess = ((number * _double(scale) - _double(origin)) / _double(width)).floor()
         ends = [(_double(origin) + each * _double(width)) / _double(scale) for each in (guess, guess + 1)]
         above = (number >= ends[1]).ifelse(1, 0)
@@ -78,17 +62,7 @@ class EvenBins:
         """Return the distance from the origin in widths."""
         return int(floor_ratio(minus(lower, self.origin), self.width))
 
-    def count(self, lowest: float, highest: float) -> int:
-        """Return the number of bins from one number to the other."""
-        return int((Decimal(highest) - Decimal(lowest)) / self.width) + 1
-
-    def are_exact(self, lowest: float, highest: float) -> bool:
-        """Return whether `code` is exact in doubles for numbers between these."""
-        scale, width, _ = self._integers()
-        farthest = max(abs(Decimal(lowest)), abs(Decimal(highest))) * scale + width
-        return scale <= 10**15 and max(farthest, abs(self.origin) * scale) < _EXACT
-
-    def _integers(self) -> tuple[int, int, int]:
+    def integers(self) -> tuple[int, int, int]:
         """Return the power of ten that turns width and origin into integers, and these integers."""
         decimals = max(0, *(-int(each.as_tuple().exponent) for each in (self.width, self.origin)))
         scale = 10**decimals
@@ -120,6 +94,10 @@ class CutBins:
         middle = (first + last + 1) // 2
         upper, lower = self._halved(number, middle, last), self._halved(number, first, middle - 1)
         return (number >= _double(self.edges[middle])).ifelse(upper, lower)
+
+
+Bins: TypeAlias = EvenBins | CutBins
+"""The bins of one attribute, by their numbers."""
 
 
 def _double(number: Decimal | int) -> Expression:
@@ -159,7 +137,6 @@ class Binned(Reading):
     """The reading of values as bins: the engine groups by the number of the bin, and never returns the values.
 
     Attributes:
-        bins: The bins.
         of: The original reading of the values.
     """
 
@@ -179,20 +156,17 @@ class Binned(Reading):
         """Return the number of the bin with this name."""
         return self.bins.beginning_at(Decimal(text[1:].partition(",")[0]))
 
-    def bounds_of(self, text: str) -> tuple[Decimal, Decimal]:
-        """Return the ends of the bin with this name."""
-        return self.bins.bounds(self.key_of(text))
-
     def ends(self, domain: Domain) -> tuple[Domain, Domain]:
         """Return the bins as two domains of numbers: the lowest number of each, and one just below its upper end."""
-        bounds = [None if text == MISSING else self.bounds_of(text) for text in domain.texts]
+        bounds = [None if text == MISSING else self.bins.bounds(self.key_of(text)) for text in domain.texts]
         low = [None if bound is None else max(bound[0], -_HUGE) for bound in bounds]
         high = [None if bound is None else minus(min(bound[1], _HUGE), _TINY) for bound in bounds]
         lowest, highest = (Domain(ValueType.NUMBER, domain.texts, tuple(keys), domain.places) for keys in (low, high))
         return lowest, highest
 
-    def _written(self, key: Expression) -> Expression:
-        return key.cast("string")
+    def text(self, key: Expression) -> Expression:
+        """Return the number of the bin as text, `""` if there is none."""
+        return super().text(key.cast("string"))
 
 
 INFINITE = Decimal("inf")
@@ -201,35 +175,25 @@ INFINITE = Decimal("inf")
 _LEEWAY = 0.05
 
 
-class Numbers(Protocol):
-    """The information that a rule may use on a column: the count of its numbers, and the numbers at some ranks."""
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The numbers of a column: their count, the smallest and the largest."""
 
-    @property
-    def count(self) -> int:
-        """The number of records with a number."""
-        ...
+    table: Table
+    place: int
+    count: int
+    lowest: float
+    highest: float
 
     def at(self, ranks: Sequence[int]) -> list[float]:
-        """Return the numbers at these ranks, from 1 (the smallest) to `count` (the largest), in one reading."""
-        ...
-
-
-class Rule(Protocol):
-    """A rule of a plan for discretising an attribute."""
-
-    name: ClassVar[str]
-
-    def bins(self, numbers: Numbers) -> Bins:
-        """Return the bins for a column that has at least one number.
-
-        Raises:
-            ValueError: The rule has no bins for these numbers; the message says why.
-        """
-        ...
-
-    def parameters(self, bins: Bins) -> dict[str, object]:
-        """Return the parameters of the rule and its result, for the entry, as JSON values."""
-        ...
+        """Return the exact numbers at these ranks on every engine, from the frequency of each number."""
+        number = number_of(plain_key(self.table.readings[self.place], self.table.source[f"c{self.place}"]))
+        each = self.table.source.select(x=number).filter(ibis._.x.notnull()).group_by("x").aggregate(n=ibis._.count())
+        upto = each.mutate(upto=each["n"].sum().over(rows=(None, 0), order_by=each["x"]))
+        wanted = sorted(set(ranks))
+        smallest = upto.aggregate(**{f"r{rank}": upto["x"].min(where=upto["upto"] >= rank) for rank in wanted})
+        numbers = self.table.engine.fetch(smallest).to_pylist()[0]
+        return [float(numbers[f"r{rank}"]) for rank in ranks]
 
 
 @dataclass(frozen=True)
@@ -245,11 +209,6 @@ class EqualWidth:
         del numbers
         return EvenBins(self.width, self.origin)
 
-    def parameters(self, bins: Bins) -> dict[str, object]:
-        """Return the width and the origin."""
-        del bins
-        return {"width": json_number(self.width), "origin": json_number(self.origin)}
-
 
 @dataclass(frozen=True)
 class Edges:
@@ -262,11 +221,6 @@ class Edges:
         """Return the bins, which do not depend on the numbers."""
         del numbers
         return CutBins(self.edges)
-
-    def parameters(self, bins: Bins) -> dict[str, object]:
-        """Return the edges, with `inf` and `-inf` as text."""
-        del bins
-        return {"edges": [json_number(edge) for edge in self.edges]}
 
 
 @dataclass(frozen=True)
@@ -290,11 +244,6 @@ class EqualFrequency:
         cuts = {roundest_above(*both) for both in zip(bounds[1::2], bounds[2::2], strict=True)}
         edges = sorted(cut for cut in cuts if cut > Decimal(repr(bounds[0])))
         return CutBins((-INFINITE, *edges, INFINITE))
-
-    def parameters(self, bins: Bins) -> dict[str, object]:
-        """Return the requested number of bins, and the computed edges."""
-        edges = [json_number(edge) for edge in bins.edges] if isinstance(bins, CutBins) else []
-        return {"bins": self.number, "edges": edges}
 
 
 @dataclass(frozen=True)
@@ -320,10 +269,17 @@ class FreedmanDiaconis:
             )
         return EvenBins(_round_width(2 * (upper - lower) / total ** (1 / 3)))
 
-    def parameters(self, bins: Bins) -> dict[str, object]:
-        """Return the computed width, and the origin."""
-        width = bins.width if isinstance(bins, EvenBins) else Decimal(0)
-        return {"width": json_number(width), "origin": 0}
+
+Rule: TypeAlias = EqualWidth | Edges | EqualFrequency | FreedmanDiaconis
+"""A rule of a plan for discretising an attribute. `bins` raises a `ValueError` if it has none for these numbers."""
+
+
+def parameters_of(rule: Rule, bins: Bins) -> dict[str, object]:
+    """Return the parameters of a rule and its result, for the entry, as JSON values; `inf` and `-inf` as text."""
+    if isinstance(bins, EvenBins):
+        return {"width": json_number(bins.width), "origin": json_number(bins.origin)}
+    requested = {"bins": rule.number} if isinstance(rule, EqualFrequency) else {}
+    return {**requested, "edges": [json_number(edge) for edge in bins.edges]}
 
 
 def roundest_above(lower: float, upper: float) -> Decimal:
@@ -332,17 +288,12 @@ def roundest_above(lower: float, upper: float) -> Decimal:
     The roundest is the largest multiple of the highest power of ten that has a multiple there.
     """
     least, most = Decimal(repr(lower)), Decimal(repr(upper))
-    for candidate in _multiples_at_most(most, max(least.adjusted(), most.adjusted()) + 1):
-        if candidate > least:
-            return candidate
+    last = int(most.as_tuple().exponent)
+    for exponent in range(max(least.adjusted(), most.adjusted(), last - 1) + 1, last - 1, -1):
+        multiple = _plain(most.quantize(Decimal(1).scaleb(exponent), rounding=ROUND_FLOOR))
+        if multiple > least:
+            return multiple
     return most
-
-
-def _multiples_at_most(number: Decimal, highest: int) -> Iterator[Decimal]:
-    """Yield the largest multiples of falling powers of ten, from `10^highest`, that do not exceed a number."""
-    last = int(number.as_tuple().exponent)
-    for exponent in range(max(highest, last), last - 1, -1):
-        yield _plain(number.quantize(Decimal(1).scaleb(exponent), rounding=ROUND_FLOOR))
 
 
 def _round_width(width: float) -> Decimal:
@@ -364,27 +315,6 @@ def _plain(number: Decimal) -> Decimal:
 _MOST_BINS = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """The numbers of a column: their count, the smallest and the largest."""
-
-    table: Table
-    place: int
-    count: int
-    lowest: float
-    highest: float
-
-    def at(self, ranks: Sequence[int]) -> list[float]:
-        """Return the exact numbers at these ranks on every engine, from the frequency of each number."""
-        number = number_of(_values(self.table, self.place))
-        each = self.table.source.select(x=number).filter(ibis._.x.notnull()).group_by("x").aggregate(n=ibis._.count())
-        upto = each.mutate(upto=each["n"].sum().over(rows=(None, 0), order_by=each["x"]))
-        wanted = sorted(set(ranks))
-        smallest = upto.aggregate(**{f"r{rank}": upto["x"].min(where=upto["upto"] >= rank) for rank in wanted})
-        numbers = self.table.engine.fetch(smallest).to_pylist()[0]
-        return [float(numbers[f"r{rank}"]) for rank in ranks]
-
-
 def discretized(table: Table, rules: Mapping[str, Rule]) -> Table:
     """Return the table with these columns read as bins.
 
@@ -397,8 +327,16 @@ def discretized(table: Table, rules: Mapping[str, Rule]) -> Table:
         return table
     places = dict(zip(rules, table.positions(list(rules)), strict=True))
     for name, place in places.items():
-        _refuse_other_types(table, name, table.source[f"c{place}"].type())
-    seen = table.engine.fetch(_survey(table, list(places.values()))).to_pylist()[0]
+        kind = table.source[f"c{place}"].type()
+        if not (kind.is_string() or kind.is_numeric()) or kind.is_boolean():
+            raise TableError(f"{table.name}: {name} is a column of type {kind}; only numbers are discretised")
+    asked: dict[str, Expression] = {}
+    for place in places.values():
+        value = plain_key(table.readings[place], table.source[f"c{place}"])
+        number = number_of(value)
+        asked |= {f"n{place}": number.count(), f"low{place}": number.min(), f"high{place}": number.max()}
+        asked |= {f"odd{place}": not_a_number(value).min()}
+    seen = table.engine.fetch(table.source.aggregate(**asked)).to_pylist()[0]
     odd = [name for name, place in places.items() if seen[f"odd{place}"] is not None]
     if forms := {name: recognised_in(table, name, ValueType.NUMBER) for name in odd}:
         writings = {name: Writing(form.form) for name, form in forms.items() if form is not None and form.example}
@@ -419,20 +357,6 @@ def undiscretized(table: Table) -> Table:
     return table.read_as({name: reading.of for name, reading in pairs if isinstance(reading, Binned)})
 
 
-def _values(table: Table, place: int) -> Expression:
-    return plain_key(table.readings[place], table.source[f"c{place}"])
-
-
-def _survey(table: Table, places: Sequence[int]) -> Expression:
-    asked: dict[str, Expression] = {}
-    for place in places:
-        value = _values(table, place)
-        number = number_of(value)
-        asked |= {f"n{place}": number.count(), f"low{place}": number.min(), f"high{place}": number.max()}
-        asked |= {f"odd{place}": not_a_number(value).min()}
-    return table.source.aggregate(**asked)
-
-
 def _bins(table: Table, name: str, rule: Rule, seen: Mapping[str, Any]) -> Bins:
     place = table.columns.index(name)
     if (odd := seen[f"odd{place}"]) is not None:
@@ -441,26 +365,20 @@ def _bins(table: Table, name: str, rule: Rule, seen: Mapping[str, Any]) -> Bins:
         )
     if not seen[f"n{place}"]:
         raise TableError(f"{table.name}: {name} has no numbers, but {rule.name} needs some")
-    column = _Column(table, place, int(seen[f"n{place}"]), float(seen[f"low{place}"]), float(seen[f"high{place}"]))
+    column = Numbers(table, place, int(seen[f"n{place}"]), float(seen[f"low{place}"]), float(seen[f"high{place}"]))
     try:
         bins = rule.bins(column)
     except ValueError as error:
         raise TableError(f"{table.name}: {name}: {error}") from error
-    _refuse_too_many(column, name, bins)
+    if isinstance(bins, EvenBins):
+        lowest, highest = Decimal(column.lowest), Decimal(column.highest)
+        number = int((highest - lowest) / bins.width) + 1
+        scale, width, origin = bins.integers()
+        farthest = max(abs(lowest), abs(highest)) * scale + width
+        is_exact = scale <= 10**15 and max(farthest, Decimal(abs(origin))) < _EXACT  # each bin, in doubles
+        if number > _MOST_BINS or not is_exact:
+            raise TableError(
+                f"{table.name}: {name}: a width of {bins.width} makes too many bins of the values from "
+                f"{column.lowest!r} to {column.highest!r}; choose a larger one, or another rule"
+            )
     return bins
-
-
-def _refuse_too_many(column: _Column, name: str, bins: Bins) -> None:
-    if not isinstance(bins, EvenBins):
-        return
-    extent = (column.lowest, column.highest)
-    if bins.count(*extent) > _MOST_BINS or not bins.are_exact(*extent):
-        raise TableError(
-            f"{column.table.name}: {name}: a width of {bins.width} makes too many bins of the values from "
-            f"{extent[0]!r} to {extent[1]!r}; choose a larger one, or another rule"
-        )
-
-
-def _refuse_other_types(table: Table, name: str, dtype: Any) -> None:  # noqa: ANN401 - Ibis has no types
-    if not (dtype.is_string() or dtype.is_numeric()) or dtype.is_boolean():
-        raise TableError(f"{table.name}: {name} is a column of type {dtype}; only numbers are discretised")

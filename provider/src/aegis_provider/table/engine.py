@@ -154,13 +154,14 @@ def counts_of_sets(engine: Engine, keys: Expression, sets: Sequence[Two], shown:
     """Return the number of records with each two keys of each two columns: `place`, `first`, `second`, `n`.
 
     Args:
-        engine: The engine to ask.
         keys: A table expression with the columns.
         sets: The pairs of columns. In the result, `place` is the index of a pair in this list. Only combinations that
             occur are returned.
         shown: Returns the shown form of a key.
     """
-    grouped = engine.sql(_query(engine, keys, sets), _schema(keys))
+    types = {name: kind.copy(nullable=True) for name, kind in keys.schema().items()}
+    schema = {**types, **dict.fromkeys((f"{name}_absent" for name in keys.columns), "int64"), "n": "int64"}
+    grouped = engine.sql(_query(engine, keys, sets), schema)
     conditions = [(grouped[f"{first}_absent"] == 0) & (grouped[f"{second}_absent"] == 0) for first, second in sets]
     columns = {name: shown(name, grouped[name]) for name in keys.columns}
     return grouped.select(
@@ -187,12 +188,6 @@ def _query(engine: Engine, keys: Expression, sets: Sequence[Two]) -> str:
     tuples = [sge.Tuple(expressions=[names[name] for name in each]) for each in sets]
     query.set("group", sge.Group(grouping_sets=[sge.GroupingSets(expressions=tuples)]))
     return query.sql(dialect=engine.backend.dialect)
-
-
-def _schema(keys: Expression) -> dict[str, object]:
-    absent = dict.fromkeys((f"{name}_absent" for name in keys.columns), "int64")
-    types = {name: dtype.copy(nullable=True) for name, dtype in keys.schema().items()}
-    return {**types, **absent, "n": "int64"}
 
 
 _THREADS = 4
@@ -223,25 +218,20 @@ def bounded(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> Iterato
     """
     try:
         with tempfile.TemporaryDirectory(prefix="aegis-") as spill:
-            _bound(connection, memory_limit, spill)
+            _limit_memory(connection, memory_limit)
+            connection.execute("SET temp_directory = $1", [spill])
+            # Names in SQL never refer to variables of this process.
+            connection.execute("SET python_enable_replacements = false")
+            connection.execute("SET TimeZone = 'UTC'")  # the same text everywhere for moments without a zone
+            hide_progress(connection)
+            # The minimum and maximum in a Parquet file omit NaN, and DuckDB 2.0 concludes that there is none.
+            connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+            # Every thread of the CSV reader has its own buffers.
+            connection.execute("SET threads = $1", [min(_THREADS, os.cpu_count() or 1)])
             yield
             connection.close()
     finally:
         connection.close()
-
-
-def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str) -> None:
-    _limit_memory(connection, memory_limit)
-    connection.execute("SET temp_directory = $1", [spill])
-    connection.execute(
-        "SET python_enable_replacements = false"
-    )  # names in SQL never refer to variables of this process
-    connection.execute("SET TimeZone = 'UTC'")  # the same text everywhere for moments without a zone
-    hide_progress(connection)
-    # The minimum and maximum in a Parquet file omit NaN, and DuckDB 2.0 concludes that there is none.
-    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
-    # Every thread of the CSV reader has its own buffers.
-    connection.execute("SET threads = $1", [min(_THREADS, os.cpu_count() or 1)])
 
 
 def hide_progress(connection: duckdb.DuckDBPyConnection) -> None:
@@ -322,13 +312,10 @@ def _explained(error: Exception, *, several: bool) -> str:
     for sign, meaning in _COMPLAINTS.items():
         if sign in text:
             return where + meaning
-    return where + (_first_words(text) or f"cannot be read ({type(error).__name__})")
-
-
-def _first_words(text: str) -> str:
-    """Return the first line with content, without the kind of the error."""
+    # The first line with content, without the kind of the error.
     lines = (re.sub(r"^\W*(?:[\w ]+(?:Error|Exception):\s*)+", "", line).strip() for line in text.splitlines())
-    return next(filter(None, lines), "")[:_LONGEST]
+    sentence = next(filter(None, lines), "")[:_LONGEST]
+    return where + (sentence or f"cannot be read ({type(error).__name__})")
 
 
 _COMPLAINTS = {

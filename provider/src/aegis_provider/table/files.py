@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from aegis_provider.errors import CONVERT, TableError, shortened
 from aegis_provider.table.column_types import index_columns, orders_in_parquet, selected
 from aegis_provider.table.engine import Engine, bounded, duckdb_engine, quoted, view_of
-from aegis_provider.table.in_memory import InMemory
-from aegis_provider.table.plain_csv import UNNAMED, Form, LongLineError, lines_of, plain_files
+from aegis_provider.table.in_memory import memory_of
+from aegis_provider.table.plain_csv import UNNAMED, CsvForm, LongLineError, lines_of, plain_files
 from aegis_provider.table.reading import AS_TEXT
 from aegis_provider.table.table import Table
 
@@ -39,7 +39,7 @@ class _Files:
     plain: tuple[Path, ...]
     columns: tuple[str, ...]
     delimiter: str | None = None
-    forms: tuple[Form, ...] = ()
+    forms: tuple[CsvForm, ...] = ()
     schema: pa.Schema | None = None
 
     def table(self, engine: Engine) -> Table:
@@ -55,8 +55,12 @@ class _Files:
             table = replace(Table.of(engine, view, self.columns), orders=orders_in_parquet(self.paths))
         else:
             table = Table(engine.name, self.columns, engine, view, (AS_TEXT,) * len(self.columns))
-        memory = InMemory.of_files(self.plain)
-        table = replace(table, finder=self, delimiter=self.delimiter, index=self._index(), memory=memory)
+        if self.schema is not None:
+            index = index_columns(self.schema)
+        else:  # in CSV the index of a frame has no name
+            index = self.columns[:1] if self.columns[0] == UNNAMED else ()
+        memory = memory_of(self.plain)
+        table = replace(table, finder=self, delimiter=self.delimiter, index=index, memory=memory)
         return replace(table, written=self.forms[0].name) if self.forms else table
 
     def whereabouts(self, table: Table, place: int, text: str) -> str:
@@ -70,14 +74,9 @@ class _Files:
                 return f"{prefix}row {row}"
         return ""
 
-    def _index(self) -> tuple[str, ...]:
-        """Return the columns that pandas wrote as the index of a frame; in CSV the index has no name."""
-        if self.schema is not None:
-            return index_columns(self.schema)
-        return self.columns[:1] if self.columns[0] == UNNAMED else ()
-
     def _reader(self) -> str:
-        paths = f"[{', '.join(quoted(_literal_glob(path)) for path in self.plain)}]"
+        literal = [re.sub(r"([*?\[])", r"[\1]", str(path)) for path in self.plain]  # patterns that match only these
+        paths = f"[{', '.join(map(quoted, literal))}]"
         if self.delimiter is None:
             return f"read_parquet({paths}, {_AS_IT_IS})"
         typed = ", ".join(f"c{place}: 'VARCHAR'" for place in range(len(self.columns)))
@@ -96,24 +95,27 @@ def open_files(
 
     Args:
         name: The name of the table in messages.
-        paths: The files.
-        delimiter: The delimiter of CSV files.
-        memory_limit: The memory limit of DuckDB.
         most_columns: The most columns of the files; DuckDB takes minutes to open 100,000.
 
     Raises:
         TableError: A file cannot be read, has too many columns, or the delimiter or a header is invalid.
     """
     is_parquet = _first_bytes(paths[0], len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
-    opened = _parquet_files(paths) if is_parquet else _csv_files(paths, delimiter)
     connection = duckdb.connect()
-    with bounded(connection, memory_limit), opened as files:
+    with bounded(connection, memory_limit), _readable(paths, None if is_parquet else delimiter) as files:
         refuse_more_columns(name, files.columns, most_columns)
         yield files.table(duckdb_engine(name, connection, several=len(paths) > 1))
 
 
 @contextmanager
-def _csv_files(paths: Sequence[Path], delimiter: str) -> Iterator[_Files]:
+def _readable(paths: Sequence[Path], delimiter: str | None) -> Iterator[_Files]:
+    """Yield Parquet files, or CSV files with a delimiter, in a form that DuckDB reads."""
+    if delimiter is None:
+        schemas = list(map(_parquet_schema, paths))
+        names = [tuple(schema.names) for schema in schemas]
+        _refuse_other_columns(paths, names)
+        yield _Files(tuple(paths), tuple(paths), names[0], schema=schemas[0])
+        return
     if len(delimiter) != 1 or delimiter in '"\r\n\0':
         raise TableError(f"a delimiter must be one character other than a quote or line end, not {delimiter!r}")
     for path in paths:
@@ -124,14 +126,6 @@ def _csv_files(paths: Sequence[Path], delimiter: str) -> Iterator[_Files]:
         headers = [header_of(copy, delimiter, f"{path}: line {form.above + 1}") for path, copy, form in read]
         _refuse_other_columns(paths, headers)
         yield _Files(tuple(paths), tuple(plain), headers[0], delimiter, tuple(forms))
-
-
-@contextmanager
-def _parquet_files(paths: Sequence[Path]) -> Iterator[_Files]:
-    schemas = list(map(_parquet_schema, paths))
-    headers = [tuple(schema.names) for schema in schemas]
-    _refuse_other_columns(paths, headers)
-    yield _Files(tuple(paths), tuple(paths), headers[0], schema=schemas[0])
 
 
 def _parquet_schema(path: Path) -> pa.Schema:
@@ -168,17 +162,10 @@ def _first_bytes(path: Path, size: int) -> bytes:
     return first
 
 
-def _literal_glob(path: Path) -> str:
-    """Return a pattern that matches only this path."""
-    return re.sub(r"([*?\[])", r"[\1]", str(path))
-
-
 def header_of(path: Path, delimiter: str, where: str) -> tuple[str, ...]:
     """Return the names in the header, which must be unique. The first may be missing, as for the index of pandas.
 
     Args:
-        path: A plain file.
-        delimiter: Its delimiter.
         where: The file and the line, for messages.
 
     Raises:
@@ -235,17 +222,13 @@ def refuse_repeated(columns: Sequence[str], where: str) -> None:
         raise TableError(f"{where}: two columns are called {named}{more}; rename one")
 
 
-def first_line(path: Path, delimiter: str, place: int, text: str, form: Form) -> int | None:
+def first_line(path: Path, delimiter: str, place: int, text: str, form: CsvForm) -> int | None:
     """Return the line of a file where the first record with this text begins; `None` without one.
 
     The original file is searched: a plain copy lacks lines above the header, and blank ones.
 
     Args:
-        path: The file.
-        delimiter: Its delimiter.
         place: The place of the column among those that have a name.
-        text: The text.
-        form: The form of the file.
     """
     with path.open(encoding=form.encoding, errors="replace", newline="") as file, suppress(csv.Error):
         reader, begins = csv.reader(lines_of(file), delimiter=delimiter), 1

@@ -90,15 +90,15 @@ class Formulas:
 
     def in_words(self) -> str:
         """Describe the headers and cells that a spreadsheet would run; empty without any."""
-        parts = [f"{_many(sum(self.cells.values()), 'cell')} ({self._listed()})"] if self.cells else []
+        parts = []
+        if self.cells:
+            named = [f"{number:,} in {shown(name)}" for name, number in list(self.cells.items())[:_MOST_NAMES]]
+            more = len(self.cells) - len(named)
+            listed = ", ".join([*named, *([f"and {_many(more, 'more column')}"] if more else [])])
+            parts.append(f"{_many(sum(self.cells.values()), 'cell')} ({listed})")
         if self.headers:
             parts.append(f"{_many(len(self.headers), 'header')} ({', '.join(map(shown, self.headers[:_MOST_NAMES]))})")
         return f"a spreadsheet would run {' and '.join(parts)} as formulas" if parts else ""
-
-    def _listed(self) -> str:
-        named = [f"{number:,} in {shown(name)}" for name, number in list(self.cells.items())[:_MOST_NAMES]]
-        more = len(self.cells) - len(named)
-        return ", ".join([*named, *([f"and {_many(more, 'more column')}"] if more else [])])
 
 
 def _many(number: int, what: str) -> str:
@@ -110,7 +110,6 @@ class FormulaGuard:
     """Counts the formulas in blocks that are written to CSV, or escapes them.
 
     Attributes:
-        names: The names of the columns.
         domains: The texts that each column may have.
         escapes: Whether formulas are escaped.
     """

@@ -75,9 +75,17 @@ class _Rows:
 
 
 def _arrow_table(table: Any) -> pa.Table:  # noqa: ANN401 - anything may be given
-    _refuse_other_kinds(table)
+    library = type(table).__module__.partition(".")[0]
+    is_lazy = library == "polars" and hasattr(table, "collect")
+    if isinstance(table, pa.RecordBatchReader):
+        raise TableError("a RecordBatchReader can be read only once; give the table that its read_all() returns")
+    if not (hasattr(table, "__arrow_c_stream__") or is_lazy):
+        raise TableError(
+            f"a {type(table).__name__} is not a table; give a path, a URL#table, a DataFrame of pandas or Polars, an "
+            "Arrow table or an Ibis table"
+        )
     try:
-        frame = table.collect() if _is_lazy(table) else in_words(table) if _is_of("pandas", table) else table
+        frame = table.collect() if is_lazy else in_words(table) if library == "pandas" else table
         columns = pa.table(frame)
     except TableError:
         raise
@@ -87,22 +95,3 @@ def _arrow_table(table: Any) -> pa.Table:  # noqa: ANN401 - anything may be give
     if "Object" in map(str, getattr(frame, "dtypes", ())):  # Polars would export the addresses of the objects
         raise TableError(f"{frame_name(table)}: cannot be read as columns of one type each: one has the type Object")
     return columns
-
-
-def _refuse_other_kinds(table: object) -> None:
-    if isinstance(table, pa.RecordBatchReader):
-        raise TableError("a RecordBatchReader can be read only once; give the table that its read_all() returns")
-    if not (hasattr(table, "__arrow_c_stream__") or _is_lazy(table)):
-        raise TableError(
-            f"a {type(table).__name__} is not a table; give a path, a URL#table, a DataFrame of pandas or Polars, an "
-            "Arrow table or an Ibis table"
-        )
-
-
-def _is_lazy(table: object) -> bool:
-    """Return whether this is a Polars frame that is not computed yet, without importing Polars."""
-    return _is_of("polars", table) and hasattr(table, "collect")
-
-
-def _is_of(library: str, table: object) -> bool:
-    return type(table).__module__.partition(".")[0] == library

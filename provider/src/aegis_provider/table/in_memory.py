@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Final, Self, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -36,22 +35,12 @@ class InMemory:
     _version: Hashable = None
     _is_large: bool = False
 
-    @classmethod
-    def of_files(cls, paths: Sequence[Path]) -> Self | None:
-        """Return the memory for a table in these files; `None` if they are not small, or gone."""
-        try:
-            is_small = sum(path.stat().st_size for path in paths) <= SMALL
-        except OSError:
-            return None
-        return cls(partial(_version_of, paths)) if is_small else None
-
     def texts(
         self, columns: Sequence[Column], read: Callable[[Sequence[Column]], Iterator[pa.RecordBatch]]
     ) -> pa.Table | None:
         """Return the texts of columns as `v0, v1, ...`; `None` if they are too large to store, or the table is gone.
 
         Args:
-            columns: The columns.
             read: Reads columns; called if some are missing, or if the version has changed.
         """
         version = None if self._is_large else self.version()
@@ -67,15 +56,24 @@ class InMemory:
             self._read = {} if texts is None else self._read | dict(zip(missing, texts, strict=True))
         if self._is_large or self.version() != version:
             return None
-        return pa.table([self._read[column] for column in columns], _names(len(columns)))
+        return pa.table({f"v{place}": self._read[column] for place, column in enumerate(columns)})
 
 
-def _version_of(paths: Iterable[Path]) -> Hashable:
-    """Return a value that changes with these files; `None` if one is gone."""
+def memory_of(paths: Sequence[Path]) -> InMemory | None:
+    """Return the memory for a table in these files; `None` if they are not small, or gone."""
+
+    def version() -> Hashable:
+        try:
+            seen = [path.stat() for path in paths]
+        except OSError:
+            return None
+        return tuple((file.st_mtime_ns, file.st_ctime_ns, file.st_size, file.st_ino) for file in seen)
+
     try:
-        return tuple((seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino) for seen in map(Path.stat, paths))
+        is_small = sum(path.stat().st_size for path in paths) <= SMALL
     except OSError:
         return None
+    return InMemory(version) if is_small else None
 
 
 def combined(texts: pa.Table) -> pa.Table:
@@ -99,9 +97,5 @@ def _whole(batches: Iterable[pa.RecordBatch], columns: int, most: int) -> list[p
         if most < 0:
             return None
         taken.append(batch)
-    schema = pa.schema([(name, pa.string()) for name in _names(columns)])
+    schema = pa.schema([(f"v{place}", pa.string()) for place in range(columns)])
     return list(pa.Table.from_batches(taken, schema).columns)
-
-
-def _names(columns: int) -> list[str]:
-    return [f"v{place}" for place in range(columns)]

@@ -8,7 +8,7 @@ plain table.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import ClassVar, Final, TypeAlias
 
 from aegis_provider.errors import TableError, UnmaskableValueError, shortened
 from aegis_provider.table.engine import Expression, ibis
@@ -56,28 +56,6 @@ _PLAIN: Final = {
 }
 
 
-class Form(Protocol):
-    """A notation of numbers or dates."""
-
-    @property
-    def values(self) -> str:
-        """The kind of values: `numbers` or `dates`."""
-        ...
-
-    @property
-    def field(self) -> str:
-        """The field of an attribute in a plan that states it: `decimal: ","`."""
-        ...
-
-    def plain(self, text: str) -> str | None:
-        """Return the plain text of a value; `None` if it is not in this notation."""
-        ...
-
-    def key(self, value: Expression) -> Expression:
-        """Return the same in the engine, NULL for `None`."""
-        ...
-
-
 @dataclass(frozen=True)
 class Plain:
     """Plain decimals, or plain dates: every value is its own plain text."""
@@ -118,10 +96,7 @@ class Numbers:
 
     decimal: str = "."
 
-    @property
-    def values(self) -> str:
-        """Numbers."""
-        return "numbers"
+    values: ClassVar[str] = "numbers"
 
     @property
     def field(self) -> str:
@@ -156,10 +131,7 @@ class Dates:
 
     order: str = "ymd"
 
-    @property
-    def values(self) -> str:
-        """Dates."""
-        return "dates"
+    values: ClassVar[str] = "dates"
 
     @property
     def field(self) -> str:
@@ -182,6 +154,9 @@ class Dates:
             word = word.re_replace(pattern, by)
         return word.re_search(_CALENDAR).ifelse(word, None)
 
+
+Form: TypeAlias = Plain | Numbers | Dates
+"""A notation of numbers or dates: the kind of `values`, the `field` of a plan that states it, and plain texts."""
 
 # A fast check, since most texts are not dates.
 _MAY_BE_DATE: Final = re.compile("[0-9]{4}.*[-/., ]|[-/., ].*[0-9]{4}", re.DOTALL)
@@ -441,9 +416,6 @@ def odd_texts(table: Table, name: str, of: Recognised, place: str = "") -> Table
     """Return the error for a column of numbers or dates with some other texts, with the remedy in the plan.
 
     Args:
-        table: The table.
-        name: The column.
-        of: Its recognised content.
         place: The place of the attribute in the plan, in brackets.
     """
     rest = "clean them, or write `type: string` if they are texts"

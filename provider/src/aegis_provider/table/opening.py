@@ -1,7 +1,7 @@
 """Opening of tables from any source."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, Union
@@ -37,7 +37,6 @@ def open_table(
             * An Ibis table, whose connection stays open.
             * A pandas or Polars DataFrame or an Arrow table, read as it would be from Parquet.
             * A table that is open; it stays so.
-        delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB; the rest spills to a temporary directory, which is removed. Other
             databases manage their own memory.
         most_columns: The most columns that files may have.
@@ -88,7 +87,12 @@ def delimiter_in(table: Source, column: str) -> str:
     """
     if not isinstance(table, str | Path) or (isinstance(table, str) and is_url(table)):
         return ","
-    headers = {mark: header for mark in DELIMITERS if (header := _header(files_of(table)[0], mark))}
+    headers, path = dict[str, tuple[str, ...]](), files_of(table)[0]
+    for mark in DELIMITERS:
+        with suppress(TableError, OSError):
+            header = fields_of_header(path, mark) if path.is_file() else ()  # a pipe might never end
+            if header:
+                headers[mark] = header
     return max(headers, key=lambda mark: (column in headers[mark], len(headers[mark])), default=",")
 
 
@@ -98,14 +102,6 @@ def described(table: Table) -> str:
         return table.name
     word = DELIMITERS[table.delimiter][0] if table.delimiter in DELIMITERS else repr(table.delimiter)
     return f"{table.name}, CSV in {table.written} separated by {word}"
-
-
-def _header(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Return the fields of the header, empty if the file cannot be read; a pipe might never end."""
-    try:
-        return fields_of_header(path, delimiter) if path.is_file() else ()
-    except (TableError, OSError):
-        return ()
 
 
 def _is_there(path: Path) -> bool:

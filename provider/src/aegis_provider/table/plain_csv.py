@@ -120,15 +120,16 @@ class LongLineError(csv.Error):
 
 
 @dataclass(frozen=True)
-class Form:
+class CsvForm:
     """The form of a CSV file.
 
     Attributes:
-        encoding: Its encoding.
         above: The number of lines above the header.
         below: The number of lines at the end that are totals, or blank next to one.
         spare: The places of columns without a name; they must be empty.
         mixed: Whether lines end in several ways.
+
+    An engine can read a file of the default form unchanged.
     """
 
     encoding: str = "utf-8-sig"
@@ -136,11 +137,6 @@ class Form:
     below: int = 0
     spare: tuple[int, ...] = ()
     mixed: bool = False
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether an engine can read the file unchanged."""
-        return self == Form()
 
     @property
     def name(self) -> str:
@@ -157,7 +153,7 @@ class Form:
 
 
 @contextmanager
-def plain_files(paths: Sequence[Path], delimiter: str) -> Iterator[tuple[list[Path], list[Form]]]:
+def plain_files(paths: Sequence[Path], delimiter: str) -> Iterator[tuple[list[Path], list[CsvForm]]]:
     """Yield the files, or plain copies of those that are not plain, with the form of each.
 
     Raises:
@@ -168,14 +164,14 @@ def plain_files(paths: Sequence[Path], delimiter: str) -> Iterator[tuple[list[Pa
     with TemporaryDirectory(prefix="aegis-") as folder:
         plain = []
         for place, (path, form) in enumerate(zip(paths, forms, strict=True)):
-            copy = path if form.is_plain else Path(folder, f"{place}.csv")
+            copy = path if form == CsvForm() else Path(folder, f"{place}.csv")
             if copy is not path:
                 _copy(path, copy, delimiter, form)
             plain.append(copy)
         yield plain, forms
 
 
-def _alike(paths: Sequence[Path], forms: list[Form]) -> list[Form]:
+def _alike(paths: Sequence[Path], forms: list[CsvForm]) -> list[CsvForm]:
     """Return the forms with a common older encoding, chosen by the letters of all files that are not UTF-8.
 
     A single file may have too few letters, and a word must not become two.
@@ -187,7 +183,7 @@ def _alike(paths: Sequence[Path], forms: list[Form]) -> list[Form]:
     return [replace(form, encoding=encoding) if form.encoding in OLDER else form for form in forms]
 
 
-def form_of(path: Path, delimiter: str) -> Form:
+def form_of(path: Path, delimiter: str) -> CsvForm:
     """Recognise the form of a file from its beginning and its end.
 
     Raises:
@@ -205,7 +201,9 @@ def form_of(path: Path, delimiter: str) -> Form:
     _refuse_other_delimiter(path, text.splitlines()[:above], header, delimiter)
     spare = tuple(place for place, name in enumerate(header) if place and not name.strip())
     below = _below(_tail_of(path, encoding), delimiter, len(header))
-    return Form(encoding, above, below, spare, _ends_differ(text))
+    both, feeds, returns = text.count("\r\n"), text.count("\n"), text.count("\r")
+    mixed = sum(map(bool, (both, feeds - both, returns - both))) > 1
+    return CsvForm(encoding, above, below, spare, mixed)
 
 
 def _refuse_other_delimiter(path: Path, above: Sequence[str], header: Sequence[str], delimiter: str) -> None:
@@ -213,9 +211,6 @@ def _refuse_other_delimiter(path: Path, above: Sequence[str], header: Sequence[s
 
     Then that line has the names, and the apparent header is a record with decimal commas. Names alone may contain other
     delimiters.
-
-    Raises:
-        TableError: It is such a header.
     """
     for mark, (word, option) in DELIMITERS.items():
         within = sum(mark in field for field in header) if any(mark in line for line in above) else 0
@@ -256,11 +251,7 @@ def _encoding_of(head: bytes) -> str:
 
 
 def _refuse_other_alphabets(path: Path, text: str) -> None:
-    """Reject words of Cyrillic or Greek read in a Western encoding: they only have non-ASCII letters.
-
-    Raises:
-        TableError: Most words with such letters have only these.
-    """
+    """Reject words of Cyrillic or Greek read in a Western encoding: they only have non-ASCII letters."""
     words = [word for word in _WORD.findall(text) if not word.isascii()]
     foreign = [word for word in words if not any(map(str.isascii, word))]
     if 2 * len(foreign) > len(words):
@@ -320,17 +311,8 @@ def _is_total(row: Sequence[str], columns: int) -> bool:
     return bool(said) and 2 * len(said) <= columns + 1 and _TOTAL.fullmatch(said[0]) is not None
 
 
-def _ends_differ(text: str) -> bool:
-    both, feeds, returns = text.count("\r\n"), text.count("\n"), text.count("\r")
-    return sum(map(bool, (both, feeds - both, returns - both))) > 1
-
-
-def _copy(path: Path, copy: Path, delimiter: str, form: Form) -> None:
-    """Write the header and the records of a file as plain CSV.
-
-    Raises:
-        TableError: See `plain_files`.
-    """
+def _copy(path: Path, copy: Path, delimiter: str, form: CsvForm) -> None:
+    """Write the header and the records of a file as plain CSV."""
     with path.open(encoding=form.encoding, newline="") as file, copy.open("w", encoding="utf-8", newline="") as plain:
         reader = csv.reader(lines_of(file), delimiter=delimiter, strict=True)
         records = _kept(path, ((reader.line_num, row) for row in reader), form)
@@ -341,7 +323,7 @@ def _copy(path: Path, copy: Path, delimiter: str, form: Form) -> None:
             raise TableError(f"{where}: not CSV in {_NAMES[form.encoding]}; save it as CSV UTF-8 ({error})") from error
 
 
-def _kept(path: Path, rows: Iterator[tuple[int, list[str]]], form: Form) -> Iterator[list[str]]:
+def _kept(path: Path, rows: Iterator[tuple[int, list[str]]], form: CsvForm) -> Iterator[list[str]]:
     """Yield the header and the records, which end before the last `below`."""
     waiting: deque[list[str]] = deque()
     columns = 0

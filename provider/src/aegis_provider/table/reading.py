@@ -26,7 +26,7 @@ class Reading:
 
     def text(self, key: Expression) -> Expression:
         """Return the text of a key as the engine writes it, `""` if it is missing."""
-        return self._written(key).fill_null(MISSING)
+        return key.fill_null(MISSING)
 
     def canonical(self, texts: pa.Array) -> pa.Array:
         """(records,) Convert an engine's texts (records,) to the texts that are the same on every engine."""
@@ -36,77 +36,48 @@ class Reading:
         """Return the key of a canonical text other than `""`."""
         return text
 
-    def _written(self, key: Expression) -> Expression:
-        return key
-
 
 AS_TEXT: Final = Reading()
 """The reading of a column of unchanged texts."""
 
 
 @dataclass(frozen=True)
-class Integers(Reading):
-    """The reading of integers of up to 64 bits."""
+class Typed(Reading):
+    """The reading of integers of up to 64 bits, of `true` and `false`, which some engines write as 1 and 0, of binary
+    floats, and of dates, times, decimals and all other values, whose keys are texts as written by the engine.
 
-    def key(self, value: Expression) -> Expression:
-        """The number."""
-        return value
-
-    def key_of(self, text: str) -> object:
-        """The number."""
-        return int(text)
-
-    def _written(self, key: Expression) -> Expression:
-        return key.cast("string")
-
-
-@dataclass(frozen=True)
-class Booleans(Reading):
-    """The reading of `true` and `false`, which some engines write as 1 and 0."""
-
-    def key(self, value: Expression) -> Expression:
-        """The truth value."""
-        return value
-
-    def key_of(self, text: str) -> object:
-        """The truth value."""
-        return text == "true"
-
-    def _written(self, key: Expression) -> Expression:
-        return ibis.cases((key, "true"), (~key, "false"))
-
-
-@dataclass(frozen=True)
-class Floats(Reading):
-    """The reading of binary floats as the shortest decimal of the same value, without `.0`. NaN counts as missing.
-
-    Engines agree only on the digits, not on the notation (`1`, `1.0`, `1e+20`, `1.0E20`).
+    A float is the shortest decimal of the same value, without `.0`; NaN counts as missing. Engines agree only on the
+    digits, not on the notation (`1`, `1.0`, `1e+20`, `1.0E20`).
     """
 
     def key(self, value: Expression) -> Expression:
-        """Return the number, or NULL for NaN; 0.0 for -0.0, which some engines distinguish."""
+        """Return the value, or NULL for NaN; 0.0 for -0.0, which some engines distinguish."""
+        if self.type == "string":
+            return value.cast("string").nullif(MISSING)
+        if not self.type.startswith("float"):
+            return value
         zero = ibis.literal(0.0).cast(value.type())
         return value.isnan().ifelse(None, (value == 0).ifelse(zero, value))
 
+    def text(self, key: Expression) -> Expression:
+        """Return the text of a key as the engine writes it, `""` if it is missing."""
+        if self.type == "boolean":
+            return ibis.cases((key, "true"), (~key, "false")).fill_null(MISSING)
+        return super().text(key if self.type == "string" else key.cast("string"))
+
     def canonical(self, texts: pa.Array) -> pa.Array:
-        """Return the shortest texts."""
-        return translated(texts, _shortest)
+        """Return the shortest texts of floats."""
+        if not self.type.startswith("float"):
+            return texts
+        return translated(texts, lambda text: repr(float(text)).removesuffix(".0") if text else MISSING)
 
     def key_of(self, text: str) -> object:
-        """The number."""
-        return float(text)
-
-    def _written(self, key: Expression) -> Expression:
-        return key.cast("string")
-
-
-@dataclass(frozen=True)
-class Others(Reading):
-    """The reading of dates, times, decimals and all other values, as written by the engine."""
-
-    def key(self, value: Expression) -> Expression:
-        """Return the text of the value."""
-        return value.cast("string").nullif(MISSING)
+        """Return the key of a canonical text other than `""`."""
+        if self.type == "boolean":
+            return text == "true"
+        if self.type == "string":
+            return text
+        return float(text) if self.type.startswith("float") else int(text)
 
 
 def reading_of(dtype: Any) -> Reading:  # noqa: ANN401 - a type of Ibis, which has no types
@@ -114,12 +85,12 @@ def reading_of(dtype: Any) -> Reading:  # noqa: ANN401 - a type of Ibis, which h
     if dtype.is_string():
         return AS_TEXT
     if dtype.is_boolean():
-        return Booleans("boolean")
+        return Typed("boolean")
     if dtype.is_integer():
-        return Integers("int64" if not dtype.is_unsigned_integer() else "uint64")
+        return Typed("int64" if not dtype.is_unsigned_integer() else "uint64")
     if dtype.is_floating():
-        return Floats(str(dtype.copy(nullable=True)))
-    return Others()
+        return Typed(str(dtype.copy(nullable=True)))
+    return Typed()
 
 
 def with_dates(engine: Engine, source: Expression) -> Expression:
@@ -145,7 +116,3 @@ def translated(texts: pa.Array, translate: Any) -> pa.Array:  # noqa: ANN401 - f
     coded = texts.dictionary_encode()
     words: Sequence[str] = [translate(text) for text in coded.dictionary.to_pylist()]
     return text_array(words).take(coded.indices)
-
-
-def _shortest(text: str) -> str:
-    return repr(float(text)).removesuffix(".0") if text else MISSING

@@ -47,11 +47,10 @@ class Finder(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table, open for queries.
+    """A table, open for queries, which raise a `TableError` if it lacks a column or its engine fails.
 
     Attributes:
         name: The name of the table in messages.
-        columns: The names of the columns.
         engine: The engine of the table.
         source: An Ibis table whose columns are called `c0, c1, ...`, in the order of `columns`, so that names that
             differ only in case stay distinct.
@@ -105,10 +104,21 @@ class Table:
         Raises:
             TableError: The table lacks a column.
         """
-        for name in names:
-            if name not in self.columns:
-                raise TableError(self._lacking(name, names))
-        return [self.columns.index(name) for name in names]
+        missing = [name for name in names if name not in self.columns]
+        if not missing:
+            return [self.columns.index(name) for name in names]
+        name, asked, apart = missing[0], set(names), self.delimiter is not None and len(self.columns) == 1
+        if mark := self.likely_delimiter(name):
+            word, option = DELIMITERS[mark]
+            raise TableError(f"{self.name}: looks separated by {word}; add --delimiter {option}")
+        if apart and self.columns[0] not in names and len(asked) > 1:
+            message = f"one column found ({shortened(self.columns[0])}) with delimiter {self.delimiter!r}"
+            raise TableError(f"{self.name}: {message}; name the right one with --delimiter")
+        lacking = len(set(missing))
+        if lacking > 1 and 2 * lacking >= len(asked):
+            others = f"no column {shortened(name)}, nor {lacking - 1} more of the {len(asked)} requested"
+            raise TableError(f"{self.name}: {others}; is the plan for another table?")
+        raise TableError(f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}")
 
     def has_texts(self, name: str) -> bool:
         """Return whether a column has texts, in any reading."""
@@ -119,11 +129,7 @@ class Table:
         return self.readings[self.columns.index(name)]
 
     def keys(self, names: Sequence[str], untouched: Sequence[str] = ()) -> Expression:
-        """Return the keys of these columns as `v0, v1, ...`, and the `untouched` columns unchanged as `w0, w1, ...`.
-
-        Raises:
-            TableError: As in `positions`.
-        """
+        """Return the keys of these columns as `v0, v1, ...`, and the `untouched` columns unchanged as `w0, w1, ...`."""
         keys = {f"v{n}": self.readings[p].key(self.source[f"c{p}"]) for n, p in enumerate(self.positions(names))}
         kept = {f"w{n}": self.source[f"c{place}"] for n, place in enumerate(self.positions(untouched))}
         return self.source.select(**keys, **kept)
@@ -133,20 +139,13 @@ class Table:
 
         The table is read once for every 60 columns that were not counted with this label before. A pair may appear more
         than once.
-
-        Raises:
-            TableError: As in `positions` and `Engine`.
         """
         self.positions([*names, label])
         for start in range(0, len(names), _ATTRIBUTES_PER_READING):
             yield from self._counted(names[start : start + _ATTRIBUTES_PER_READING], label)
 
     def keep_counts(self, names: Sequence[str], label: str) -> None:
-        """Count these columns now if the table is not small, so that later calls do not read it again.
-
-        Raises:
-            TableError: As in `positions` and `Engine`.
-        """
+        """Count these columns now if the table is not small, so that later calls do not read it again."""
         if names and self.in_memory([*names, label]) is None:
             for _ in self.counts_with(names, label):
                 pass
@@ -162,11 +161,7 @@ class Table:
         return None
 
     def in_memory(self, names: Sequence[str]) -> pa.Table | None:
-        """Return the texts of these columns in all records as `v0, v1, ...`; `None` if the table is not small.
-
-        Raises:
-            TableError: As in `positions` and `Engine`.
-        """
+        """Return the texts of these columns in all records as `v0, v1, ...`; `None` if the table is not small."""
         if self.memory is None or not names:
             return None
         return self.memory.texts([(place, self.readings[place]) for place in self.positions(names)], self._read)
@@ -176,24 +171,18 @@ class Table:
 
         The `untouched` columns follow as `w0, w1, ...`; their values have the engine's types. The records of a database
         table come in the database's order.
-
-        Raises:
-            TableError: As in `positions` and `Engine`.
         """
         if not untouched and (texts := self.in_memory(names)) is not None:
             yield from texts.to_batches(_RECORDS_PER_BATCH)
             return
         keys = self.keys(names, untouched)
         kept = {f"w{n}": keys[f"w{n}"] for n in range(len(untouched))}
-        yield from self._texts(names, keys.select(**self._shown(keys, names), **kept))
+        yield from self._texts(names, keys, kept)
 
     def different(self, names: Sequence[str]) -> Iterator[tuple[list[str], list[pa.Array]]]:
         """Yield the distinct texts of these columns: once if they are counted, otherwise once per batch of records.
 
         Every item has some of the columns, and the texts of each.
-
-        Raises:
-            TableError: As in `positions` and `Engine`.
         """
         self.positions(names)
         counted = {name: known["text"] for name in names if (known := self.known_counts(name)) is not None}
@@ -207,26 +196,24 @@ class Table:
         """Return every combination of texts of these columns that occurs, with its number of records: `v0, v1, ..., n`.
 
         The texts are dictionaries with integer codes.
-
-        Raises:
-            TableError: As in `positions` and `Engine`.
         """
         if (texts := self.in_memory(names)) is not None:
             batches = iter(combined(texts).to_batches())
         else:
             keys = self.keys(names)
             grouped = keys.group_by(list(keys.columns)).aggregate(n=keys.count())
-            batches = self._texts(names, grouped.select(**self._shown(grouped, names), n=grouped["n"].cast("int64")))
-        coded = [pa.table([*_coded(batch), batch.column("n")], batch.schema.names) for batch in batches]
+            batches = self._texts(names, grouped, {"n": grouped["n"].cast("int64")})
+        coded = [
+            pa.table(
+                [*(column.dictionary_encode() for column in batch.columns[:-1]), batch.column("n")], batch.schema.names
+            )
+            for batch in batches
+        ]
         return pa.concat_tables(coded).unify_dictionaries().combine_chunks()
 
     def values(self, names: Sequence[str]) -> list[pa.Array]:
-        """Return the different texts of each of these columns, except missing ones, by one reading.
-
-        Raises:
-            TableError: As in `positions` and `Engine`.
-        """
-        keys, readings = self.keys(names), self._readings(names)
+        """Return the different texts of each of these columns, except missing ones, by one reading."""
+        keys, readings = self.keys(names), [self.readings[place] for place in self.positions(names)]
         sets = [(f"v{place}", f"v{place}") for place in range(len(names))]
         distinct = self.engine.fetch(
             counts_of_sets(self.engine, keys, sets, lambda name, key: readings[int(name[1:])].text(key))
@@ -237,11 +224,7 @@ class Table:
         return [text.filter(pc.not_equal(text, MISSING)) for text in texts]
 
     def alone(self, names: Sequence[str]) -> tuple[int, int]:
-        """Return the number of records that differ from all others in these columns, and the number of all records.
-
-        Raises:
-            TableError: As in `positions` and `Engine`.
-        """
+        """Return the number of records that differ from all others in these columns, and the number of all records."""
         if (texts := self.in_memory(names)) is not None:
             counts = numbers_in(combined(texts)["n"])
             return int((counts == 1).sum()), int(counts.sum())
@@ -251,11 +234,7 @@ class Table:
         return int(seen["alone"][0].as_py() or 0), int(seen["records"][0].as_py() or 0)
 
     def counts_of_values(self, name: str) -> dict[str, int]:
-        """Return the number of records of each value of a column, in order, by its only written text.
-
-        Raises:
-            TableError: As in `positions` and `Engine`.
-        """
+        """Return the number of records of each value of a column, in order, by its only written text."""
         counted = self.combinations([name])
         texts = counted["v0"].to_pylist()
         domain = Domain.of(texts)
@@ -265,11 +244,7 @@ class Table:
         return counts
 
     def records(self) -> int:
-        """Return the current number of records.
-
-        Raises:
-            TableError: As in `Engine`.
-        """
+        """Return the current number of records."""
         return int(self.engine.fetch(self.source.aggregate(n=self.source.count()))["n"][0].as_py())
 
     def located(self, column: str, text: str) -> str:
@@ -314,7 +289,7 @@ class Table:
 
     def _counted_by_engine(self, names: Sequence[str], label: str) -> Iterator[pa.Table]:
         keys = self.keys([*names, label])
-        readings = self._readings([*names, label])
+        readings = [self.readings[place] for place in self.positions([*names, label])]
         sets = [(f"v{place}", f"v{len(names)}") for place in range(len(names))]
         counted = self.engine.fetch(
             counts_of_sets(self.engine, keys, sets, lambda name, key: readings[int(name[1:])].text(key))
@@ -332,12 +307,6 @@ class Table:
         place = self.columns.index(name)
         return place, self.readings[place]
 
-    def _readings(self, names: Sequence[str]) -> list[Reading]:
-        return [self.readings[place] for place in self.positions(names)]
-
-    def _shown(self, keys: Expression, names: Sequence[str]) -> dict[str, Expression]:
-        return {f"v{n}": reading.text(keys[f"v{n}"]) for n, reading in enumerate(self._readings(names))}
-
     def _read(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
         """Yield the texts of these columns as `v0, v1, ...`."""
         if isinstance(self.source, View) and all(reading == AS_TEXT for _, reading in columns):
@@ -351,30 +320,15 @@ class Table:
             both = zip(columns, batch.columns, strict=True)
             yield pa.record_batch([reading.canonical(each) for (_, reading), each in both], batch.schema.names)
 
-    def _texts(self, names: Sequence[str], texts: Expression) -> Iterator[pa.RecordBatch]:
-        readings = self._readings(names)
-        for batch in self.engine.stream(texts, _RECORDS_PER_BATCH):
+    def _texts(
+        self, names: Sequence[str], keys: Expression, others: Mapping[str, Expression]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the texts of these columns by their keys `v0, v1, ...`, followed by other columns."""
+        readings = [self.readings[place] for place in self.positions(names)]
+        shown = {f"v{n}": reading.text(keys[f"v{n}"]) for n, reading in enumerate(readings)}
+        for batch in self.engine.stream(keys.select(**shown, **others), _RECORDS_PER_BATCH):
             columns = [reading.canonical(column) for reading, column in zip(readings, batch.columns, strict=False)]
             yield pa.record_batch([*columns, *batch.columns[len(columns) :]], batch.schema.names)
-
-    def _lacking(self, name: str, names: Sequence[str]) -> str:
-        """Return the message on a missing column, one of `names`; the delimiter may be wrong."""
-        if mark := self.likely_delimiter(name):
-            word, option = DELIMITERS[mark]
-            return f"{self.name}: looks separated by {word}; add --delimiter {option}"
-        if (
-            self.delimiter is not None
-            and len(self.columns) == 1
-            and self.columns[0] not in names
-            and len(set(names)) > 1
-        ):
-            message = f"one column found ({shortened(self.columns[0])}) with delimiter {self.delimiter!r}"
-            return f"{self.name}: {message}; name the right one with --delimiter"
-        missing = set(names).difference(self.columns)
-        if len(missing) > 1 and 2 * len(missing) >= len(set(names)):
-            others = f"no column {shortened(name)}, nor {len(missing) - 1} more of the {len(set(names))} requested"
-            return f"{self.name}: {others}; is the plan for another table?"
-        return f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}"
 
     def likely_delimiter(self, name: str) -> str | None:
         """Return a delimiter that splits the header into several columns instead of one, or yields a column of this
@@ -390,7 +344,3 @@ class Table:
 
 def _chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def _coded(batch: pa.RecordBatch) -> list[pa.Array]:
-    return [column.dictionary_encode() for column in batch.columns[:-1]]

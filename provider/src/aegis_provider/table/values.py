@@ -61,20 +61,6 @@ def is_whole(number: Decimal) -> bool:
     return number == number.to_integral_value()
 
 
-def _integer_of(text: str) -> Decimal:
-    number = decimal_of(text)
-    if not is_whole(number):
-        raise UnmaskableValueError(text, "is not an integer")
-    return number
-
-
-def _truth_of(text: str) -> bool:
-    try:
-        return _TRUTH[text.lower()]
-    except KeyError:
-        raise UnmaskableValueError(text, "is not true, false, yes, no, 1 or 0") from None
-
-
 def _date_of(text: str) -> dt.date:
     try:
         if _DATE.fullmatch(text):
@@ -84,50 +70,42 @@ def _date_of(text: str) -> dt.date:
     raise UnmaskableValueError(text, "is not a date (YYYY-MM-DD)")
 
 
-_KEYS: Mapping[ValueType, Callable[[str], Key]] = {
-    ValueType.STRING: str,
-    ValueType.INTEGER: _integer_of,
-    ValueType.NUMBER: decimal_of,
-    ValueType.BOOLEAN: _truth_of,
-    ValueType.DATE: _date_of,
-}
-
-
 def key_of(text: str, value_type: ValueType) -> Key:
     """Return the key by which `text` is compared as a value of this type.
 
     Raises:
         UnmaskableValueError: The text is not a value of this type.
     """
-    return _KEYS[value_type](text)
+    match value_type:
+        case ValueType.INTEGER:
+            if not is_whole(number := decimal_of(text)):
+                raise UnmaskableValueError(text, "is not an integer")
+            return number
+        case ValueType.NUMBER:
+            return decimal_of(text)
+        case ValueType.BOOLEAN:
+            if text.lower() not in _TRUTH:
+                raise UnmaskableValueError(text, "is not true, false, yes, no, 1 or 0")
+            return _TRUTH[text.lower()]
+        case ValueType.DATE:
+            return _date_of(text)
+        case _:
+            return text
 
 
-def _looks_boolean(text: str) -> bool:
-    return text.lower() in {"true", "false"}
-
-
-def _looks_integer(text: str) -> bool:
-    return _PLAIN_INTEGER.fullmatch(text) is not None
-
-
-def _looks_decimal(text: str) -> bool:
-    return _NUMBER.fullmatch(text) is not None and not _LEADING_ZERO.match(text)
-
-
-def _looks_dated(text: str) -> bool:
-    try:
-        _date_of(text)
-    except UnmaskableValueError:
-        return False
-    return True
-
-
-_LOOKS: tuple[tuple[ValueType, Callable[[str], bool]], ...] = (
-    (ValueType.BOOLEAN, _looks_boolean),
-    (ValueType.INTEGER, _looks_integer),
-    (ValueType.NUMBER, _looks_decimal),
-    (ValueType.DATE, _looks_dated),
-)
+def _looks(text: str, kind: ValueType) -> bool:
+    """Return whether a text is written as a value of this type."""
+    match kind:
+        case ValueType.BOOLEAN:
+            return text.lower() in {"true", "false"}
+        case ValueType.INTEGER:
+            return _PLAIN_INTEGER.fullmatch(text) is not None
+        case ValueType.NUMBER:
+            return _NUMBER.fullmatch(text) is not None and not _LEADING_ZERO.match(text)
+        case _:
+            with suppress(UnmaskableValueError):
+                return bool(_date_of(text))
+            return False
 
 
 def infer_type(texts: Iterable[str]) -> ValueType:
@@ -140,7 +118,8 @@ def infer_type(texts: Iterable[str]) -> ValueType:
     present = [text for text in texts if text != MISSING]
     if not present:
         return ValueType.STRING
-    kind = next((kind for kind, looks in _LOOKS if all(map(looks, present))), ValueType.STRING)
+    kinds = (ValueType.BOOLEAN, ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
+    kind = next((kind for kind in kinds if all(_looks(text, kind) for text in present)), ValueType.STRING)
     can_be_codes = kind is ValueType.NUMBER and not any(map(_POINT_OR_SIGN.search, present))
     return ValueType.STRING if can_be_codes else kind
 
@@ -149,7 +128,7 @@ def possible_code(texts: Iterable[str]) -> str | None:
     """Return a text of decimals that may be a code instead, such as `1E1`; `None` without one."""
     present = [text for text in texts if text != MISSING]
     bare = next((text for text in present if _BARE_EXPONENT.fullmatch(text)), None)
-    return bare if bare is not None and all(map(_looks_decimal, present)) else None
+    return bare if bare is not None and all(_looks(text, ValueType.NUMBER) for text in present) else None
 
 
 @dataclass(frozen=True)
@@ -157,7 +136,6 @@ class Domain:
     """The distinct values of an attribute, in order.
 
     Attributes:
-        value_type: The type of the values.
         texts: One text per value, `MISSING` first: the only spelling that is written. Among several texts of a value
             ("1.0", "1.00"), it is the shortest without an exponent, and the first of these in text order.
         keys: The typed value of each text (`None` if missing).
@@ -178,7 +156,6 @@ class Domain:
         """Return the domain of a column with these texts.
 
         Args:
-            texts: The texts.
             declared: The type of the values; inferred if `None`.
             order: The values from the lowest to the highest, instead of the order of their type.
 
@@ -227,11 +204,7 @@ class Domain:
 def _in_stated_order(
     spellings: Mapping[Key, list[str]], value_type: ValueType, order: Sequence[str]
 ) -> list[tuple[Key, list[str]]]:
-    """Return values with their spellings in a stated order, which may have further values.
-
-    Raises:
-        UnmaskableValueError: The order lacks a value.
-    """
+    """Return values with their spellings in a stated order, which may have further values."""
     places: dict[Key, int] = {}
     for text in order:
         with suppress(UnmaskableValueError):  # values of another type do not occur
