@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from aegis_provider import apply, load_plan, prepare_entry
-from aegis_provider.counting import combinations
+from aegis_provider.counting import coded_table
 from aegis_provider.errors import PromiseError
 from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.release.alone import CountedAlone, alone_in_releases
@@ -168,8 +168,8 @@ def test_a_large_table_has_as_many_alone_as_a_small_one(table, plan, monkeypatch
     spelled.write_text(re.sub(r"(?m)(?<=,)(\d+)\.0(?=,[ny]$)", r"\1.00", table.read_text(), count=40))
     shares = alone_in_releases(spelled, plan)
     monkeypatch.setattr(in_memory, "SMALL", 0)
-    monkeypatch.setattr(combinations, "_LARGEST_KEY", largest)
-    monkeypatch.setattr(combinations, "_TOGETHER", 100)
+    monkeypatch.setattr(coded_table, "_LARGEST_KEY", largest)
+    monkeypatch.setattr(coded_table, "_TOGETHER", 100)
     assert alone_in_releases(spelled, plan) == shares
     assert 0 < shares["some"] < shares["fine"]
 

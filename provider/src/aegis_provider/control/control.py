@@ -50,11 +50,18 @@ def valid_promises(configurations: Sequence[wire.Configuration], merged: _Merged
     kept, lost, recount = [], {}, []
     for configuration in configurations:
         coarser = {name for name, masking in configuration.maskings.items() if (name, masking) in merged}
-        names = _lost(configuration.privacy or {}, coarser, roles)
+        classes_merge = bool(coarser.intersection(roles.quasi_identifiers))
+        values_merge = bool(coarser.intersection(roles.sensitive))
+        names = tuple(
+            name
+            for name in configuration.privacy or {}
+            if (classes_merge and not CRITERIA[name].survives_merged_classes)
+            or (values_merge and not CRITERIA[name].survives_merged_values)
+        )
         left = {name: number for name, number in (configuration.privacy or {}).items() if name not in names}
         if names:
             lost[configuration.id] = names
-        reclassed = bool(coarser.intersection((*roles.quasi_identifiers, *roles.sensitive)))
+        reclassed = classes_merge or values_merge
         suppresses = any(getattr(configuration, name) is not None for name in SUPPRESSED)
         recounted = dict.fromkeys(SUPPRESSED) if reclassed and suppresses else {}
         if recounted:
@@ -63,30 +70,14 @@ def valid_promises(configurations: Sequence[wire.Configuration], merged: _Merged
     return ValidPromises(tuple(kept), lost, tuple(recount))
 
 
-def _lost(privacy: Mapping[str, float], coarser: set[str], roles: Roles) -> tuple[str, ...]:
-    classes_merge = bool(coarser.intersection(roles.quasi_identifiers))
-    values_merge = bool(coarser.intersection(roles.sensitive))
-    return tuple(
-        name
-        for name in privacy
-        if (classes_merge and not CRITERIA[name].survives_merged_classes)
-        or (values_merge and not CRITERIA[name].survives_merged_values)
-    )
-
-
-def shared_unmasked(entry: EntryDocument) -> frozenset[str]:
-    """Return the names of the attributes that a configuration leaves unmasked."""
-    return frozenset(
+def without_unshared(entry: EntryDocument) -> EntryDocument:
+    """Return the entry without the unmasked joint counts of attributes that no configuration leaves unmasked."""
+    shared = {
         name
         for configuration in entry.masked
         for name, masking in configuration.maskings.items()
         if masking == IDENTITY
-    )
-
-
-def without_unshared(entry: EntryDocument) -> EntryDocument:
-    """Return the entry without the unmasked joint counts of attributes that no configuration leaves unmasked."""
-    shared = shared_unmasked(entry)
+    }
     attributes = [
         attribute
         if attribute.name in shared or attribute.joint is None
@@ -161,13 +152,13 @@ class Changes:
             {
                 "attribute": masking.attribute,
                 "masking": masking.masking,
-                "groups": [_listed(one) for one in masking.groups],
+                "groups": [{"values": list(one.values), "became": one.text} for one in masking.groups],
             }
             for masking in self.merged
         ]
         return {
             "merged": merged,
-            "merged_labels": [] if self.label is None else [_listed(self.label)],
+            "merged_labels": [{"values": list(one.values), "became": one.text} for one in (self.label,) if one],
             "tables_left_out": list(self.tables),
             "tables_rounded": list(self.rounded),
             "privacy_left_out": {name: list(names) for name, names in self.privacy.items()},
@@ -261,7 +252,3 @@ def refuse_parameter(what: str, number: float) -> None:
     """
     if not isinstance(number, int) or not _LEAST <= number <= _LARGEST:
         raise ControlError(f"the {what} is {number}; choose a number from {_LEAST} to {_LARGEST}")
-
-
-def _listed(group: MergedValues) -> dict[str, Any]:
-    return {"values": list(group.values), "became": group.text}

@@ -1,18 +1,17 @@
 """The plan for a controlled entry: with it, `aegis apply` releases the records that the entry counts."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
 
-from aegis_provider.control.control import Changes, Control, ControlError, Controlled
+from aegis_provider.control.control import Changes, ControlError, Controlled
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.merged_table import MergedMasking
 from aegis_provider.masking import Mapped
-from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
+from aegis_provider.plan.model import Attribute, Configuration, Plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.privacy import PrivacyTable
 from aegis_provider.table import Source, Table, open_table
@@ -42,24 +41,26 @@ _TextDumper.add_representer(str, _represented)
 
 def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     """Return the plan with merged maskings as mappings, and with the entry's promises."""
-    attributes = tuple(_attribute(attribute, controlled.changes) for attribute in plan.attributes)
+    attributes = []
+    for attribute in plan.attributes:
+        merged = _merged(attribute.name, controlled.changes)
+        maskings = tuple(
+            replace(masking, function=Mapped(merged[masking.id].masked)) if masking.id in merged else masking
+            for masking in attribute.maskings
+        )
+        attributes.append(replace(attribute, maskings=maskings))
     # The plan has the exact numbers even where the entry must not publish them, with their types: 5, not 5.0.
     intended = {configuration.id: configuration for configuration in plan.configurations} | {**controlled.recounted}
     lost = controlled.changes.privacy
-    configurations = tuple(
-        _with_valid_promises(intended[each.id], lost.get(each.id, ())) for each in controlled.entry.masked
-    )
-    return replace(plan, attributes=attributes, configurations=configurations)
-
-
-def _with_valid_promises(intended: Configuration, lost: Collection[str]) -> Configuration:
-    """Return the configuration without the promises that merging may have broken."""
-
-    def kept(numbers: Mapping[str, int | float]) -> dict[str, int | float]:
-        return {name: number for name, number in numbers.items() if name not in lost}
-
-    required = None if intended.required is None else kept(intended.required)
-    return replace(intended, privacy=kept(intended.privacy), required=required)
+    configurations = []
+    for each in controlled.entry.masked:
+        configuration, names = intended[each.id], lost.get(each.id, ())  # without what merging may have broken
+        privacy, required = (
+            None if numbers is None else {name: number for name, number in numbers.items() if name not in names}
+            for numbers in (configuration.privacy, configuration.required)
+        )
+        configurations.append(replace(configuration, privacy=privacy or {}, required=required))
+    return replace(plan, attributes=tuple(attributes), configurations=tuple(configurations))
 
 
 def with_suppressed(
@@ -91,7 +92,10 @@ def with_suppressed(
         known = (
             _numbers(counted[configuration.id], hidden) if configuration.id in counted else _numbers(configuration, 0)
         )
-        published = {name: _published(number, controlled.controls) for name, number in known.items()}
+        published: dict[str, int | None] = {**known}
+        for control in controlled.controls:  # each may change a number, or withhold it
+            for name, number in published.items():
+                published[name] = None if number is None else control.suppressed(number)
         left_out += [f"{name} of {configuration.id}" for name, number in published.items() if number is None]
         configurations.append(configuration.model_copy(update=published))
     changes = replace(controlled.changes, tables=(*controlled.changes.tables, *left_out))
@@ -106,21 +110,23 @@ def _numbers(configuration: Configuration | wire.Configuration, hidden: int) -> 
     return {name: max(0, number - less.get(name, 0)) for name, number in stated.items() if number is not None}
 
 
-def _published(number: int, controls: Iterable[Control]) -> int | None:
-    """Return the number in the form that the controls allow; `None` if it must not be published."""
-    published: int | None = number
-    for control in controls:
-        published = None if published is None else control.suppressed(published)
-    return published
-
-
 def _recounted(
     controlled: Controlled, table: Source | Table, plan: Plan, delimiter: str, memory_limit: str
 ) -> dict[str, Configuration]:
-    intended = controlled_plan(plan, controlled)
+    intended, recounted = controlled_plan(plan, controlled), {}
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         privacy = PrivacyTable.of(CountedTable.of(opened, intended), intended)
-    return {name: _suppressing(privacy, intended.configuration(name)) for name in controlled.changes.recount}
+    for name in controlled.changes.recount:
+        configuration = intended.configuration(name)
+        if chance := privacy.left_to_chance(configuration):
+            raise ControlError(
+                f"{name} suppresses records and masks {', '.join(chance)} at random, so the number of records "
+                "suppressed after merging is unknown; remove the configuration from the plan"
+            )
+        suppressed = privacy.suppressed(configuration)
+        cells = None if configuration.suppressed_cells is None else suppressed.cells
+        recounted[name] = replace(configuration, suppressed=suppressed.records, suppressed_cells=cells)
+    return recounted
 
 
 def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, output: Path) -> None:
@@ -141,33 +147,6 @@ def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, outp
     controls = " and ".join(control.in_words() for control in controlled.controls) or "no control"
     remark = f"With {controls}, by `aegis summarize`."
     write_plan(source, intended, intended.configurations, output, remark, text)
-
-
-def _suppressing(privacy: PrivacyTable, configuration: Configuration) -> Configuration:
-    """Return the configuration with its counted suppressed records and cells.
-
-    Raises:
-        ControlError: One of its maskings is random.
-    """
-    if chance := privacy.left_to_chance(configuration):
-        raise ControlError(
-            f"{configuration.id} suppresses records and masks {', '.join(chance)} at random, so the number of records "
-            "suppressed after merging is unknown; remove the configuration from the plan"
-        )
-    suppressed = privacy.suppressed(configuration)
-    cells = None if configuration.suppressed_cells is None else suppressed.cells
-    return replace(configuration, suppressed=suppressed.records, suppressed_cells=cells)
-
-
-def _attribute(attribute: Attribute, changes: Changes) -> Attribute:
-    merged = _merged(attribute.name, changes)
-    return replace(
-        attribute, maskings=tuple(_masking(masking, merged.get(masking.id)) for masking in attribute.maskings)
-    )
-
-
-def _masking(masking: Masking, merged: MergedMasking | None) -> Masking:
-    return masking if merged is None else replace(masking, function=Mapped(merged.masked))
 
 
 def _merged(name: str, changes: Changes) -> dict[str, MergedMasking]:

@@ -68,8 +68,6 @@ def rounded_to_sums(
     Args:
         counts: (rows, columns).
         sums: (rows,) and (columns,) multiples of the base with one total.
-        base: The base of the multiples.
-        random_bytes: The source of randomness.
 
     Returns:
         The rounded counts (rows, columns), and the number of bases that bounds the error of each.
@@ -77,8 +75,17 @@ def rounded_to_sums(
     Raises:
         ValueError: the sums have different totals.
     """
-    below, draws = counts // base, _draws(counts.size, random_bytes)
-    steps, missing = _of_one_base(counts % base / base, draws), _missing(below, sums, base)
+    below = counts // base
+    draws = (uniform(np.full(counts.size, _PARTS, dtype=np.int64), random_bytes) + 0.5) / _PARTS
+    # A cell goes up if it draws less than its chance. Turning it costs the more the further they are apart, in
+    # log-odds: then the likeliest cells are chosen where sums force some.
+    chances = (counts % base / base).reshape(-1)
+    cells = np.flatnonzero(chances)
+    price = scipy.special.logit(draws[cells]) - scipy.special.logit(chances[cells])
+    steps = _Steps(cells, np.ones(cells.size, np.int64), np.ones(cells.size), price)
+    # The multiples missing from each sum if every cell is rounded down.
+    rows, columns = sums
+    missing = np.concatenate([rows // base - below.sum(axis=1), columns // base - below.sum(axis=0)])
     solution = _nearest(steps, missing, counts.shape[1])
     if solution is None:
         steps = _Steps.together(steps, _of_more(counts, below, draws))
@@ -89,22 +96,6 @@ def rounded_to_sums(
     np.add.at(multiples, steps.cells, steps.signs * solution)
     rounded: Counts = multiples.reshape(counts.shape) * base
     return rounded, int(np.max(np.abs(rounded - counts), initial=0)) // base + 1
-
-
-def _draws(size: int, random_bytes: RandomBytes) -> _Floats:
-    """(size,) Uniform numbers between 0 and 1."""
-    return (uniform(np.full(size, _PARTS, dtype=np.int64), random_bytes) + 0.5) / _PARTS
-
-
-def _of_one_base(chances: _Floats, draws: _Floats) -> _Steps:
-    """Return the steps to the next multiple, with chances (rows, columns); those that were drawn are cheap.
-
-    A cell goes up if it draws less than its chance. Turning it costs the more the further they are apart, in log-odds:
-    then the likeliest cells are chosen where sums force some.
-    """
-    cells = np.flatnonzero(chances)
-    price = scipy.special.logit(draws[cells]) - scipy.special.logit(chances.reshape(-1)[cells])
-    return _Steps(cells, np.ones(cells.size, np.int64), np.ones(cells.size), price)
 
 
 def _of_more(counts: Counts, below: Counts, draws: _Floats) -> _Steps:
@@ -123,12 +114,6 @@ def _of_more(counts: Counts, below: Counts, draws: _Floats) -> _Steps:
             ]
         ),
     )
-
-
-def _missing(below: Counts, sums: tuple[Counts, Counts], base: int) -> Counts:
-    """(rows + columns,) The multiples missing from each sum if every cell is rounded down."""
-    rows, columns = sums
-    return np.concatenate([rows // base - below.sum(axis=1), columns // base - below.sum(axis=0)])
 
 
 def _nearest(steps: _Steps, missing: Counts, columns: int) -> Counts | None:
@@ -167,7 +152,6 @@ class Pools:
     exact counts a reader could infer the records of a value.
 
     Attributes:
-        base: The base of the multiples.
         whole: The published number of records.
         records: (masked values,) the published records of each, by masking; None if unpublished.
         partners: The most masked values of another attribute in a pair.
@@ -181,9 +165,20 @@ class Pools:
     times: dict[Masked, int] = field(default_factory=lambda: defaultdict(lambda: 1))
 
     def places(self, masked: Masked, size: int) -> Places:
-        """(size,) The place where each masked value is counted."""
-        enough = self.times[masked] * _enough(self.partners[masked], self.base)
-        return _places(size, self.records[masked], enough)
+        """(size,) The place where each masked value is counted; a single place if the records are unknown."""
+        # A published count above 0 can stand for one record. Of four single records, three or more are rounded up to 5
+        # with a probability of 3 %, all four with 0.2 %.
+        fewest = fewest_counted(self.partners[masked], self.base) + _BASES * self.base
+        enough, records = self.times[masked] * fewest, self.records[masked]
+        places, begin, together = np.full(size, size - 1), 0, 0
+        for place, number in enumerate([] if records is None else records.tolist()):
+            together += number
+            if together >= enough:
+                places[begin : place + 1] = place
+                begin, together = place + 1, 0
+        if begin > 0:
+            places[begin:] = begin - 1
+        return places
 
     def sums(self, masked: Masked, places: Places) -> Counts:
         """(size,) The published records counted at each place.
@@ -210,9 +205,6 @@ def counted_together(
 
     Args:
         counts: (first, second) the exact counts.
-        masked: The two maskings.
-        pools: The places where masked values are counted.
-        random_bytes: The source of randomness.
 
     Raises:
         ControlError: A masking does not count all records.
@@ -240,27 +232,3 @@ def fewest_counted(cells: int, base: int) -> int:
         base: The base of the rounding.
     """
     return max(_SMALL + 1, cells // _CELLS_PER_RECORD + 1, base)
-
-
-def _enough(cells: int, base: int) -> int:
-    """Return the published records with which a value hardly ever has fewer than `fewest_counted`.
-
-    A published count above 0 can stand for one record. Of four single records, three or more are rounded up to 5 with a
-    probability of 3 %, all four with 0.2 %.
-    """
-    return fewest_counted(cells, base) + _BASES * base
-
-
-def _places(size: int, records: Counts | None, enough: int) -> Places:
-    """(size,) The place where each masked value is counted, by the records of each; a single place if these are
-    unknown.
-    """
-    places, begin, together = np.full(size, size - 1), 0, 0
-    for place, number in enumerate([] if records is None else records.tolist()):
-        together += number
-        if together >= enough:
-            places[begin : place + 1] = place
-            begin, together = place + 1, 0
-    if begin > 0:
-        places[begin:] = begin - 1
-    return places

@@ -48,11 +48,8 @@ def rounded_once(
     view are off by more: by less than the base for each finer group that they cross.
 
     Args:
-        joint: The counts.
         views: Partitions of the values.
-        base: The base of the multiples.
         up: (labels,) whether the sum over all values is rounded up (`rounded_up`).
-        random_bytes: The source of randomness.
     """
     values, labels = joint.shape
     remainders = (joint % base).ravel()

@@ -1,7 +1,7 @@
 """The minimum cell count: masked values are merged before counting, and remaining small counts are rounded."""
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -21,11 +21,10 @@ from aegis_provider.control.noisy_association import key_of
 from aegis_provider.control.rounded_pairs import rounded_pairs
 from aegis_provider.control.rounded_statistics import rounded_association, rounded_trace
 from aegis_provider.control.rounding import RandomRounding
-from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.merged_table import Merging
 from aegis_provider.counting.merging import is_small
 from aegis_provider.processes import Progress
-from aegis_sdk.wire import Attribute, EntryDocument, Masking, Pair
+from aegis_sdk.wire import Attribute, EntryDocument, Masking
 
 
 @dataclass(frozen=True)
@@ -91,8 +90,14 @@ class MinimumCell(Control):
         known = self.beside
         merged = {(each.attribute, each.masking) for each in known.merged}
         vouched = valid_promises(entry.masked, merged, roles)
-        rounded = [] if known.rounds else list(self._unmerged(entry))
-        attributes = [self._attribute(attribute, rounded) for attribute in entry.attributes]
+        attributes, rounded = [], []
+        for attribute in entry.attributes:
+            maskings = []
+            for masking in attribute.maskings:  # a masking without a mapping cannot be merged
+                is_rounded = not known.rounds and masking.mapping is None and has_small(masking.joint, self.least)
+                maskings.append(self._rounded(masking) if is_rounded else masking)
+                rounded += [f"{attribute.name}, {masking.id}"] * is_rounded
+            attributes.append(attribute.model_copy(update={"maskings": maskings}))
         _refuse_small(attributes, self.least)
         trace = {} if known.rounds else rounded_trace(entry, known.told.trace, 0, self.random_bytes)
         changed = {"attributes": attributes, "configurations": list(vouched.configurations), **trace}
@@ -100,7 +105,7 @@ class MinimumCell(Control):
         changes = Changes(
             merged=known.merged,
             label=known.label,
-            rounded=tuple(f"{name}, {masking}" for name, masking in rounded),
+            rounded=tuple(rounded),
             privacy=vouched.lost,
             recount=vouched.recount,
         )
@@ -111,47 +116,31 @@ class MinimumCell(Control):
         """Return the number if it is 0 or at least the minimum."""
         return None if 0 < number < self.least else number
 
-    def _unmerged(self, entry: EntryDocument) -> Iterator[tuple[str, str]]:
-        """Yield the maskings, with their attributes, with small counts and no mapping by which to merge them."""
-        for attribute in entry.attributes:
-            for masking in attribute.maskings:
-                if masking.mapping is None and has_small(masking.joint, self.least):
-                    yield attribute.name, masking.id
-
-    def _attribute(self, attribute: Attribute, rounded: Sequence[tuple[str, str]]) -> Attribute:
-        maskings = [
-            self._rounded(masking) if (attribute.name, masking.id) in rounded else masking
-            for masking in attribute.maskings
-        ]
-        return attribute.model_copy(update={"maskings": maskings})
-
     def _rounded(self, masking: Masking) -> Masking:
-        joint = self._each(np.array(masking.joint, dtype=np.int64)).tolist()
+        counts = np.array(masking.joint, dtype=np.int64)
+        up = rounded_up(counts.ravel(), self.least, self.random_bytes).reshape(counts.shape)
+        joint = (counts - counts % self.least + self.least * up).tolist()  # each count separately
         # Rounded down, since a masking cannot count more records than there are.
         fewer = None if masking.records is None else max(self.least, masking.records - masking.records % self.least)
         records = {} if fewer is None else {"records": fewer}
         return masking.model_copy(update={"rounded_to": self.least, "joint": joint, **records})
-
-    def _each(self, counts: Counts) -> Counts:
-        """Round each count separately."""
-        up = rounded_up(counts.ravel(), self.least, self.random_bytes).reshape(counts.shape)
-        rounded: Counts = counts - counts % self.least + self.least * up
-        return rounded
 
     def _pairs(self, entry: EntryDocument) -> tuple[EntryDocument, Changes]:
         """Return the entry with rounded small pair counts and associations, and the changes."""
         if "pairs" not in entry.model_fields_set or self.beside.rounds:
             return entry, Changes()
         pairs = rounded_pairs(entry, self.least, self.random_bytes)
-        told = [self._rounded_association(pair, entry.label.histogram) for pair in pairs.pairs]
+        told = []
+        for pair in pairs.pairs:
+            if pair.with_label is None:
+                told.append(pair)
+                continue
+            exact = self.beside.told.frequent.get(key_of(pair), pair.with_label)
+            rounded = rounded_association(
+                exact.chi_square, exact.combinations, entry.label.histogram, self.least, self.random_bytes
+            )
+            told.append(pair.model_copy(update={"with_label": rounded}))
         return entry.model_copy(update={"pairs": told}), Changes(tables=pairs.left_out, rounded=pairs.rounded)
-
-    def _rounded_association(self, pair: Pair, label: Sequence[int]) -> Pair:
-        if pair.with_label is None:
-            return pair
-        told = self.beside.told.frequent.get(key_of(pair), pair.with_label)
-        rounded = rounded_association(told.chi_square, told.combinations, label, self.least, self.random_bytes)
-        return pair.model_copy(update={"with_label": rounded})
 
 
 def has_small(counts: Sequence[Any] | None, least: int) -> bool:

@@ -33,7 +33,6 @@ from aegis_sdk.wire import (
     SUPPRESSED,
     Attribute,
     EntryDocument,
-    LabelAssociation,
     Masking,
     MaskingFunction,
     Noise,
@@ -117,20 +116,16 @@ def _declarable(attribute: Attribute) -> Attribute:
     without = attribute.model_copy(update={"histogram": None, "joint": None})
     if attribute.joint is None:
         return without
+    taken = {masking.id for masking in attribute.maskings} | {IDENTITY, DROP}
+    candidates = (_UNMASKED if number == 1 else f"{_UNMASKED}-{number}" for number in count(1))
     unmasked = Masking(
-        id=_unused({masking.id for masking in attribute.maskings}),
+        id=next(name for name in candidates if name not in taken),
         function=MaskingFunction(name=IDENTITY, parameters={}),
         domain=attribute.domain,
         mapping=list(range(len(attribute.domain))),
         joint=attribute.joint,
     )
     return without.model_copy(update={"maskings": [*attribute.maskings, unmasked]})
-
-
-def _unused(ids: set[str]) -> str:
-    taken = {*ids, IDENTITY, DROP}
-    candidates = (_UNMASKED if number == 1 else f"{_UNMASKED}-{number}" for number in count(1))
-    return next(name for name in candidates if name not in taken)
 
 
 Split: TypeAlias = Literal["equal", "cube_root"]
@@ -203,7 +198,13 @@ class LaplaceNoise(Control):
         Raises:
             ControlError: There are random maskings. One more record may change all other draws.
         """
-        _refuse_chance(entry)
+        for attribute in entry.attributes:
+            for masking in attribute.maskings:
+                if masking.deterministic is False:
+                    raise ControlError(
+                        f"{attribute.name!r}: masking {masking.id!r} is random or was done elsewhere, so one record "
+                        "may change several of its counts and its epsilon is unknown; remove it from the plan"
+                    )
         pairs, lost = without_untold(entry.pairs, self.sums)
         told = {"joint_trace": None} | ({"pairs": pairs} if lost else {})
         declarable, left_out = only_declarable(without_unshared(entry.model_copy(update=told)))
@@ -216,17 +217,13 @@ class LaplaceNoise(Control):
     def _with_noisy_associations(self, entry: EntryDocument, tables: Sequence[NoisyTable]) -> EntryDocument:
         """Return an entry with noisy counts, with noise in the associations of its pairs, too."""
         shares = iter(tables[len(tables) - sum(pair.with_label is not None for pair in entry.pairs) :])
-
-        def noisy(name: PairName, exact: LabelAssociation) -> LabelAssociation:
-            share = next(shares)
-            return noisy_association(exact, self.sums[name], entry.label.histogram, share.scale, share.epsilon)
-
-        pairs = [
-            pair
-            if pair.with_label is None
-            else pair.model_copy(update={"with_label": noisy(key_of(pair), pair.with_label)})
-            for pair in entry.pairs
-        ]
+        pairs = []
+        for pair in entry.pairs:
+            if pair.with_label is not None:
+                share, sums = next(shares), self.sums[key_of(pair)]
+                noisy = noisy_association(pair.with_label, sums, entry.label.histogram, share.scale, share.epsilon)
+                pair = pair.model_copy(update={"with_label": noisy})  # noqa: PLW2901 - the same, with noise
+            pairs.append(pair)
         return entry.model_copy(update={"pairs": pairs}) if pairs else entry
 
     def suppressed(self, number: int) -> None:  # noqa: ARG002 - the signature of every control
@@ -241,16 +238,6 @@ class LaplaceNoise(Control):
             "tables are counted, privacy numbers and the share of records that are alone are the table's own, and so "
             "is what the plan was chosen by"
         )
-
-
-def _refuse_chance(entry: EntryDocument) -> None:
-    for attribute in entry.attributes:
-        for masking in attribute.maskings:
-            if masking.deterministic is False:
-                raise ControlError(
-                    f"{attribute.name!r}: masking {masking.id!r} is random or was done elsewhere, so one record may "
-                    "change several of its counts and its epsilon is unknown; remove it from the plan"
-                )
 
 
 def noisy_tables(entry: EntryDocument, epsilon: float, split: Split) -> list[NoisyTable]:
@@ -288,16 +275,12 @@ def _noisy(entry: EntryDocument, tables: Sequence[NoisyTable], progress: Progres
     for place, ((_, counts), table) in enumerate(zip(tables_of(entry), tables, strict=False)):
         width = len(counts[0])
         drawn = laplace(table.scale)([count for row in counts for count in row])
-        noisy = _cut(drawn) if place == 0 else drawn
+        noisy = drawn
+        if place == 0:  # no count of the label is below 0, and at least one record is left
+            noisy = [max(number, 0) for number in drawn]
+            if not any(noisy):
+                noisy[drawn.index(max(drawn))] = 1
         rows = [noisy[start : start + width] for start in range(0, len(noisy), width)]
         yield rows, {"noise": Noise(kind="laplace", scale=table.scale, epsilon=table.epsilon)}
         done += table.cells
         progress(done, total)
-
-
-def _cut(drawn: Sequence[int]) -> list[int]:
-    """Return the label's counts with none below 0 and at least one record."""
-    counts = [max(count, 0) for count in drawn]
-    if not any(counts):
-        counts[drawn.index(max(drawn))] = 1
-    return counts

@@ -120,18 +120,12 @@ def noisy_association(
     """
     noisy = laplace(scale * UNIT)(list(sums))
     [combinations] = laplace(scale)([told.combinations])
-    chi_square = _chi_square([number / UNIT for number in noisy], label)
+    # `N (sum_j S_j / m_j - 1)`, between the smallest and the largest chi-square of a table with these labels.
+    held = [(number / UNIT, count) for number, count in zip(noisy, label, strict=True) if count > 0]
+    unbounded = sum(label) * (math.fsum(one / count for one, count in held) - 1)
+    chi_square = min(max(unbounded, 0.0), float(sum(label) * (len(held) - 1)))
     noise = AssociationNoise(kind="laplace", scale=scale, epsilon=epsilon)
     return LabelAssociation(chi_square=chi_square, combinations=max(combinations, 1), noise=noise)
-
-
-def _chi_square(sums: Sequence[float], label: Sequence[int]) -> float:
-    """Return `N (sum_j S_j / m_j - 1)`, between the smallest and the largest chi-square of a table with these
-    labels.
-    """
-    records, held = sum(label), [(each, count) for each, count in zip(sums, label, strict=True) if count > 0]
-    chi_square = records * (math.fsum(each / count for each, count in held) - 1)
-    return min(max(chi_square, 0.0), float(records * (len(held) - 1)))
 
 
 def without_untold(pairs: Sequence[Pair], sums: Mapping[PairName, LabelSums]) -> tuple[list[Pair], int]:

@@ -60,7 +60,11 @@ def coarse_privacy(
             known.append(_totals_of(each, masking, entry))
     base = _base(entry)
     every = [totals for totals in known if totals]
-    return published_privacy(measured, promised, [*every, *(_narrowed(totals, base) for totals in every)])
+    narrowed = [  # with the published records for frequent values
+        tuple((((least + most) // 2,) * 2 if least > _MANY * base else (least, most)) for least, most in totals)
+        for totals in every
+    ]
+    return published_privacy(measured, promised, [*every, *narrowed])
 
 
 def _base(entry: EntryDocument) -> int:
@@ -78,8 +82,3 @@ def _totals_of(attribute: Attribute, masking: str, entry: EntryDocument) -> Tota
     counts = np.array(joint, dtype=np.int64)
     slack = counts.shape[1] * (_base(entry) - 1)
     return tuple((max(1, count - slack), max(1, count + slack)) for count in counts.sum(axis=1).tolist())
-
-
-def _narrowed(totals: Totals, base: int) -> Totals:
-    """Return the totals, with the published records for frequent values."""
-    return tuple((((least + most) // 2,) * 2 if least > _MANY * base else (least, most)) for least, most in totals)

@@ -30,17 +30,16 @@ def coarser_cells(entry: EntryDocument) -> Iterator[list[Partition]]:
     """Yield for each pair the partitions of its cells by the coarser pairs of maskings that configurations use."""
     views = _views(entry)
     for pair in entry.pairs:
-        first, second = masked_of(pair)
+        first, second = masked = masked_of(pair)
         used = _used_together(entry.masked, (first[0], second[0]), views)
         coarser = [both for both in used if both != (first, second) and _follows(both, (first, second), views)]
-        yield [_cells(both, (first, second), views) for both in coarser]
-
-
-def _cells(both: _Both, finer: _Both, views: _Views) -> Partition:
-    """Return the cells of a finer table, row by row, grouped by the cell of a coarser one."""
-    rows, columns = (views[view].per_group_of(views[each]) for view, each in zip(both, finer, strict=True))
-    sizes = [views[view].size for view in both]
-    return Partition((rows[:, np.newaxis] * sizes[1] + columns).ravel(), sizes[0] * sizes[1])
+        partitions = []
+        for both in coarser:  # the cells of the finer table, row by row, by the cell of the coarser one
+            rows, columns = (views[view].per_group_of(views[mine]) for view, mine in zip(both, masked, strict=True))
+            sizes = [views[view].size for view in both]
+            cells = (rows[:, np.newaxis] * sizes[1] + columns).ravel()
+            partitions.append(Partition(cells, sizes[0] * sizes[1]))
+        yield partitions
 
 
 def _views(entry: EntryDocument) -> _Views:
@@ -107,42 +106,36 @@ def rounded_pairs(entry: EntryDocument, least: int, random_bytes: RandomBytes) -
         if pair.joint is not None
         and (both[frozenset(pair.attributes)] > 1 or is_small(np.array(pair.joint), least).any())
     }
-    evidence, held = _evidence(entry), dict(enumerate(entry.pairs))
+    exact_counts = replace(content_of(entry), disclosure_control=None)
+    evidence, held = list(map(_with_unmasked, evidence_of(exact_counts))), dict(enumerate(entry.pairs))
     again, gone = set(to_round), list[int]()
     for draw in count():
         for place in again:
-            held[place] = _rounded(entry.pairs[place], to_round[place], least, random_bytes)
+            exact = np.array(entry.pairs[place].joint, dtype=np.int64)
+            up = rounded_up(np.array([exact.sum()]), least, random_bytes)
+            flat = rounded_once(exact.reshape(-1, 1), to_round[place], least, up, random_bytes)
+            rounded_pair = {"rounded_to": least, "joint": flat.reshape(exact.shape).tolist()}
+            held[place] = entry.pairs[place].model_copy(update=rounded_pair)
         again = to_round.keys() & known_pairs(entry, evidence, held) if least > SMALL else set()
         if not again:
             break
         if draw + 1 >= _DRAWS:
             gone += again
-            held = _without_counts(held, again)
+            # Their associations with the label stay.
+            left = (place for place, pair in held.items() if place not in again or pair.with_label is not None)
+            nothing = {"joint": None, "rounded_to": None}
+            held = {place: held[place].model_copy(update=nothing if place in again else {}) for place in left}
             again = set()
-    names = [_named(pair) for pair in entry.pairs]
+    both_of = [zip(pair.attributes, pair.maskings, strict=True) for pair in entry.pairs]
+    names = [" and ".join(f"{name} ({masking})" for name, masking in both) for both in both_of]
     rounded = tuple(names[place] for place in to_round if place not in gone)
     return RoundedPairs(list(held.values()), rounded, tuple(names[place] for place in sorted(gone)))
-
-
-def _without_counts(pairs: Mapping[int, Pair], gone: set[int]) -> dict[int, Pair]:
-    """Return the pairs without the counts of some; their associations with the label stay."""
-    left = (place for place, pair in pairs.items() if place not in gone or pair.with_label is not None)
-    nothing = {"joint": None, "rounded_to": None}
-    return {place: pairs[place].model_copy(update=nothing if place in gone else {}) for place in left}
-
-
-def _rounded(pair: Pair, views: Sequence[Partition], base: int, random_bytes: RandomBytes) -> Pair:
-    exact = np.array(pair.joint, dtype=np.int64)
-    up = rounded_up(np.array([exact.sum()]), base, random_bytes)
-    rounded = rounded_once(exact.reshape(-1, 1), views, base, up, random_bytes).reshape(exact.shape)
-    return pair.model_copy(update={"rounded_to": base, "joint": rounded.tolist()})
 
 
 def known_pairs(entry: EntryDocument, evidence: Sequence[AttributeEvidence], pairs: Mapping[int, Pair]) -> set[int]:
     """Return the places of the pairs with small counts that a reader of all these counts knows.
 
     Args:
-        entry: The entry.
         evidence: The evidence on its attributes.
         pairs: Pairs by their places, with rounded counts.
     """
@@ -153,18 +146,9 @@ def known_pairs(entry: EntryDocument, evidence: Sequence[AttributeEvidence], pai
     return {int(finding.path[1]) for finding in findings if finding.path[0] == "pairs"}
 
 
-def _evidence(entry: EntryDocument) -> list[AttributeEvidence]:
-    content = replace(content_of(entry), disclosure_control=None)
-    return list(map(_with_unmasked, evidence_of(content)))
-
-
 def _with_unmasked(evidence: AttributeEvidence) -> AttributeEvidence:
     """Return evidence with unmasked counts as an extra masking, so that they are compared with pairs."""
     if evidence.joint is None:
         return evidence
     unmasked = Counted(IDENTITY, evidence.values, np.arange(evidence.values), evidence.joint, deterministic=True)
     return replace(evidence, joint=None, maskings=(*evidence.maskings, unmasked))
-
-
-def _named(pair: Pair) -> str:
-    return " and ".join(f"{name} ({masking})" for name, masking in zip(pair.attributes, pair.maskings, strict=True))

@@ -36,14 +36,14 @@ def rounded_association(
         chi_square: The exact chi-square.
         combinations: The number of combinations that occur.
         label: The published records of each label value.
-        base: The base of the multiples.
-        random_bytes: The source of randomness.
     """
     unit = association_unit(base, np.asarray(label, dtype=np.int64))
     occurring = base * _next(combinations / base, random_bytes)
+    rounded = unit * _next(chi_square / unit, random_bytes)
+    digits = [float(Context(prec=DIGITS).create_decimal(Decimal(repr(number)))) for number in (rounded, occurring)]
     return LabelAssociation(
-        chi_square=_to_digits(unit * _next(chi_square / unit, random_bytes)),
-        combinations=max(1, int(_to_digits(occurring))),
+        chi_square=digits[0],
+        combinations=max(1, int(digits[1])),
         rounded_to=base,
         digits=DIGITS,
     )
@@ -53,10 +53,6 @@ def _next(number: float, random_bytes: RandomBytes) -> int:
     """Round a number at random to the whole number below or above, without bias."""
     below, chance = math.floor(number), int.from_bytes(random_bytes(_CHANCE_BYTES))
     return below + (chance < (number - below) * 256**_CHANCE_BYTES)
-
-
-def _to_digits(number: float) -> float:
-    return float(Context(prec=DIGITS).create_decimal(Decimal(repr(number))))
 
 
 _RECORDS: Final = 10
@@ -81,10 +77,8 @@ def rounded_trace(
     rounded by `base`. If the two together do not hide a single record, the trace is left out.
 
     Args:
-        entry: The entry.
         unmasked: The contributions of single counts to the trace; None if unknown, which leaves the trace out.
         base: The base by which other counts are rounded.
-        chance: The source of randomness.
     """
     if entry.joint_trace is None:
         return {}
@@ -99,7 +93,9 @@ def rounded_trace(
         return {"joint_trace": None}
     step = step_for(entry.records, hidden)
     # Dividing by a whole number gives the nearest decimal fraction.
-    rounded = round((math.floor(value / step) + _up(value / step, chance)) * step, 6)
+    [drawn] = uniform(np.array([2**32]), chance)
+    is_up = bool(drawn < (value / step % 1) * 2**32)  # with the probability that makes this unbiased
+    rounded = round((math.floor(value / step) + is_up) * step, 6)
     return {"joint_trace": JointTrace(value=rounded, rounded_to=step)}
 
 
@@ -109,12 +105,6 @@ def _tables(entry: EntryDocument) -> Iterator[Counts]:
         for joint in (attribute.joint, *(masking.joint for masking in attribute.maskings)):
             if joint is not None:
                 yield np.array(joint, dtype=np.int64)
-
-
-def _up(number: float, chance: RandomBytes) -> bool:
-    """Whether a number is rounded up, with the probability that makes this unbiased."""
-    [drawn] = uniform(np.array([2**32]), chance)
-    return bool(drawn < (number % 1) * 2**32)
 
 
 def step_for(records: int, at_least: float = 0.0) -> float:

@@ -96,7 +96,11 @@ class RandomRounding(Control):
             )
         up = self._some(labels, self._chance("label"))  # some records must remain of a small table
         histogram = labels - labels % self.base + self.base * up
-        left_out = tuple(f"histogram of {attribute.name}" for attribute in entry.attributes if _lacks_joint(attribute))
+        left_out = tuple(
+            f"histogram of {attribute.name}"
+            for attribute in entry.attributes
+            if attribute.joint is None and attribute.histogram is not None
+        )
         changed: dict[str, Any] = {
             "records": int(histogram.sum()),
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
@@ -136,23 +140,22 @@ class RandomRounding(Control):
             maskings = [self._by_itself(attribute.name, masking, up, labels) for masking in attribute.maskings]
             return attribute.model_copy(update={"histogram": None, "maskings": maskings})
         views = [
-            _partition(masking.mapping, masking.domain) for masking in attribute.maskings if masking.mapping is not None
+            Partition(np.array(masking.mapping, dtype=np.intp), len(masking.domain))
+            for masking in attribute.maskings
+            if masking.mapping is not None
         ]
         exact = np.array(attribute.joint, dtype=np.int64)
         joint = rounded_once(exact, views, self.base, up, self._chance(attribute.name))
         histogram = {} if attribute.histogram is None else {"histogram": joint.sum(axis=1).tolist()}
-        maskings = [self._masking(attribute.name, masking, joint, up, labels) for masking in attribute.maskings]
+        maskings = []
+        for masking in attribute.maskings:
+            if masking.mapping is None or masking.joint is None:  # its counts are no sums of these
+                maskings.append(self._by_itself(attribute.name, masking, up, labels))
+                continue
+            sums = np.zeros((len(masking.domain), joint.shape[1]), dtype=np.int64)
+            np.add.at(sums, masking.mapping, joint)
+            maskings.append(masking.model_copy(update={"joint": sums.tolist()}))
         return attribute.model_copy(update={**histogram, "joint": joint.tolist(), "maskings": maskings})
-
-    def _masking(self, name: str, masking: Masking, joint: Counts, up: NDArray[np.bool_], labels: Counts) -> Masking:
-        """Return the masking with sums of the rounded counts, or with its own rounding if its counts are not such
-        sums.
-        """
-        if masking.mapping is None or masking.joint is None:
-            return self._by_itself(name, masking, up, labels)
-        sums = np.zeros((len(masking.domain), joint.shape[1]), dtype=np.int64)
-        np.add.at(sums, masking.mapping, joint)
-        return masking.model_copy(update={"joint": sums.tolist()})
 
     def _by_itself(self, name: str, masking: Masking, up: NDArray[np.bool_], labels: Counts) -> Masking:
         """Return the masking with its own rounding; one that counts all records has the same sums as other tables.
@@ -231,11 +234,3 @@ class RandomRounding(Control):
 
 def _records(number: int) -> str:
     return f"{number} record{'s' * (number != 1)}"
-
-
-def _lacks_joint(attribute: Attribute) -> bool:
-    return attribute.joint is None and attribute.histogram is not None
-
-
-def _partition(mapping: Sequence[int], domain: Sequence[str]) -> Partition:
-    return Partition(np.array(mapping, dtype=np.intp), len(domain))

@@ -1,10 +1,13 @@
-"""The records of a table as small integers, stored by the engine, from which any number of pairs is counted."""
+"""The records of a table as small integers, stored by the engine, from which any number of pairs is counted.
+
+The combinations of groups in the records of a large table tell which records are unique in them.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +20,7 @@ from aegis_provider.errors import TableError
 from aegis_provider.table import Table
 from aegis_provider.table.arrays import number_array, numbers_in, text_array
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets, ibis
-from aegis_provider.table.reading import Integers
+from aegis_provider.table.reading import Typed
 from aegis_provider.table.values import MISSING, Domain
 
 # Every lookup has its own buffers, and all lookups of a step are open at once.
@@ -74,7 +77,7 @@ class CodedTable:
         ]
         columns.append(_Column(_LABEL, label, counted.label, [Partition.identity(labels)]))
         keys = table.keys([column.name for column in columns])
-        rows = keys.select(**{column.key: keys[f"v{n}"] for n, column in enumerate(columns)})
+        rows = keys.select(**{f"t{column.number}": keys[f"v{n}"] for n, column in enumerate(columns)})
         for start in range(0, len(columns), _LOOKUPS_PER_STEP):
             rows = _looked_up(table, rows, columns[start : start + _LOOKUPS_PER_STEP])
             if start + _LOOKUPS_PER_STEP < len(columns):
@@ -87,8 +90,7 @@ class CodedTable:
         Raises:
             TableError: The records are not those that were counted.
         """
-        readings = list(self._readings(pairs, self.labels))
-        coded = self._stored_for(readings)
+        coded, readings = self._readings(pairs, self.labels)
         for is_here, together in readings:
             if is_here:
                 tables = coded.tables(together, with_label=True)
@@ -106,8 +108,7 @@ class CodedTable:
             TableError: The records are not those that were counted.
         """
         joints: list[Counts] = []
-        readings = list(self._readings(pairs, 1))
-        coded = self._stored_for(readings)
+        coded, readings = self._readings(pairs, 1)
         for is_here, together in readings:
             if is_here:
                 both = zip(coded.tables(together, with_label=False), self._shapes(together), strict=True)
@@ -127,16 +128,10 @@ class CodedTable:
         for batch in self.engine.stream(self.rows.select(*names.values()), _RECORDS_PER_BATCH):
             records += len(batch)
             if records > self.records or any(column.null_count for column in batch.columns):
-                raise self._changed()
+                raise TableError(f"{self.name}: changed while it was read; summarize again")
             yield {each: numbers_in(batch[name]) for each, name in names.items()}
         if records != self.records:
-            raise self._changed()
-
-    def _stored_for(self, readings: Sequence[tuple[bool, Sequence[Two]]]) -> "CodedTable":
-        """Return the codes in a temporary table, unless looking them up again for each reading is cheaper."""
-        if len(readings) <= _LOOKED_UP_AGAIN and all(is_here for is_here, _ in readings):
-            return self
-        return replace(self, rows=self.engine.keep(self.rows))
+            raise TableError(f"{self.name}: changed while it was read; summarize again")
 
     def tables(self, pairs: Sequence[Two], *, with_label: bool) -> list[Counts]:
         """Return (groups * groups * labels,) the counts of each pair, by one reading of the codes.
@@ -153,11 +148,18 @@ class CodedTable:
                 column: first[column] if label is None else first[column] * labels + first[label] for column in columns
             }
             for table, (one, two) in zip(tables, pairs, strict=True):
-                _add(table, first[one] * (self._size(two) * labels) + second[two])
+                cells = first[one] * (self._size(two) * labels) + second[two]
+                if table.size <= cells.size:
+                    np.add(table, np.bincount(cells, minlength=table.size), out=table)
+                else:
+                    np.add.at(table, cells, 1)
         return tables
 
-    def _readings(self, pairs: Sequence[Two], labels: int) -> Iterator[tuple[bool, list[Two]]]:
-        """Yield the pairs that are counted by one reading, and whether they are counted here."""
+    def _readings(self, pairs: Sequence[Two], labels: int) -> tuple["CodedTable", list[tuple[bool, list[Two]]]]:
+        """Return the pairs that are counted by each reading, with whether they are counted here, and the codes to read.
+
+        The codes are in a temporary table, unless looking them up again for each reading is cheaper.
+        """
         cells = [prod(shape) * labels for shape in self._shapes(pairs)]
         here = [self.engine.is_duckdb and cell <= _CELLS_PER_READING for cell in cells]
         before = zip(here, accumulate(cells), strict=True)
@@ -165,8 +167,11 @@ class CodedTable:
             end // _CELLS_PER_READING if is_here else place // _PAIRS_PER_READING
             for place, (is_here, end) in enumerate(before)
         ]
-        for (is_here, _), group in groupby(zip(here, places, pairs, strict=True), lambda each: each[:2]):
-            yield is_here, [pair for _, _, pair in group]
+        grouped = groupby(zip(here, places, pairs, strict=True), lambda each: each[:2])
+        readings = [(is_here, [pair for _, _, pair in group]) for (is_here, _), group in grouped]
+        if len(readings) <= _LOOKED_UP_AGAIN and all(here):
+            return self, readings
+        return replace(self, rows=self.engine.keep(self.rows)), readings
 
     def _shapes(self, pairs: Sequence[Two]) -> list[tuple[int, int]]:
         return [(self._size(first), self._size(second)) for first, second in pairs]
@@ -175,9 +180,6 @@ class CodedTable:
         attribute, partition = grouped
         return self.partitions[attribute][partition].size
 
-    def _changed(self) -> TableError:
-        return TableError(f"{self.name}: changed while it was read; summarize again")
-
     def counts_by_engine(self, pairs: Sequence[Two]) -> Iterator[PairCells]:
         """Yield the counts by one query of the engine, without empty cells.
 
@@ -185,11 +187,16 @@ class CodedTable:
             TableError: The records are not those that were counted.
         """
         sets = [(_code(*first), f"{_code(*second)}_label") for first, second in pairs]
-        used = self.rows.select(**self._codes(pairs))
+        names = {_code(*each) for pair in pairs for each in pair} | {_code(_LABEL, 0)}
+        wide = {name: self.rows[name].cast("int64") for name in names}
+        codes = {_code(*first): wide[_code(*first)] for first, _ in pairs}
+        for _, second in pairs:  # each second group together with the label
+            codes[f"{_code(*second)}_label"] = wide[_code(*second)] * self.labels + wide[_code(_LABEL, 0)]
+        used = self.rows.select(**codes)
         grouped = self.engine.fetch(counts_of_sets(self.engine, used, sets, lambda _name, key: key))
         place, n = (numbers_in(grouped[name]) for name in ("place", "n"))
         if grouped["first"].null_count or grouped["second"].null_count or int(n.sum()) != len(pairs) * self.records:
-            raise self._changed()
+            raise TableError(f"{self.name}: changed while it was read; summarize again")
         first, second = (grouped[name].to_numpy() for name in ("first", "second"))
         for which, (one, two) in enumerate(pairs):
             mine = place == which
@@ -198,17 +205,6 @@ class CodedTable:
             yield PairCells(
                 first[mine].astype(np.intp), groups, labels, n[mine].astype(np.int64), (*sizes, self.labels)
             )
-
-    def _codes(self, pairs: Sequence[Two]) -> dict[str, Expression]:
-        """Return the code of each first group, and of each second group together with the label."""
-        used = {_code(*each) for pair in pairs for each in pair} | {_code(_LABEL, 0)}
-        wide = {name: self.rows[name].cast("int64") for name in used}
-        codes = {_code(*first): wide[_code(*first)] for first, _ in pairs}
-        both = {
-            f"{_code(*second)}_label": wide[_code(*second)] * self.labels + wide[_code(_LABEL, 0)]
-            for _, second in pairs
-        }
-        return codes | both
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,18 +215,6 @@ class _Column:
     name: str
     domain: Domain
     partitions: Sequence[Partition]
-
-    @property
-    def key(self) -> str:
-        return f"t{self.number}"
-
-
-def _add(table: Counts, cells: Places) -> None:
-    """Count one more record in each of these cells."""
-    if table.size <= cells.size:
-        table += np.bincount(cells, minlength=table.size)
-    else:
-        np.add.at(table, cells, 1)
 
 
 def _code(number: int, partition: int) -> str:
@@ -243,7 +227,7 @@ def _looked_up(table: Table, rows: Expression, now: Sequence[_Column]) -> Expres
     joined = rows
     for column in now:
         lookup = table.engine.lookup(_lookup(table, column))
-        joined = joined.left_join(lookup, joined[column.key] == lookup[f"key{column.number}"])
+        joined = joined.left_join(lookup, joined[f"t{column.number}"] == lookup[f"key{column.number}"])
     for column in now:
         missing = column.domain.places.get(MISSING)
         for n, each in enumerate(column.partitions):
@@ -251,8 +235,8 @@ def _looked_up(table: Table, rows: Expression, now: Sequence[_Column]) -> Expres
             codes[name] = joined[name]
             if missing is not None:
                 of_missing = ibis.literal(int(each.groups[missing]), each.code_type)
-                codes[name] = joined[column.key].isnull().ifelse(of_missing, joined[name])
-    keep = [name for name in rows.columns if name not in {column.key for column in now}]
+                codes[name] = joined[f"t{column.number}"].isnull().ifelse(of_missing, joined[name])
+    keep = [name for name in rows.columns if name not in {f"t{column.number}" for column in now}]
     return joined.select(*keep, **codes)
 
 
@@ -262,7 +246,7 @@ def _lookup(table: Table, column: _Column) -> pa.Table:
     texts = [text for text in column.domain.places if text != MISSING]
     values = np.array([column.domain.places[text] for text in texts], dtype=np.intp)
     kind, typed = ibis.dtype(reading.type).to_pyarrow(), [reading.key_of(text) for text in texts]
-    if isinstance(reading, Integers):
+    if isinstance(reading, Typed) and "int" in reading.type:
         keys = number_array(np.array(typed, dtype=reading.type))
     else:
         keys = text_array(texts) if typed == texts else pa.array(typed, kind)
@@ -271,3 +255,93 @@ def _lookup(table: Table, column: _Column) -> pa.Table:
         for n, partition in enumerate(column.partitions)
     }
     return pa.table({f"key{column.number}": keys, **groups})
+
+
+_LARGEST_KEY: Final = 2**62
+
+# Keys are made of this many records at once, which stay in the processor's cache.
+_TOGETHER: Final = 1 << 16
+
+# The number of records that show whether combinations repeat.
+_LOOKED_AT: Final = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """Records, or their distinct combinations if these are far fewer, with the group of each attribute's value.
+
+    Attributes:
+        codes: (combinations,) by the place of an attribute in the plan, the group of its value.
+        counts: (combinations,) the number of records with each.
+    """
+
+    codes: Mapping[int, NDArray[np.signedinteger[Any]]]
+    counts: Counts
+
+    @classmethod
+    def of(cls, counted: CountedTable, label: str, partitions: Mapping[int, Partition]) -> Self:
+        """Read the table once, and store the groups of these attributes' values in one or a few bytes each.
+
+        Without attributes, all records agree, and nothing is read.
+
+        Raises:
+            TableError: The table is not the one that was counted.
+        """
+        if not partitions:
+            return cls({}, np.array([counted.records]))
+        coded = CodedTable.of(counted, label, {place: [partition] for place, partition in partitions.items()})
+        codes = {place: np.empty(counted.records, dtype=partition.code_type) for place, partition in partitions.items()}
+        end = 0
+        for batch in coded.codes([(place, 0) for place in partitions]):
+            for (place, _), some in batch.items():
+                codes[place][end : end + len(some)] = some
+            end += len(some)
+        views = {place: Partition.identity(partition.size) for place, partition in partitions.items()}
+        return cls(codes, np.ones(counted.records, dtype=np.int8)).merged(views)
+
+    def alone(self, views: Mapping[int, Partition]) -> int:
+        """Return the number of records that differ from all others in these attributes.
+
+        Args:
+            views: By attribute, a coarser partition of the groups of its values.
+        """
+        keys = self.keys(views)
+        if self.counts.max(initial=1) == 1:
+            keys.sort()
+            return int(np.count_nonzero(_is_single(keys)))
+        order = np.argsort(keys)
+        return int(np.count_nonzero(self.counts[order[_is_single(keys[order])]] == 1))
+
+    def keys(self, views: Mapping[int, Partition]) -> Places:
+        """(combinations,) Numbers that are equal for the combinations that agree on these attributes."""
+        keys, size = np.zeros(len(self.counts), dtype=np.intp), 1
+        for place, view in views.items():
+            if size * view.size > _LARGEST_KEY:
+                distinct, keys = np.unique(keys, return_inverse=True)
+                size = len(distinct)
+            for start in range(0, len(keys), _TOGETHER):
+                some = slice(start, start + _TOGETHER)
+                keys[some] = keys[some] * view.size + view.groups[self.codes[place][some]]
+            size *= view.size
+        return keys
+
+    def merged(self, views: Mapping[int, Partition]) -> Self:
+        """Merge equal combinations, if that saves about half of them.
+
+        Args:
+            views: By attribute, the finest partition needed.
+        """
+        first = {place: codes[:_LOOKED_AT] for place, codes in self.codes.items()}
+        seen = type(self)(first, self.counts[:_LOOKED_AT]).keys(views)
+        # If half of all records repeat others, at least this share of the first ones repeats one of these.
+        if 2 * (len(seen) - len(np.unique(seen))) * len(self.counts) < len(seen) ** 2:
+            return self
+        _, firsts, counts = np.unique(self.keys(views), return_index=True, return_counts=True)
+        return type(self)({place: codes[firsts] for place, codes in self.codes.items()}, counts)
+
+
+def _is_single(ordered: Places) -> NDArray[np.bool_]:
+    """(keys,) Whether each of these ascending keys occurs once."""
+    begins = np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])
+    single: NDArray[np.bool_] = begins[:-1] & begins[1:]
+    return single

@@ -1,6 +1,6 @@
 """From a table and a plan to domains, joint counts, masked values and combinations of values."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -118,8 +118,8 @@ class CountedTable:
                 read, instead = f"the number {decimal_of(code):f}", "If it is a code, write `type: string`"
             else:
                 continue
-            place = type_in(plan.source, attribute.attribute)
-            yield f"{attribute.attribute.name}: {code!r} is read as {read}. {instead} ({place})"
+            name = attribute.attribute.name
+            yield f"{name}: {code!r} is read as {read}. {instead} ({plan.source}: attributes.{name}.type)"
 
     def restricted_to(self, table: Table, label: str) -> "CountedTable":
         """Count the same attributes in another table with only some of the records.
@@ -137,15 +137,15 @@ class CountedTable:
         order = self.label.texts if self.label.ordered else None
         known = _domain(table, label, tallies[0].labels, self.label.value_type, order)
         both = zip(self.attributes, tallies, strict=True)
-        attributes = tuple(_recounted(table, each, again, known) for each, again in both)
-        return replace(self, table=table, label=known, attributes=attributes)
+        attributes = []
+        for whole, again in both:
+            typed = replace(whole.attribute, value_type=whole.domain.value_type)
+            counted = _counted(table, typed, again, known)
+            attributes.append(replace(counted, attribute=whole.attribute, whole=whole))
+        return replace(self, table=table, label=known, attributes=tuple(attributes))
 
     def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
-        """Return the masked domain of each deterministic masking, by id.
-
-        Raises:
-            TableError: As for `masked`.
-        """
+        """Return the masked domain of each deterministic masking, by id."""
         functions = [
             (masking, self.function(counted, masking)) for masking in counted.attribute.maskings if masking.is_by_value
         ]
@@ -178,18 +178,17 @@ class CountedTable:
             case FittedFunction() as function:
                 whole = counted.whole or counted
                 with self._located(counted, masking):
-                    binned = isinstance(self.table.reading(counted.attribute.name), Binned)
-                    return function.fit(self._numbers_of(whole), whole.counts.histogram(), binned=binned)
+                    reading, binned = self.table.reading(counted.attribute.name), False
+                    domain = whole.domain
+                    if isinstance(reading, Binned):  # the numbers at which they begin
+                        domain, binned = reading.ends(domain)[0], True
+                    return function.fit(domain, whole.counts.histogram(), binned=binned)
             case _:
                 why = "was masked elsewhere" if masking.is_elsewhere else "masks at random"
                 raise PlanError(f"{masking.place}: {why}, so a value does not determine its masked value")
 
     def draws(self, counted: CountedAttribute, seed: int) -> dict[str, Draw]:
-        """Return the draw of each random masking, by id.
-
-        Raises:
-            TableError: As for `draw`.
-        """
+        """Return the draw of each random masking, by id."""
         return {
             masking.id: self.draw(counted, masking, seed) for masking in counted.attribute.maskings if masking.is_random
         }
@@ -208,18 +207,9 @@ class CountedTable:
         with self._located(counted, masking):
             return masking.function.draw(counted.domain, joint, random)
 
-    def _numbers_of(self, counted: CountedAttribute) -> Domain:
-        """Return the domain; for bins, the numbers at which they begin."""
-        reading = self.table.reading(counted.attribute.name)
-        return reading.ends(counted.domain)[0] if isinstance(reading, Binned) else counted.domain
-
     @contextmanager
     def _located(self, counted: CountedAttribute, masking: Masking) -> Iterator[None]:
-        """Add the line of the value and the place of the masking to errors of a masking function.
-
-        Raises:
-            TableError: The function rejects a value, or the domain.
-        """
+        """Add the line of the value and the place of the masking to errors of a masking function."""
         name = counted.attribute.name
         try:
             yield
@@ -232,36 +222,29 @@ class CountedTable:
 
 
 def _recognised(table: Table, plan: Plan, tallies: Sequence[Tally]) -> Iterator[tuple[str, Recognised]]:
-    """Yield the notation of columns with numbers or dates that are not in plain notation.
-
-    Raises:
-        TableError: A few of their texts are neither, or the notation is ambiguous.
-    """
+    """Yield the notation of columns with numbers or dates that are not in plain notation."""
     for attribute, each in zip(plan.attributes, tallies, strict=True):
-        texts, name = set(each.texts), attribute.name
-        if not is_text(table, name) or attribute.order is not None or _are_typed(texts, attribute.value_type):
+        texts, name, declared = set(each.texts), attribute.name, attribute.value_type
+        if not is_text(table, name) or attribute.order is not None:
             continue
+        # No notation needs recognition if the texts are plain values of a type.
+        if declared is None and infer_type(texts) is not ValueType.STRING:
+            continue
+        with suppress(UnmaskableValueError):
+            if declared is not None and all(key_of(text, declared) is not None for text in texts if text != MISSING):
+                continue
         counts = dict.fromkeys(texts, 0)
         for text, records in zip(each.texts, each.counts.tolist(), strict=True):
             counts[text] += records
-        of = recognised_or_located(table, name, counts, attribute.value_type)
-        if of is not None and of.odd and not (of.has_many_odd and attribute.value_type is None):
+        of = recognised_or_located(table, name, counts, declared)
+        if of is not None and of.odd and not (of.has_many_odd and declared is None):
             raise odd_texts(table, name, of, f" ({plan.source}: attributes.{name})")
         if of is not None:
             yield name, of
 
 
-def _are_typed(texts: Collection[str], declared: ValueType | None) -> bool:
-    """Return whether texts are plain values of a type, so that no notation needs recognition."""
-    if declared is None:
-        return infer_type(texts) is not ValueType.STRING
-    with suppress(UnmaskableValueError):
-        return all(key_of(text, declared) is not None for text in texts if text != MISSING)
-    return False
-
-
 def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain, source: str = "") -> CountedAttribute:
-    place = f" ({type_in(source, attribute)})" if source and attribute.value_type is not None else ""
+    place = f" ({source}: attributes.{attribute.name}.type)" if source and attribute.value_type is not None else ""
     domain = _domain(table, attribute.name, counted.texts, attribute.value_type, attribute.order, place)
     counts = JointCounts(
         values=_places(domain, counted.texts),
@@ -270,17 +253,6 @@ def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain, 
         shape=(len(domain), len(label)),
     )
     return CountedAttribute(attribute, domain, counts)
-
-
-def _recounted(table: Table, whole: CountedAttribute, counted: Tally, label: Domain) -> CountedAttribute:
-    typed = replace(whole.attribute, value_type=whole.domain.value_type)
-    again = _counted(table, typed, counted, label)
-    return replace(again, attribute=whole.attribute, whole=whole)
-
-
-def type_in(source: str, attribute: Attribute) -> str:
-    """Return the place in a plan for the type of an attribute."""
-    return f"{source}: attributes.{attribute.name}.type"
 
 
 def _domain(
@@ -331,12 +303,7 @@ class DistinctRecords:
         """Read these columns of a counted table once more; each is an attribute of the plan, or the label.
 
         Args:
-            counted: The counted table.
-            columns: The columns.
             by_spelling: Whether every spelling is a separate value.
-
-        Raises:
-            TableError: As for `CountedTable.of`.
         """
         known = {attribute.attribute.name: attribute.domain for attribute in counted.attributes}
         domains = tuple(known.get(name, counted.label) for name in columns)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 import scipy
 from numpy.typing import NDArray
 
@@ -68,13 +67,13 @@ def tally(table: Table, attributes: Sequence[str], label: str) -> list[Tally]:
         TableError: A column is missing, or the file is unreadable.
     """
     return [
-        Tally(_objects(pairs["first"]), _objects(pairs["second"]), numbers_in(pairs["n"]))
+        Tally(
+            np.array(pairs["first"].to_pylist(), dtype=object),
+            np.array(pairs["second"].to_pylist(), dtype=object),
+            numbers_in(pairs["n"]),
+        )
         for pairs in table.counts_with(attributes, label)
     ]
-
-
-def _objects(texts: pa.ChunkedArray) -> NDArray[Any]:
-    return np.array(texts.to_pylist(), dtype=object)
 
 
 Places: TypeAlias = NDArray[np.intp]

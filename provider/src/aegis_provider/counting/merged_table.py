@@ -44,7 +44,9 @@ def merged_texts(
     """
     taken, texts = set(known), []
     for group in groups:
-        text = _unlike(taken, _text(group, rare, ordered=ordered))
+        text = _text(group, rare, ordered=ordered)
+        if text in taken:
+            text = next(name for number in count(2) if (name := f"{text} ({number})") not in taken)
         taken.add(text)
         texts.append(text)
     return texts
@@ -67,26 +69,6 @@ def _text(group: Sequence[str], rare: Collection[str], *, ordered: bool) -> str:
 
 def _short(text: str) -> str:
     return with_blanks(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
-
-
-def _unlike(taken: set[str], text: str) -> str:
-    """Return the text, followed by a number if it is taken."""
-    if text not in taken:
-        return text
-    return next(name for number in count(2) if (name := f"{text} ({number})") not in taken)
-
-
-def refuse_few_records(counted: CountedTable, least: int) -> None:
-    """Reject a table with fewer than `least` records.
-
-    Raises:
-        TableError: The table has fewer.
-    """
-    if counted.records < least:
-        raise TableError(
-            f"{counted.table.name}: has {counted.records} records, fewer than the minimum cell count of {least}; "
-            "choose a smaller minimum"
-        )
 
 
 def refuse_rare_labels(counted: CountedTable, name: str, least: int) -> None:
@@ -210,11 +192,7 @@ class MergedTable:
     apart: CountedTable | None = None
 
     def draw(self, counted: CountedAttribute, masking: Masking, seed: int) -> Draw:
-        """Return the draw of a random masking in the release: drawn before label values are merged.
-
-        Raises:
-            TableError: As for `CountedTable.draw`.
-        """
+        """Return the draw of a random masking in the release: drawn before label values are merged."""
         if self.apart is None:
             return self.counted.draw(counted, masking, seed)
         [same] = [
@@ -237,23 +215,32 @@ def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedT
 
     Args:
         counted: The table, with only the maskings that configurations use.
-        label: The name of the label.
-        merging: The merging.
 
     Raises:
         TableError: There are fewer records than the minimum, a label value is rare and must not be merged, or only one
             label value would be left.
     """
-    refuse_few_records(counted, merging.least)
+    if counted.records < merging.least:
+        raise TableError(
+            f"{counted.table.name}: has {counted.records} records, fewer than the minimum cell count of "
+            f"{merging.least}; choose a smaller minimum"
+        )
     together, apart = None, counted
     if merging.labels:
         counted, together = with_merged_labels(counted, label, merging.least)
     else:
         refuse_rare_labels(counted, label, merging.least)
     each = [_merged_maskings(counted, one, merging.least) for one in counted.attributes]
-    attributes = tuple(map(_with_maskings, counted.attributes, each))
+    attributes = []
+    for one, of_one in zip(counted.attributes, each, strict=True):
+        tables = {masking.masking: masking.masked for masking in of_one}
+        coarser = tuple(
+            replace(masking, function=Mapped(tables[masking.id])) if masking.id in tables else masking
+            for masking in one.attribute.maskings
+        )
+        attributes.append(replace(one, attribute=replace(one.attribute, maskings=coarser)))
     maskings = tuple(masking for of_one in each for masking in of_one)
-    merged = replace(counted, attributes=attributes)
+    merged = replace(counted, attributes=tuple(attributes))
     return MergedTable(merged, maskings, together, None if together is None else apart)
 
 
@@ -301,12 +288,3 @@ def _texts_of(
         [text] = merged_texts([values], [*texts, *(one.text for one in named)], ordered=neighbours, rare=rare)
         named.append(MergedValues(values, text))
     return tuple(named)
-
-
-def _with_maskings(one: CountedAttribute, merged: Sequence[MergedMasking]) -> CountedAttribute:
-    tables = {each.masking: each.masked for each in merged}
-
-    def coarser(masking: Masking) -> Masking:
-        return replace(masking, function=Mapped(tables[masking.id])) if masking.id in tables else masking
-
-    return replace(one, attribute=replace(one.attribute, maskings=tuple(map(coarser, one.attribute.maskings))))

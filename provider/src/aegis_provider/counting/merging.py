@@ -85,7 +85,7 @@ def informative_runs(joint: Counts, least: int, fewest: int) -> Places:
         return np.where(sizes < fewest, -np.inf, information(runs) + finer - cost * (sizes < least))
 
     runs = _best_runs(folded(joint, coarse), worth)
-    return _only_one(joint) if runs is None else runs[coarse]
+    return np.zeros(len(joint), dtype=np.intp) if runs is None else runs[coarse]
 
 
 def cost_of_group(joint: Counts) -> float:
@@ -137,7 +137,7 @@ def _merged_in_order(joint: Counts, least: int, *, missing: bool) -> Places:
     rows = folded(joint[missing:], coarse)
     runs = best_runs(rows, least)
     if not missing:
-        return _only_one(joint) if runs is None else runs[coarse]
+        return np.zeros(len(joint), dtype=np.intp) if runs is None else runs[coarse]
     if runs is not None and not is_small(joint[:1], least)[0]:
         return np.concatenate([[0], 1 + runs[coarse]])
     runs, taking = _best_runs_beside(rows, least, joint[0])
@@ -173,10 +173,6 @@ def _best_runs_beside(joint: Counts, least: int, beside: Counts) -> tuple[Places
     return run_of, int(run_of[taken])
 
 
-def _only_one(joint: Counts) -> Places:
-    return np.zeros(len(joint), dtype=np.intp)
-
-
 def _coarsened(joint: Counts) -> Places:
     """(rows,) At most `_MOST_ROWS` groups of neighbours: each round merges the disjoint pairs that lose least."""
     groups = np.arange(len(joint))
@@ -193,7 +189,7 @@ def _coarsened(joint: Counts) -> Places:
 
 def _merged_by_loss(joint: Counts, least: int, *, missing: bool) -> Places:
     """(rows,) Groups from merging the smallest repeatedly with the one that loses least; missing values come last."""
-    groups, coarse = _only_one(joint), _coarsened_by_share(joint[missing:])
+    groups, coarse = np.zeros(len(joint), dtype=np.intp), _coarsened_by_share(joint[missing:])
     groups[missing:] = _greedily_merged(folded(joint[missing:], coarse), least)[coarse]
     if not missing:
         return groups
@@ -210,7 +206,7 @@ def _coarsened_by_share(joint: Counts) -> Places:
     if len(joint) <= _MOST_ROWS:
         return np.arange(len(joint))
     order = np.lexsort((joint / np.maximum(joint.sum(axis=1, keepdims=True), 1)).T)
-    groups = _only_one(joint)
+    groups = np.zeros(len(joint), dtype=np.intp)
     groups[order] = _coarsened(joint[order])
     return groups
 
@@ -222,17 +218,14 @@ def _greedily_merged(joint: Counts, least: int) -> Places:
     while small.any() and left.sum() > 1:
         row = int(np.where(small, sums.sum(axis=1).astype(np.float64), np.inf).argmin())
         left[row] = small[row] = False
-        with_it = _partner(sums, row, left, least)
+        # With the row that loses least, preferably of those that leave no small count.
+        enough = left & ~is_small(sums + sums[row], least)
+        losses = _losses(sums, sums[row])
+        with_it = int(np.where(enough if enough.any() else left, losses, np.inf).argmin())
         sums[with_it] += sums[row]
         small[with_it] = is_small(sums[with_it : with_it + 1], least)[0]
         into[into == row] = with_it
     return np.asarray(np.unique(into, return_inverse=True)[1])
-
-
-def _partner(sums: Counts, row: int, left: NDArray[np.bool_], least: int) -> int:
-    """The row to merge with: the one that loses least, preferably of those that leave no small count."""
-    enough = left & ~is_small(sums + sums[row], least)
-    return int(np.where(enough if enough.any() else left, _losses(sums, sums[row]), np.inf).argmin())
 
 
 def _losses(sums: Counts, row: Counts) -> NDArray[np.float64]:
@@ -243,11 +236,8 @@ def _losses(sums: Counts, row: Counts) -> NDArray[np.float64]:
 def information(sums: Counts) -> NDArray[np.float64]:
     """(rows,) `sum_y n_y ln n_y - n ln n` of each row, or minus records times entropy; merging decreases its sum."""
     totals = sums.sum(axis=1)
-    return np.asarray(_n_log_n(sums).sum(axis=1) - _n_log_n(totals))
-
-
-def _n_log_n(counts: Counts) -> NDArray[np.float64]:
-    return np.asarray(counts * np.log(np.maximum(counts, 1)))
+    of_cells, of_rows = (counts * np.log(np.maximum(counts, 1)) for counts in (sums, totals))
+    return np.asarray(of_cells.sum(axis=1) - of_rows)
 
 
 _FIRST: Final = 0
@@ -310,7 +300,10 @@ def nested_merging(views: Sequence[View], least: int, values: Values) -> list[Pa
         least: The smallest count allowed, apart from 0.
         values: The order of the values.
     """
-    first = [next(place for place, one in enumerate(views) if _equal(one, view)) for view in views]
+    first = [
+        next(place for place, one in enumerate(views) if np.array_equal(one.partition.groups, view.partition.groups))
+        for view in views
+    ]
     merged = {place: views[place].partition for place in first}
     for place in sorted(merged, key=lambda each: views[each].partition.size):
         above = [
@@ -321,10 +314,6 @@ def nested_merging(views: Sequence[View], least: int, values: Values) -> list[Pa
         for other in above:
             merged[other] = finest_common_coarsening(merged[other], merged[place])
     return [merged[place] for place in first]
-
-
-def _equal(one: View, other: View) -> bool:
-    return np.array_equal(one.partition.groups, other.partition.groups)
 
 
 def _merged(view: View, above: Sequence[View], least: int, values: Values) -> View:
@@ -348,17 +337,14 @@ def merged_within(view: View, limits: Partition, least: int, values: Values) -> 
     for limit in np.unique(limit_of[is_small(view.joint, least)]):
         if not few[limit]:
             rows = np.flatnonzero(limit_of == limit)
-            into[rows] = _merged_rows(rows, view, least, ordered=ordered, missing=missing and int(rows[0]) == _FIRST)
+            first_is_missing = missing and int(rows[0]) == _FIRST
+            groups = merged_groups(view.joint[rows], least, ordered=ordered, missing=first_is_missing)
+            if groups is None:
+                into[rows] = rows[0]
+            else:
+                _, first, place = np.unique(groups, return_index=True, return_inverse=True)
+                into[rows] = rows[first[place.reshape(-1)]]
     return view.coarser(Partition.of(into[view.partition.groups]))
-
-
-def _merged_rows(rows: Places, view: View, least: int, *, ordered: bool, missing: bool) -> Places:
-    """(rows,) The first row of the group of each of these rows."""
-    groups = merged_groups(view.joint[rows], least, ordered=ordered, missing=missing)
-    if groups is None:
-        return np.full(len(rows), rows[0])
-    _, first, place = np.unique(groups, return_index=True, return_inverse=True)
-    return np.asarray(rows[first[place.reshape(-1)]])
 
 
 def _kept(view: View, above: Iterable[View]) -> float:

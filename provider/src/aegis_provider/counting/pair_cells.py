@@ -90,8 +90,14 @@ class PairCells:
         lacking = records - np.bincount(combination, of_label[label])
         chi_square += float(np.sum(of_combination * lacking)) / records
         most = records * min(int(np.count_nonzero(of_label)) - 1, size - 1)
-        sums = _label_sums(counts.astype(np.int64), of_combination.astype(np.int64)[combination])
-        return LabelAssociation(min(chi_square, most), size, self._by_label(label, sums))
+        whole, of_each = counts.astype(np.int64), of_combination.astype(np.int64)[combination]
+        if int(whole.max(initial=0)) ** 2 * UNIT >= 2**63:  # whole numbers without limit are slower
+            terms = np.array(whole.astype(object) ** 2 * UNIT // of_each, dtype=np.int64)
+        else:
+            terms = np.square(whole) * UNIT // of_each
+        sums = np.zeros(self.shape[2], dtype=np.int64)
+        np.add.at(sums, label, terms)
+        return LabelAssociation(min(chi_square, most), size, tuple(sums.tolist()))
 
     def without_rare(self) -> "PairCells":
         """Pool the combinations with fewer than `LEAST` records.
@@ -100,14 +106,14 @@ class PairCells:
         chi-square most in a combination with few records.
         """
         held, combination = np.unique(self.first * self.shape[1] + self.second, return_inverse=True)
-        number = _without_rare(np.bincount(combination, self.counts, held.size))
+        records = np.bincount(combination, self.counts, held.size)
+        order = np.argsort(records, kind="stable")
+        number, ascending = np.arange(records.size), records[order]
+        if ascending[0] < LEAST:
+            enough = int(np.searchsorted(np.cumsum(ascending), LEAST)) + 1
+            number[order[: max(enough, int(np.searchsorted(ascending, LEAST)))]] = order[0]
         nothing = np.zeros_like(combination)
         return PairCells(number[combination], nothing, self.label, self.counts, (held.size, 1, self.shape[2]))
-
-    def _by_label(self, label: Places, sums: Counts) -> LabelSums:
-        total = np.zeros(self.shape[2], dtype=np.int64)
-        np.add.at(total, label, sums)
-        return tuple(total.tolist())
 
     def _summed(self) -> tuple[Places, Places, NDArray[np.float64]]:
         """Return each combination that occurs, numbered from 0, with each of its label values, and the records."""
@@ -122,20 +128,3 @@ class PairCells:
             counts = np.bincount(place, self.counts)
         _, combination = np.unique(cells // labels, return_inverse=True)
         return combination, cells % labels, counts.astype(np.float64)
-
-
-def _without_rare(records: NDArray[np.int64 | np.float64]) -> Places:
-    """(combinations,) Numbers that are equal for pooled combinations, by the records of each."""
-    order = np.argsort(records, kind="stable")
-    number, ascending = np.arange(records.size), records[order]
-    if ascending[0] < LEAST:
-        enough = int(np.searchsorted(np.cumsum(ascending), LEAST)) + 1
-        number[order[: max(enough, int(np.searchsorted(ascending, LEAST)))]] = order[0]
-    return number
-
-
-def _label_sums(counts: Counts, of_combination: Counts) -> Counts:
-    """Return (cells,) the square of each count over the records of its combination, in units, rounded down."""
-    if int(counts.max(initial=0)) ** 2 * UNIT >= 2**63:  # whole numbers without limit are slower
-        return np.array(counts.astype(object) ** 2 * UNIT // of_combination, dtype=np.int64)
-    return np.square(counts) * UNIT // of_combination

@@ -1,6 +1,6 @@
 """The `pairs` of an entry: joint counts of pairs of masked attributes, chosen so that they determine all others."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby
 from math import prod
@@ -16,7 +16,7 @@ from aegis_provider.counting.pair_cells import LabelAssociation, LabelSums, Pair
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.counting.unmasked_trace import UnmaskedTrace
 from aegis_provider.errors import PlanError, TableError
-from aegis_provider.plan.model import IDENTITY, Masking, Plan
+from aegis_provider.plan.model import IDENTITY, Plan
 from aegis_provider.processes import Progress
 
 Views: TypeAlias = Mapping[str, Partition]
@@ -65,19 +65,6 @@ class _Coding:
         }
         return cls(atoms, coded | {None: Partition.identity(atoms.size)})
 
-    def of_values(self, view: str | None) -> Partition:
-        """Return a view as a partition of the attribute's values."""
-        groups = self.views[view]
-        return Partition(groups.groups[self.atoms.groups], groups.size)
-
-
-@dataclass(frozen=True)
-class _Table:
-    """A table to count: two attributes, one view of each."""
-
-    attributes: tuple[int, int]
-    views: _Viewed
-
 
 def count_pairs(
     counted: CountedTable, label: str, views: Sequence[Views], pairs: Sequence[Pair], progress: Progress
@@ -90,42 +77,42 @@ def count_pairs(
     Raises:
         TableError: The table has changed since it was counted.
     """
-    codings = _codings(views, pairs)
+    used: dict[int, dict[str, Partition]] = {}
+    for pair in pairs:
+        for place, masking in zip(pair.attributes, pair.maskings, strict=True):
+            used.setdefault(place, {})[masking] = views[place][masking]
+    codings = {place: _Coding.of(used[place]) for place in sorted(used)}
     by_attributes = {both: list(each) for both, each in groupby(pairs, lambda pair: pair.attributes)}
     tables = {both: _tables(codings, [one for one in alike if one.is_needed]) for both, alike in by_attributes.items()}
-    counts = _counted(counted, label, codings, [table for each in tables.values() for table in each])
+    counts = _counted(counted, label, codings, [(both, viewed) for both, each in tables.items() for viewed in each])
     for done, (both, alike) in enumerate(by_attributes.items(), start=1):
-        cells = {table.views: next(counts) for table in tables[both]}
+        cells = {viewed: next(counts) for viewed in tables[both]}
         yield from ((pair, _cells_of(pair, cells, codings)) for pair in alike)
         progress(done * counted.records // len(by_attributes), counted.records)
 
 
 def _counted(
-    counted: CountedTable, label: str, codings: Mapping[int, _Coding], tables: Sequence[_Table]
+    counted: CountedTable, label: str, codings: Mapping[int, _Coding], tables: Sequence[tuple[tuple[int, int], _Viewed]]
 ) -> Iterator[PairCells]:
     """Yield the counts of each table in turn."""
     used: dict[int, list[str | None]] = {place: [] for place in codings}
     pairs = []
-    for table in tables:
+    for attributes, viewed in tables:
         both = []
-        for place, view in zip(table.attributes, table.views, strict=True):
+        for place, view in zip(attributes, viewed, strict=True):
             if view not in used[place]:
                 used[place].append(view)
             both.append((place, used[place].index(view)))
         pairs.append((both[0], both[1]))
-    partitions = {place: [codings[place].of_values(view) for view in each] for place, each in used.items()}
+    partitions: dict[int, list[Partition]] = {place: [] for place in used}
+    for place, each in used.items():
+        for view in each:  # as a partition of the attribute's values
+            groups = codings[place].views[view]
+            partitions[place].append(Partition(groups.groups[codings[place].atoms.groups], groups.size))
     yield from CodedTable.of(counted, label, partitions).counts(pairs)
 
 
-def _codings(views: Sequence[Views], pairs: Iterable[Pair]) -> dict[int, _Coding]:
-    used: dict[int, dict[str, Partition]] = {}
-    for pair in pairs:
-        for place, masking in zip(pair.attributes, pair.maskings, strict=True):
-            used.setdefault(place, {})[masking] = views[place][masking]
-    return {place: _Coding.of(used[place]) for place in sorted(used)}
-
-
-def _tables(codings: Mapping[int, _Coding], pairs: Sequence[Pair]) -> list[_Table]:
+def _tables(codings: Mapping[int, _Coding], pairs: Sequence[Pair]) -> list[_Viewed]:
     """Choose the tables to count for the pairs of two attributes: their atoms if these are few, otherwise each pair."""
     both = pairs[0].attributes
 
@@ -135,8 +122,7 @@ def _tables(codings: Mapping[int, _Coding], pairs: Sequence[Pair]) -> list[_Tabl
 
     atoms: tuple[None, None] = (None, None)
     as_one = prod(shape(atoms)) <= max(_FEW_CELLS, sum(prod(shape(pair.maskings)) for pair in pairs))
-    counted: list[_Viewed] = [atoms] if as_one else [pair.maskings for pair in pairs]
-    return [_Table(both, views) for views in counted]
+    return [atoms] if as_one else [pair.maskings for pair in pairs]
 
 
 def _cells_of(pair: Pair, counted: Mapping[_Viewed, PairCells], codings: Mapping[int, _Coding]) -> PairCells:
@@ -248,11 +234,8 @@ def pair_tables(
         attributes with the label does not follow from other pairs, so each pair has it.
 
     Args:
-        counted: The table.
-        plan: Its plan.
         masked: For each attribute, the masked domains of its maskings.
         published: For each attribute, its listed values.
-        progress: Called with (done, total), counting records.
         shared_only: Whether controls follow, which may need the associations of frequent combinations.
 
     Raises:
@@ -264,28 +247,17 @@ def pair_tables(
     counts = count_pairs(counted, plan.label, views, pairs, progress) if pairs else ()
     documents, sums, frequent = [], {}, {}
     for pair, cells in counts:
-        told, document = cells.with_label(), _document(plan, pair, cells)
-        name = name_of(document)
+        told = cells.with_label()
+        name: PairName = tuple(plan.attributes[place].name for place in pair.attributes), pair.maskings
         sums[name] = told.sums
         if shared_only:
             frequent[name] = cells.without_rare().with_label()
         with_label = {"chi_square": told.chi_square, "combinations": told.combinations}
-        documents.append({**document, "with_label": with_label})
+        joint = {"joint": cells.joint().tolist()} if pair.is_needed else {}
+        documents.append(
+            {"attributes": list(name[0]), "maskings": list(pair.maskings), **joint, "with_label": with_label}
+        )
     return PairsTold(documents, sums, frequent)
-
-
-def _document(plan: Plan, pair: Pair, cells: PairCells) -> dict[str, Any]:
-    names = {
-        "attributes": [plan.attributes[place].name for place in pair.attributes],
-        "maskings": list(pair.maskings),
-    }
-    joint = {"joint": cells.joint().tolist()} if pair.is_needed else {}
-    return {**names, **joint}
-
-
-def name_of(pair: Mapping[str, Any]) -> PairName:
-    """Return the name of one of the entry's `pairs`."""
-    return tuple(pair["attributes"]), tuple(pair["maskings"])
 
 
 def refuse_uncountable(plan: Plan) -> None:
@@ -302,15 +274,9 @@ def refuse_uncountable(plan: Plan) -> None:
         used = {configuration.maskings[attribute.name] for configuration in plan.configurations}
         for masking in attribute.maskings:
             if masking.is_secret or (not masking.is_by_value and masking.id in used):
-                raise PlanError(
-                    f"{masking.place}: has no pair counts, because {_why(masking)}; summarize without pairs"
-                )
-
-
-def _why(masking: Masking) -> str:
-    if masking.is_secret:
-        return "its mapping is secret"
-    return "it was masked elsewhere" if masking.is_elsewhere else "it masks at random"
+                why = "it was masked elsewhere" if masking.is_elsewhere else "it masks at random"
+                why = "its mapping is secret" if masking.is_secret else why
+                raise PlanError(f"{masking.place}: has no pair counts, because {why}; summarize without pairs")
 
 
 def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, MaskedDomain]]) -> None:

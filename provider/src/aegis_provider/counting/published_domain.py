@@ -5,12 +5,12 @@ Neither the edges nor the names of its groups reveal a value of few records, and
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from itertools import count, pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,6 @@ def cut_where_round(domain: Domain, members: Places, frequent: NDArray[np.bool_]
     and the lower one is frequent. Edges of bins are public anyway.
 
     Args:
-        domain: The values.
         members: (n,) The places of some of them, in order.
         frequent: (n,) Whether a name may contain them.
         binned: Whether they are bins.
@@ -51,7 +50,16 @@ def cut_where_round(domain: Domain, members: Places, frequent: NDArray[np.bool_]
         return np.arange(len(members))
     keys = [domain.keys[place] for place in members]
     is_date = domain.value_type is ValueType.DATE
-    apart = _months_differ(keys) if is_date else _round_between(keys)
+    if is_date:
+        months = np.array([12 * key.year + key.month for key in keys])
+        apart = months[:-1] != months[1:]
+    else:  # whether a number with three digits is above a number and not above the next
+        apart = np.zeros(len(keys) - 1, dtype=bool)
+        with localcontext(prec=_PRECISION):
+            for place, (below, above) in enumerate(pairwise(map(Decimal, keys))):
+                unit = Decimal(1).scaleb(max(abs(below), abs(above)).adjusted() - (ROUND_DIGITS - 1))
+                low, high = ((end / unit).to_integral_value(ROUND_FLOOR) for end in (below, above))
+                apart[place] = high > low
     edges = [date_edge(*both) if is_date else simplest(*map(Decimal, both)) for both in pairwise(keys)]
     between = np.array([edge != above for edge, above in zip(edges, keys[1:], strict=True)])
     return np.concatenate([[0], np.cumsum(apart | frequent[1:] | (frequent[:-1] & between))])
@@ -63,22 +71,6 @@ def date_edge(low: date, high: date) -> date:
         if low < candidate:
             return candidate
     return low + (high - low + timedelta(days=1)) // 2
-
-
-def _months_differ(keys: Sequence[Any]) -> NDArray[np.bool_]:
-    months = np.array([12 * key.year + key.month for key in keys])
-    return np.asarray(months[:-1] != months[1:])
-
-
-def _round_between(keys: Sequence[Decimal | bool]) -> NDArray[np.bool_]:
-    """(n - 1,) Whether a number with three digits is above each number and not above the next."""
-    with localcontext(prec=_PRECISION):
-        return np.array([_is_round_between(below, above) for below, above in pairwise(map(Decimal, keys))], dtype=bool)
-
-
-def _is_round_between(below: Decimal, above: Decimal) -> bool:
-    unit = Decimal(1).scaleb(max(abs(below), abs(above)).adjusted() - (ROUND_DIGITS - 1))
-    return (above / unit).to_integral_value(ROUND_FLOOR) > (below / unit).to_integral_value(ROUND_FLOOR)
 
 
 _NAMED: Final = 3
@@ -96,7 +88,6 @@ def group_names(
     name is taken.
 
     Args:
-        domain: The values.
         members: The places of each group's values, ascending; groups in the order of their first values.
         binned: Whether the values are bins.
         frequent: (values,) whether a name may list a value.
@@ -109,8 +100,7 @@ def group_names(
         np.array([place for place in member if domain.texts[place] != MISSING], dtype=np.intp) for member in members
     ]
     if ordered and all(not len(group) or int(group[-1] - group[0]) + 1 == len(group) for group in present):
-        edge = _bin_edge if binned else _date_edge if domain.value_type is ValueType.DATE else _number_edge
-        intervals = _intervals(domain, present, edge)
+        intervals = _intervals(domain, present, binned=binned)
         names = (
             f"{name} or missing" if 0 < len(known) < len(member) else name
             for member, known, name in zip(members, present, intervals, strict=True)
@@ -127,28 +117,23 @@ def group_names(
     return tuple(listed)
 
 
-def _intervals(domain: Domain, groups: Sequence[Places], edge: Callable[[Domain, int, int], str]) -> list[str]:
+def _intervals(domain: Domain, groups: Sequence[Places], *, binned: bool) -> list[str]:
     """Return the interval of each group of neighbours; a group without values is that of missing ones."""
     order = sorted((place for place, group in enumerate(groups) if len(group)), key=lambda place: int(groups[place][0]))
-    edges = [edge(domain, int(groups[one][-1]), int(groups[other][0])) for one, other in pairwise(order)]
+    edges = []
+    for one, other in pairwise(order):
+        before, after = int(groups[one][-1]), int(groups[other][0])
+        if binned:  # between the end of one bin and the beginning of the next; the two may be equal
+            end, begin = domain.texts[before].partition(",")[2][:-1], domain.texts[after].partition(",")[0][1:]
+            edges.append(begin if end == begin else f"{simplest(Decimal(end), Decimal(begin)):f}")
+        elif domain.value_type is ValueType.DATE:
+            edges.append(date_edge(domain.keys[before], domain.keys[after]).isoformat())
+        else:
+            edges.append(f"{simplest(domain.keys[before], domain.keys[after]):f}")
     names = [MISSING] * len(groups)
     for place, (low, high) in zip(order, pairwise([None, *edges, None]), strict=True):
         names[place] = f"{'(-inf' if low is None else f'[{low}'},{high or 'inf'})"
     return names
-
-
-def _number_edge(domain: Domain, before: int, after: int) -> str:
-    return f"{simplest(domain.keys[before], domain.keys[after]):f}"
-
-
-def _date_edge(domain: Domain, before: int, after: int) -> str:
-    return date_edge(domain.keys[before], domain.keys[after]).isoformat()
-
-
-def _bin_edge(domain: Domain, before: int, after: int) -> str:
-    """Return a number between the end of one bin and the beginning of the next; the two may be equal."""
-    end, begin = domain.texts[before].partition(",")[2][:-1], domain.texts[after].partition(",")[0][1:]
-    return begin if end == begin else f"{simplest(Decimal(end), Decimal(begin)):f}"
 
 
 def _listed(domain: Domain, members: Places, frequent: NDArray[np.bool_]) -> str:
@@ -174,7 +159,6 @@ class PublishedDomain:
     """The values of an attribute that an entry lists.
 
     Attributes:
-        texts: Their texts.
         partition: The listed value of each value of the table.
     """
 
@@ -203,7 +187,6 @@ class PublishedDomain:
         neighbours if the values are ordered.
 
         Args:
-            counted: The attribute with its counts.
             shared: The partitions of its values by the maskings that configurations use.
             unmasked: Whether a configuration needs its single values.
             binned: Whether the values are bins.
@@ -231,7 +214,6 @@ def listed_values(counted: CountedAttribute, shared: Sequence[Partition], *, bin
     """Return the default groups of listed values of an attribute that is shared unmasked.
 
     Args:
-        counted: The attribute with its counts.
         shared: The partitions of its values by the maskings that configurations use.
         binned: Whether the values are bins.
     """
@@ -263,7 +245,6 @@ def merged_values(
     are merged with neighbours and cut at round numbers. Unordered ones with too few records are one group.
 
     Args:
-        domain: The values.
         joint: (values, labels) Their joint counts.
         atoms: The groups to split.
         least: The fewest records of a group without such information.
@@ -279,7 +260,10 @@ def merged_values(
         counts = joint[present]
         if ordered:
             pieces = cut_where_round(domain, present, counts.sum(axis=1) >= fewest, binned=binned)
-            split = _neighbours(present, pieces, counts, least, fewest)
+            split = []
+            if len(present):
+                runs = informative_runs(folded(counts, pieces), least, fewest)[pieces]
+                split = [present[runs == run] for run in range(int(runs.max()) + 1)]
         else:
             split = _distinct(present, counts, least, fewest)
         for group in split:
@@ -287,14 +271,6 @@ def merged_values(
         if missing:
             groups[missing] = next(following)
     return Partition(groups, next(following))
-
-
-def _neighbours(members: Places, pieces: Places, joint: Counts, least: int, fewest: int) -> list[Places]:
-    """Cut ordered values with these joint counts into runs of pieces."""
-    if not len(members):
-        return []
-    runs = informative_runs(folded(joint, pieces), least, fewest)[pieces]
-    return [members[runs == run] for run in range(int(runs.max()) + 1)]
 
 
 def _distinct(members: Places, joint: Counts, least: int, fewest: int) -> list[Places]:

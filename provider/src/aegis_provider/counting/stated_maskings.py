@@ -19,7 +19,7 @@ from aegis_provider.errors import PlanError, TableError, shortened
 from aegis_provider.masking import Draw, Function, MaskedTable, MaskingFunction
 from aegis_provider.plan.model import Masking
 from aegis_provider.table import Table, open_table
-from aegis_provider.table.discretization import Binned
+from aegis_provider.table.discretization import Binned, parameters_of
 from aegis_provider.table.reading import Reading
 from aegis_provider.table.values import MISSING, Domain, ValueType
 
@@ -105,7 +105,6 @@ class ListedMasked:
     """The masked values of a masking, as listed in an entry.
 
     Attributes:
-        texts: Their texts.
         partition: The listed value of each masked value.
     """
 
@@ -155,9 +154,6 @@ def listed_as_unmasked(
     """Merge the masked values of a function like the listed values, so that none has few records.
 
     Args:
-        counted: The attribute.
-        masked: The masked values.
-        published: The listed values.
         binned: Whether the values are bins.
     """
     return _listed(counted, finest_common_coarsening(published.partition, masked.partition()), binned=binned)
@@ -212,7 +208,7 @@ def discretization_of(counted: CountedAttribute, reading: Reading, published: Pu
         numeric = counted.domain.value_type in {ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE}
         merged = numeric and published.texts != counted.domain.texts
         return {"discretization": {"rule": MERGED, "parameters": {}}} if merged else {}
-    return {"discretization": {"rule": rule.name, "parameters": rule.parameters(reading.bins)}}
+    return {"discretization": {"rule": rule.name, "parameters": parameters_of(rule, reading.bins)}}
 
 
 def masking_by_value(

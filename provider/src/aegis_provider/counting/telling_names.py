@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
+from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.masking.function import MaskingFunction, NumberFunction
@@ -43,9 +43,7 @@ class TellingNames:
     """Masked values whose names reveal raw values of fewer than 20 records, or parts of them.
 
     Attributes:
-        attribute: The attribute.
         masking: The id of the masking.
-        names: The names.
     """
 
     attribute: str
@@ -69,36 +67,30 @@ def telling_names(counted: CountedTable, maskings: Mapping[str, str] | None = No
     unit of dates, or a number to more than three digits.
 
     Args:
-        counted: The table.
         maskings: By attribute, the id of the only masking to judge; all are by default.
 
     Raises:
         TableError: A masking rejects a value.
     """
-    return [each for one in counted.attributes for each in _of_attribute(counted, one, maskings)]
-
-
-def _of_attribute(
-    counted: CountedTable, one: CountedAttribute, maskings: Mapping[str, str] | None
-) -> Iterator[TellingNames]:
-    if isinstance(counted.table.reading(one.attribute.name), Binned):
-        return  # edges of bins are judged on creation
-    records = one.counts.histogram()
-    rare = _rare_values(one.domain, records < LEAST)
-    for masking in one.attribute.maskings if (records < LEAST).any() else ():
-        is_meant = maskings is None or maskings[one.attribute.name] == masking.id
-        if is_meant and masking.is_by_value and not masking.is_secret:
+    telling = []
+    for one in counted.attributes:
+        records, name = one.counts.histogram(), one.attribute.name
+        if isinstance(counted.table.reading(name), Binned) or not (records < LEAST).any():
+            continue  # edges of bins are judged on creation
+        rare = _rare_values(one.domain, records < LEAST)
+        for masking in one.attribute.maskings:
+            is_meant = maskings is None or maskings[name] == masking.id
+            if not is_meant or not masking.is_by_value or masking.is_secret:
+                continue
             masked = counted.masked(one, masking)
             parts = _parts(counted.function(one, masking), masked, one.domain, records)
-            if names := _telling(masked, one.domain, rare, parts):
-                yield TellingNames(one.attribute.name, masking.id, tuple(names))
-
-
-def _telling(masked: Sequence[str], domain: Domain, rare: Collection[Any], parts: Collection[str]) -> list[str]:
-    """Return the names among the masked texts of a domain's values that reveal a rare one, or are such parts."""
-    stand_for = Counter(masked)
-    named = (name for name in stand_for if name != MISSING and not (stand_for[name] == 1 and name in domain.places))
-    return sorted(name for name in named if name in parts or (rare and _reveals(name, domain, rare)))
+            stand_for = Counter(masked)
+            unchanged = {text for text, values in stand_for.items() if values == 1 and text in one.domain.places}
+            named = stand_for.keys() - unchanged - {MISSING}
+            names = sorted(text for text in named if text in parts or (rare and _reveals(text, one.domain, rare)))
+            if names:
+                telling.append(TellingNames(name, masking.id, tuple(names)))
+    return telling
 
 
 def _parts(function: MaskingFunction, masked: Sequence[str], domain: Domain, records: Counts) -> set[str]:
@@ -108,9 +100,17 @@ def _parts(function: MaskingFunction, masked: Sequence[str], domain: Domain, rec
         sizes[name] += number
     if isinstance(function, NumberFunction):
         return {name for name, size in sizes.items() if size < LEAST and _is_precise(name)}
-    is_part = _has_characters_of if function.keeps_parts else _begins_or_ends
-    pairs = [(name, text) for name, text in zip(masked, domain.texts, strict=True) if sizes[name] < LEAST]
-    return {name for name, _ in pairs} - {name for name, text in pairs if not is_part(name, text)}
+    parts, others = set[str](), set[str]()
+    for name, text in zip(masked, domain.texts, strict=True):
+        if sizes[name] >= LEAST:
+            continue
+        if function.keeps_parts:
+            is_part = any(one == other and one.isalnum() for one, other in zip(name, text, strict=False))
+        else:  # the value begins or ends with the name, without the asterisks of another tool's list
+            word = name.strip("*")
+            is_part = bool(_WORD.search(word)) and (text.startswith(word) or text.endswith(word))
+        (parts if is_part else others).add(name)
+    return parts - others
 
 
 def _is_precise(name: str) -> bool:
@@ -126,23 +126,12 @@ def _is_precise(name: str) -> bool:
     return False
 
 
-def _has_characters_of(name: str, text: str) -> bool:
-    return any(one == other and one.isalnum() for one, other in zip(name, text, strict=False))
-
-
-def _begins_or_ends(name: str, text: str) -> bool:
-    """Return whether a value begins or ends with a name, without the asterisks of another tool's list."""
-    told = name.strip("*")
-    return bool(_WORD.search(told)) and (text.startswith(told) or text.endswith(told))
-
-
 def rare_texts(domain: Domain, records: Counts) -> frozenset[str]:
     """Return the case-folded texts of values of fewer than 20 records, which names must not contain.
 
     Round numbers and the first days of months are not among them: they reveal nothing.
 
     Args:
-        domain: The values.
         records: (values,) The records of each.
     """
     rare = _rare_values(domain, records < LEAST)
@@ -186,14 +175,15 @@ def _numbers(name: str) -> Iterator[Decimal]:
 
     The interval from 1,000 to below 2,000 is called `1000-1999`, which reveals 1,999 no more than 2,000.
     """
-    ends = _WHOLE_INTERVAL.sub(lambda match: _with_round_end(*match.groups()), name)
+
+    def with_round_end(match: re.Match[str]) -> str:
+        low, high = match.groups()
+        end = Decimal(high) + 1
+        return f"{low} {end if is_round(end) else high}"
+
+    ends = _WHOLE_INTERVAL.sub(with_round_end, name)
     for match in chain(_NUMBER.findall(ends), _NUMBER.findall(_THOUSANDS.sub("", ends))):
         yield from (Decimal(match), abs(Decimal(match)))
-
-
-def _with_round_end(low: str, high: str) -> str:
-    end = Decimal(high) + 1
-    return f"{low} {end if is_round(end) else high}"
 
 
 def _dates(name: str) -> Iterator[date]:

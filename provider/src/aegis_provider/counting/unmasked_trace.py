@@ -51,10 +51,6 @@ def unmasked_trace(counted: CountedTable, label: str) -> UnmaskedTrace:
 
     It is at least that of each single attribute, and at least 0. Rare values are merged, as in `whole_values`.
 
-    Args:
-        counted: The table.
-        label: The name of its label.
-
     Raises:
         TableError: The table has changed since it was counted.
     """
@@ -63,7 +59,11 @@ def unmasked_trace(counted: CountedTable, label: str) -> UnmaskedTrace:
     if not views:
         return UnmaskedTrace(0.0)
     labels = counted.attributes[0].counts.label_histogram()
-    evidence = [_evidence(counted.attributes[place], view, labels) for place, view in views.items()]
+    evidence = []
+    for place, view in views.items():
+        attribute = counted.attributes[place]
+        joint = attribute.counts.fold(view.groups, view.size)
+        evidence.append(AttributeEvidence(attribute.attribute.name, view.size, labels, None, joint, ()))
     codes, options = np.zeros((1, len(views)), dtype=np.int64), [(IDENTITY,)] * len(views)
     pairs = _pairs(counted, label, views)
     scores = score_jointly(evidence, options, codes, pairs, corrected=True)
@@ -80,13 +80,12 @@ def largest_slope(joints: Iterable[FloatArray | Counts]) -> float:
     Args:
         joints: By attribute or masking, counts (groups, labels).
     """
-    return max(map(_slope, joints), default=0.0)
-
-
-def _slope(joint: FloatArray | Counts) -> float:
-    shares = (joint + 0.5) / np.maximum(joint.sum(axis=1, keepdims=True), 1)
-    moves = 2 * np.ptp(shares, axis=0) / np.maximum(joint.sum(axis=0), 1)
-    return float(np.sort(moves)[-2:].sum())
+    largest = 0.0
+    for joint in joints:
+        shares = (joint + 0.5) / np.maximum(joint.sum(axis=1, keepdims=True), 1)
+        moves = 2 * np.ptp(shares, axis=0) / np.maximum(joint.sum(axis=0), 1)
+        largest = max(largest, float(np.sort(moves)[-2:].sum()))
+    return largest
 
 
 def _spread(joints: Sequence[FloatArray], pairs: Sequence[PairCounts]) -> float:
@@ -137,11 +136,6 @@ def _merged(counted: CountedTable, one: CountedAttribute, least: int, fewest: in
     everything = Partition(np.zeros(len(one.domain), dtype=np.intp), 1)
     joint = one.counts.dense()
     return Partition.of(merged_values(one.domain, joint, everything, least, binned=binned, fewest=fewest).groups)
-
-
-def _evidence(one: CountedAttribute, view: Partition, labels: Counts) -> AttributeEvidence:
-    joint = one.counts.fold(view.groups, view.size)
-    return AttributeEvidence(one.attribute.name, view.size, labels, None, joint, ())
 
 
 def _pairs(counted: CountedTable, label: str, views: Mapping[int, Partition]) -> list[PairCounts]:

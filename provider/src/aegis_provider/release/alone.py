@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from aegis_provider.counting.combinations import Combinations
+from aegis_provider.counting.coded_table import Combinations
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords, MaskedDomain
 from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
