@@ -34,8 +34,6 @@ class Column:
     """A column of a table.
 
     Attributes:
-        name: The attribute, or the label.
-        domain: Its values.
         places: (records,) The place of each value in the domain.
     """
 
@@ -140,11 +138,7 @@ def read_records(
     """Read the attributes and, as the last column, the label, of at most `most` random records.
 
     Args:
-        table: The table.
-        attributes: Its attributes.
-        label: The name of its label.
         most: Maximum number of records. The sample depends on the number of records.
-        seed: The seed of the sample.
         as_written: Read all records, and values as texts, whatever their type. Then records are read independently;
             otherwise the types and spellings of values depend on other records.
 
@@ -160,14 +154,14 @@ def read_records(
     texts = rows_of(table.batches(names), chosen)
     if not as_written and (again := _read_plainly(table, attributes, texts)) is not table:
         table, texts = again, rows_of(again.batches(names), chosen)
-    types = [
-        ValueType.STRING if as_written else each for each in (*(attribute.value_type for attribute in attributes), None)
-    ]
-    return Records(
-        tuple(
-            _column(table, name, texts.column(place).combine_chunks(), types[place]) for place, name in enumerate(names)
-        )
-    )
+    columns = []
+    declared = [*(attribute.value_type for attribute in attributes), None]
+    for name, column, value_type in zip(names, texts.columns, declared, strict=True):
+        try:
+            columns.append(Column.of(name, column.combine_chunks(), ValueType.STRING if as_written else value_type))
+        except UnmaskableValueError as error:
+            raise TableError(f"{table.located(name, error.text)}: {shortened(name)}: {error}") from error
+    return Records(tuple(columns))
 
 
 def _read_plainly(table: Table, attributes: Sequence[Attribute], texts: pa.Table) -> Table:
@@ -182,13 +176,6 @@ def _read_plainly(table: Table, attributes: Sequence[Attribute], texts: pa.Table
         if of is not None and not of.odd:
             forms[attribute.name] = Writing(of.form)
     return plainly(table, forms)
-
-
-def _column(table: Table, name: str, texts: pa.StringArray, declared: ValueType | None) -> Column:
-    try:
-        return Column.of(name, texts, declared)
-    except UnmaskableValueError as error:
-        raise TableError(f"{table.located(name, error.text)}: {shortened(name)}: {error}") from error
 
 
 def drawn(records: int, most: int, seed: int) -> NDArray[np.intp]:
@@ -233,7 +220,11 @@ def held_out_of(records: Records, share: float = SHARE, purpose: str = "") -> ND
     names = records.attributes
     first, of_record = records.distinct(names)
     texts = [[records.column(name).domain.texts[at] for at in records.column(name).places[first]] for name in names]
-    return np.array([_hash([purpose, *each]) < share for each in zip(*texts, strict=True)], dtype=bool)[of_record]
+    below = []
+    for values in zip(*texts, strict=True):
+        digest = hashlib.blake2b("\0".join([purpose, *values]).encode(), digest_size=8).digest()
+        below.append(int.from_bytes(digest, "big") / (1 << 64) < share)  # a number in [0, 1) determined by the texts
+    return np.array(below, dtype=bool)[of_record]
 
 
 def learnt(records: Records, plan: Plan) -> Records:
@@ -274,9 +265,3 @@ def validated_by_coin(records: int, share: float) -> NDArray[np.bool_]:
     `validated_of`. Differential privacy requires this.
     """
     return np.random.default_rng(secrets.randbits(128)).random(records) < share
-
-
-def _hash(texts: Sequence[str]) -> float:
-    """Return a number in [0, 1) determined by the texts."""
-    digest = hashlib.blake2b("\0".join(texts).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") / (1 << 64)

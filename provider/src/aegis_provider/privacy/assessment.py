@@ -39,8 +39,11 @@ def roles_of(plan: Plan, configurations: Sequence[Configuration]) -> dict[str, s
     them.
     """
     roles = dict.fromkeys(plan.quasi_identifiers, "quasi-identifier") | dict.fromkeys(plan.sensitive, "sensitive")
-    others = [name for name in plan.columns if name not in roles]
-    return roles | {name: _neither(name, configurations) for name in others}
+    for name in plan.columns:
+        shared = sum(configuration.maskings.get(name) != DROP for configuration in configurations)
+        some = f"neither: shared in {shared} of {len(configurations)}" if shared else "neither: not shared"
+        roles.setdefault(name, "neither: shared" if shared == len(configurations) else some)
+    return roles
 
 
 def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
@@ -85,13 +88,6 @@ def plan_of_roles(quasi_identifiers: Sequence[str], sensitive: Sequence[str]) ->
     return Plan("the columns named", label, attributes, (), {}, tuple(sensitive), tuple(quasi_identifiers))
 
 
-def _neither(name: str, configurations: Sequence[Configuration]) -> str:
-    shared = sum(configuration.maskings.get(name) != DROP for configuration in configurations)
-    if shared == len(configurations):
-        return "neither: shared"
-    return f"neither: shared in {shared} of {len(configurations)}" if shared else "neither: not shared"
-
-
 def _becomes(attribute: Attribute | None, configuration: Configuration) -> str:
     choice = IDENTITY if attribute is None else configuration.maskings[attribute.name]
     if choice == DROP:
@@ -121,14 +117,6 @@ def values_are_certain(privacy: Mapping[str, float]) -> bool:
     return privacy.get("l") == 1
 
 
-def records_with_certain_values(classes: Classes) -> int:
-    """Count the records in classes with a single value of some sensitive attribute."""
-    certain = np.zeros(len(classes), dtype=np.bool_)
-    for counts in classes.sensitive.values():
-        certain |= np.bincount(counts.classes, minlength=len(classes)) == 1
-    return int(classes.sizes[certain].sum())
-
-
 def certain_values_warning(
     privacy: Mapping[str, float], plan: Plan, records: int | None = None, of: int | None = None
 ) -> str | None:
@@ -136,7 +124,6 @@ def certain_values_warning(
 
     Args:
         privacy: The measured privacy by name.
-        plan: The plan.
         records: The number of records in such classes, if known.
         of: The number of all records, if known.
     """
@@ -165,15 +152,6 @@ class Verdict:
     name: str
     promised: float
     reached: float | None
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether the release is known to break the promise."""
-        if self.reached is None:
-            return False
-        if self.name in SUPPRESSED:
-            return self.reached != self.promised
-        return not holds(self.name, self.reached, self.promised)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +199,17 @@ class ReleasePrivacy:
     @property
     def broken(self) -> tuple[Verdict, ...]:
         """The promises that it breaks."""
-        return tuple(verdict for verdict in self.verdicts if verdict.is_broken)
+        broken = []
+        for verdict in self.verdicts:
+            if verdict.reached is None:  # the table cannot show it
+                continue
+            if verdict.name in SUPPRESSED:
+                holds_it = verdict.reached == verdict.promised
+            else:
+                holds_it = holds(verdict.name, verdict.reached, verdict.promised)
+            if not holds_it:
+                broken.append(verdict)
+        return tuple(broken)
 
     @property
     def breaches(self) -> str:
@@ -258,11 +246,6 @@ class ReleasePrivacy:
             return False
         return None if self.unmeasured or self.left_to_chance or self.masked_elsewhere else True
 
-    @property
-    def fails_check(self) -> bool:
-        """Whether a promise is broken, or cannot be measured here although it could be elsewhere."""
-        return bool(self.broken) or any(CRITERIA[name].is_measured for name in self.unmeasured)
-
     def in_words(self, *, counted: bool = True) -> str:
         """Describe for people whether it meets its promise; unless `counted`, without the numbers of suppressed records
         and cells.
@@ -276,7 +259,12 @@ class ReleasePrivacy:
         if self.risk is None:
             return "no record is left"
         kept = {verdict.name: verdict.promised for verdict in self.verdicts if verdict.reached is not None}
-        told = kept if counted else self._shown(kept)
+        if counted:
+            told = kept
+        elif self.told is None:
+            told = {name: without_left_out(name, number) for name, number in kept.items()}
+        else:
+            told = {name: self.told[name] for name in kept if name in self.told}
         held = [
             f"{name} = {told[name]:.6g}"
             for name, number in kept.items()
@@ -286,12 +274,6 @@ class ReleasePrivacy:
         parts += [f"{int(kept[name]):,} {words}" for name, words in _LEFT_OUT.items() if counted and name in kept]
         parts += [f"{', '.join(self.unmeasured)} not measured"] if self.unmeasured else []
         return "; ".join(parts) or "promises nothing"
-
-    def _shown(self, kept: Mapping[str, float]) -> Mapping[str, float]:
-        """Return the values that others may see of the promises met."""
-        if self.told is None:
-            return {name: without_left_out(name, number) for name, number in kept.items()}
-        return {name: self.told[name] for name in kept if name in self.told}
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,8 +292,12 @@ class Assessment:
 
     @property
     def check_failures(self) -> tuple[ReleasePrivacy, ...]:
-        """The failures among the table as it is and the releases."""
-        return tuple(release for release in (self.as_it_is, *self.releases) if release.fails_check)
+        """The table and the releases that break a promise, or have one that can be measured, but not here."""
+        return tuple(
+            release
+            for release in (self.as_it_is, *self.releases)
+            if release.broken or any(CRITERIA[name].is_measured for name in release.unmeasured)
+        )
 
     @property
     def certain_values(self) -> str | None:
@@ -370,13 +356,11 @@ def assess(
 
     Args:
         table: A file, or anything else that `open_table` opens.
-        plan: The plan of the table.
         configuration: The id of the only configuration to measure.
         require: Privacy by name that each release must reach besides its promise; without configurations, the table
             as it is must reach it.
         delimiter: Separator of the fields of a CSV table; by default, the usual one in its header.
         memory_limit: Memory that reading may use.
-        progress: Called with (done, total), counting releases.
 
     Raises:
         PlanError: A configuration or a privacy criterion is unknown, or a criterion needs an order of sensitive values
@@ -385,7 +369,8 @@ def assess(
     for name in require or {}:
         if name not in CRITERIA:
             raise PlanError(f"unknown privacy criterion {name!r}; use one of {', '.join(CRITERIA)}")
-    chosen, delimiter = _chosen(plan, configuration), delimiter or delimiter_in(table, plan.label)
+    chosen = plan.configurations if configuration is None else (plan.configuration(configuration),)
+    delimiter = delimiter or delimiter_in(table, plan.label)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         refuse_without_order(require or {}, counted, plan)
@@ -397,12 +382,6 @@ def assess(
         progress(done, len(chosen))
         releases.append(_release(privacy_table, each, require or {}))
     return Assessment(plan, as_it_is, tuple(releases))
-
-
-def _chosen(plan: Plan, configuration: str | None) -> tuple[Configuration, ...]:
-    if configuration is None:
-        return plan.configurations
-    return (plan.configuration(configuration),)
 
 
 def _release(table: PrivacyTable, configuration: Configuration, require: Mapping[str, float]) -> ReleasePrivacy:
@@ -425,5 +404,8 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
 
 
 def _measured(release: str, promise: Mapping[str, float], classes: Classes) -> ReleasePrivacy:
-    certain = records_with_certain_values(classes)
+    is_certain = np.zeros(len(classes), dtype=np.bool_)  # all records have one value of some sensitive attribute
+    for counts in classes.sensitive.values():
+        is_certain |= np.bincount(counts.classes, minlength=len(classes)) == 1
+    certain = int(classes.sizes[is_certain].sum())
     return ReleasePrivacy(release, promise, measure_privacy(classes), ClassSizes.of(classes), certain=certain)

@@ -33,7 +33,6 @@ class MaskedRecords:
     """Distinct records and their masking in a release.
 
     Attributes:
-        records: The records.
         mappings: By column, (values,) the place of each value's masked value; a column without one is unmasked.
         quasi_identifiers, sensitive: The columns of the release that have these roles.
     """
@@ -55,10 +54,6 @@ class MaskedRecords:
         """
         looked_at = [name for place, name in enumerate(self.quasi_identifiers) if place not in without]
         return class_of_each(self.records, self.mappings, looked_at)
-
-    def classes(self, groups: Places, size: int) -> Classes:
-        """Return the classes of records with known groups."""
-        return classes_in(self.records, self.mappings, groups, size, self.sensitive)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +93,11 @@ def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping
 
     Args:
         masked: The records, before anything is suppressed.
-        promise: The privacy by name.
         costs: The cost of a suppressed cell, by quasi-identifier. Cells of the others are not suppressed. If it is
             empty, all records that break the promise are left out.
     """
     groups, size = masked.groups()
-    before = masked.classes(groups, size)
+    before = classes_in(masked.records, masked.mappings, groups, size, masked.sensitive)
     broken = np.flatnonzero(breaks(before, promise)[groups])
     stars = np.zeros((len(broken), len(masked.quasi_identifiers)), dtype=np.bool_)
     released, left = groups.copy(), broken
@@ -112,25 +106,15 @@ def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping
             break
         some = masked.only(left)
         own, many = some.groups(without=chosen)
-        saved = ~breaks(some.classes(own, many).compared_with(before), promise)[own]
+        classes = classes_in(some.records, some.mappings, own, many, some.sensitive)
+        saved = ~breaks(classes.compared_with(before), promise)[own]
         stars[np.searchsorted(broken, left[saved])[:, np.newaxis], chosen] = True
         released[left[saved]] = size + own[saved]
         left, size = left[~saved], size + many
-    return _suppressed(masked, before, groups, broken, stars, released, left)
-
-
-def _suppressed(
-    masked: MaskedRecords,
-    before: Classes,
-    groups: Places,
-    broken: Places,
-    stars: NDArray[np.bool_],
-    released: Places,
-    left: Places,
-) -> Suppressed:
     counts = masked.records.counts
     kept = np.setdiff1d(np.arange(len(counts)), left, assume_unique=True)
     numbers, own = np.unique(released[kept], return_inverse=True)
+    rest = masked.only(kept)
     return Suppressed(
         places=broken,
         classes=groups[broken],
@@ -139,7 +123,7 @@ def _suppressed(
         records=int(counts[left].sum()),
         cells=int(counts[broken] @ stars.sum(axis=1)),
         before=before,
-        released=masked.only(kept).classes(own, len(numbers)).compared_with(before),
+        released=classes_in(rest.records, rest.mappings, own, len(numbers), rest.sensitive).compared_with(before),
     )
 
 

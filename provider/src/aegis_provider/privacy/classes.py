@@ -82,7 +82,6 @@ def classes_of(
     """Return the equivalence classes of the records after masking their values by `mappings`.
 
     Args:
-        records: The distinct records.
         mappings: By column, (values,) the place of each value's masked value, from 0; a column without a mapping is
             unmasked.
         quasi_identifiers, sensitive: Columns of `records` in the release. Without a quasi-identifier, all records are
@@ -116,13 +115,15 @@ def classes_in(
 ) -> Classes:
     """Return the classes of records with known `groups`, (combinations,), each below `size`."""
     sizes = np.bincount(groups, records.counts, size).astype(np.int64)
-    counts = {
-        name: _counted(
-            groups, size, records.counts, *_column(records, mappings, name), _is_ordered(records, mappings, name)
-        )
-        for name in sensitive
-    }
-    return Classes(sizes, counts)
+    sensitive_counts = {}
+    for name in sensitive:
+        column, values = _column(records, mappings, name)
+        keys, counts = _summed(groups * values + column, size * values, records.counts)
+        whole = np.bincount(column, records.counts, values).astype(np.int64)
+        ordered = records.domains[records.columns.index(name)].ordered
+        ordered = ordered and (name not in mappings or is_rising(mappings[name]))
+        sensitive_counts[name] = SensitiveCounts(keys // values, keys % values, counts, whole, ordered)
+    return Classes(sizes, sensitive_counts)
 
 
 def class_of_each(
@@ -148,12 +149,6 @@ def _column(records: DistinctRecords, mappings: Mapping[str, Places], name: str)
     return mapping[codes], int(mapping.max()) + 1
 
 
-def _is_ordered(records: DistinctRecords, mappings: Mapping[str, Places], name: str) -> bool:
-    """Return whether the masking of a column preserves the order of its values."""
-    ordered = records.domains[records.columns.index(name)].ordered
-    return ordered and (name not in mappings or is_rising(mappings[name]))
-
-
 def is_rising(mapping: Sequence[int] | Places) -> bool:
     """Return whether a mapping of values to the places of their masked values preserves their order."""
     return bool(np.all(np.diff(np.asarray(mapping)) >= 0))
@@ -170,19 +165,6 @@ def _renumbered(keys: Places, size: int) -> tuple[Places, int]:
     occurs[keys] = True
     numbers = np.cumsum(occurs) - 1
     return numbers[keys], int(numbers[-1]) + 1
-
-
-def _counted(
-    groups: Places,
-    classes: int,
-    counts: Counts,
-    column: Places,
-    values: int,
-    ordered: bool,  # noqa: FBT001 - beside arrays
-) -> SensitiveCounts:
-    keys, records = _summed(groups * values + column, classes * values, counts)
-    whole = np.bincount(column, counts, values).astype(np.int64)
-    return SensitiveCounts(keys // values, keys % values, records, whole, ordered)
 
 
 def _summed(keys: Places, size: int, counts: Counts) -> tuple[Places, Counts]:
@@ -274,18 +256,17 @@ class Risk:
         if not records:
             return None
         _, uniques = sizes.within(1, 1)
+        above = {}
+        for threshold in thresholds:
+            at_risk = 1 / sizes.sizes > threshold
+            above[threshold] = int(sizes.sizes[at_risk] @ sizes.classes[at_risk]) / records
         return cls(
             records=records,
             classes=classes,
             highest=1 / int(sizes.sizes[0]),
             average=classes / records,
             marketer=classes / records,
-            above={threshold: _share_above(sizes, threshold) for threshold in thresholds},
+            above=above,
             uniques=uniques,
             unique_share=uniques / records,
         )
-
-
-def _share_above(sizes: ClassSizes, threshold: float) -> float:
-    at_risk = 1 / sizes.sizes > threshold
-    return int(sizes.sizes[at_risk] @ sizes.classes[at_risk]) / sizes.records

@@ -24,7 +24,6 @@ def measure_privacy(classes: Classes, names: Sequence[str] | None = None) -> dic
 
     Args:
         classes: The classes of a release.
-        names: The names of the criteria to measure; by default all.
     """
     if not len(classes):
         return {}
@@ -37,8 +36,6 @@ def refuse_without_order(demanded: Iterable[str], counted: CountedTable, plan: P
 
     Args:
         demanded: The names of the promised or required criteria.
-        counted: The table of the plan.
-        plan: The plan.
 
     Raises:
         PlanError: A sensitive attribute has no order, or a masking in a configuration that promises one loses it.

@@ -13,7 +13,7 @@ from aegis_provider.counting.counts import Places
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import MaskedRecords, Suppressed, costs_of, suppress
-from aegis_provider.privacy.classes import Classes, classes_as_written
+from aegis_provider.privacy.classes import Classes, classes_as_written, classes_of
 from aegis_provider.privacy.measuring import refuse_without_order
 from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, open_table
@@ -26,8 +26,6 @@ class PrivacyTable:
     """The distinct records of a table, with the mappings of its plan's maskings.
 
     Attributes:
-        plan: The plan of the table.
-        records: The distinct records.
         written: The same records with every text as a separate value, if some value has several texts.
         mappings: By attribute and masking id, (values,) the place of each value's masked value. Random maskings, and
             those applied elsewhere, have none.
@@ -45,8 +43,6 @@ class PrivacyTable:
         """Read the table once more, and again if it has several texts for a value.
 
         Args:
-            counted: The table.
-            plan: Its plan.
             columns: Further columns to read, besides the quasi-identifiers and the sensitive attributes.
 
         Raises:
@@ -75,19 +71,11 @@ class PrivacyTable:
 
     def left_to_chance(self, configuration: Configuration) -> list[str]:
         """Return the columns masked at random; only the masked table has their masked values."""
-        elsewhere = self.masked_elsewhere(configuration)
-        return [name for name in self._unmapped(configuration) if name not in elsewhere]
+        return [name for name, by_chance in self._unmapped(configuration) if by_chance]
 
     def masked_elsewhere(self, configuration: Configuration) -> list[str]:
         """Return the columns masked in another table; only that table has their masked values."""
-        elsewhere = {
-            (attribute.name, masking.id)
-            for attribute in self.plan.attributes
-            for masking in attribute.maskings
-            if masking.is_elsewhere
-        }
-        chosen = configuration.maskings
-        return [name for name in self._unmapped(configuration) if (name, chosen[name]) in elsewhere]
+        return [name for name, by_chance in self._unmapped(configuration) if not by_chance]
 
     def masked(self, configuration: Configuration) -> Classes:
         """Return the classes of all records as masked by the configuration, before suppression.
@@ -96,7 +84,7 @@ class PrivacyTable:
             PlanError: A masking is random or was made elsewhere.
         """
         masked = self._masked_records(configuration)
-        return masked.classes(*masked.groups())
+        return classes_of(masked.records, masked.mappings, masked.quasi_identifiers, masked.sensitive)
 
     def suppressed(self, configuration: Configuration) -> Suppressed:
         """Return the records that the configuration suppresses, wholly or in part.
@@ -127,8 +115,17 @@ class PrivacyTable:
         sensitive = tuple(name for name in shared if name in self.plan.sensitive)
         return MaskedRecords(self.records, self.mappings_of(configuration), quasi_identifiers, sensitive)
 
-    def _unmapped(self, configuration: Configuration) -> list[str]:
-        return [name for name, choice in self._masked(configuration).items() if (name, choice) not in self.mappings]
+    def _unmapped(self, configuration: Configuration) -> Iterator[tuple[str, bool]]:
+        """Yield the columns without a mapping, and whether they are masked at random rather than elsewhere."""
+        elsewhere = {
+            (attribute.name, masking.id)
+            for attribute in self.plan.attributes
+            for masking in attribute.maskings
+            if masking.is_elsewhere
+        }
+        for name, choice in self._masked(configuration).items():
+            if (name, choice) not in self.mappings:
+                yield name, (name, choice) not in elsewhere
 
     def _masked(self, configuration: Configuration) -> dict[str, str]:
         """Return the masking of each column that the configuration masks; the label is never masked."""
@@ -160,11 +157,7 @@ def suppress_cells(
     """Let each configuration that leaves out records suppress single cells instead, with the same promise.
 
     Args:
-        table: Anything that `open_table` accepts.
         plan: The plan. Configurations without declared suppressed records do not change.
-        delimiter: The delimiter of a CSV table.
-        memory_limit: The memory limit of DuckDB.
-        progress: Called with (done, total), counting configurations.
 
     Raises:
         PlanError: No configuration leaves out records, or one that does has a masking that is random or was done
