@@ -146,7 +146,6 @@ class MaskingFunction(Function):
         """Return the masked text of each bin.
 
         Args:
-            domain: The bins.
             ends: The lowest number of each bin, and one just below its upper end.
 
         Raises:
@@ -183,9 +182,6 @@ class FittedFunction(Function):
             domain: The values; for bins, the numbers at which they begin.
             histogram: (values,) The records of each.
             binned: Whether they are bins.
-
-        Raises:
-            UnmaskableValueError: As for `MaskingFunction.mask`.
         """
 
 

@@ -22,8 +22,6 @@ class HierarchyFile:
     """A hierarchy file: CSV without header, on each line a value, then its masked value at level 1, 2, ...
 
     Attributes:
-        path: The path of the file.
-        delimiter: Separator of the fields.
         rows: The lines, each with its number.
     """
 
@@ -36,7 +34,6 @@ class HierarchyFile:
         """Read the lines of a file. Blanks around fields, and a delimiter at the end of every line, are ignored.
 
         Args:
-            path: The path of the file.
             delimiter: By default, the first of semicolon, comma, tab and vertical bar that all lines have.
 
         Raises:
