@@ -1,21 +1,21 @@
 """Advice on an entry, computed on the provider's machine by the same mathematics as in the service."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aegis_advisor.errors import AdvisorError
-from aegis_advisor.evidence import associations_of
-from aegis_advisor.measures import measure_named
-from aegis_advisor.ranking import AttributeAssessment, Question, recommend
-from aegis_advisor.reconstruction import reconstruct
-from aegis_advisor.verdict import Releases
-from aegis_provider.entry import consistent_evidence, consistent_pairs, content_of, masked_places
 from aegis_provider.errors import EntryError
 from aegis_sdk.reading import ids_of, maskings_in
 from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
+
+if TYPE_CHECKING:
+    from aegis_advisor.ranking import AttributeAssessment
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,14 @@ def advise(entry: EntryDocument, measure: str = "joint", left_out: Mapping[str, 
     Raises:
         EntryError: Its counts contradict each other, or cannot answer the question.
     """
+    # Slow to load, and the results are used without.
+    from aegis_advisor.evidence import associations_of  # noqa: PLC0415
+    from aegis_advisor.measures import measure_named  # noqa: PLC0415
+    from aegis_advisor.ranking import Question, recommend  # noqa: PLC0415
+    from aegis_advisor.reconstruction import reconstruct  # noqa: PLC0415
+    from aegis_advisor.verdict import Releases  # noqa: PLC0415
+    from aegis_provider.entry import consistent_evidence, consistent_pairs, content_of, masked_places  # noqa: PLC0415
+
     evidence, content = consistent_evidence(entry), content_of(entry)
     pairs = tuple(consistent_pairs(content, evidence).values())
     releases, masked, names = (

@@ -2,30 +2,50 @@
 It warns about disclosures that its provider may not expect.
 """
 
+from __future__ import annotations
+
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from aegis_advisor.evidence import AttributeEvidence, EntryContent, PairCounts, evidence_of, pairs_of
 from aegis_advisor.evidence.checks import find_faults, find_pair_faults
-from aegis_advisor.verdict import PublishedCounts, Releases
 from aegis_provider.counting.counts import Counts
 from aegis_provider.errors import EntryError, PlanError
 from aegis_provider.files import written_whole
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, faults_of, pointer_of, publishable
 
+if TYPE_CHECKING:  # slow to load
+    from aegis_advisor.verdict import PublishedCounts
+
 _WIDTH = 110
 _SHORTEST = 3
 """Minimum characters per item, including a comma and a blank, or the brackets."""
 
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+
 # One encoder for all values, because `json.dumps` makes a new one for each.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def refuse_name(name: str) -> None:
+    """Refuse an invalid name of an entry.
+
+    Raises:
+        PlanError: The name is invalid.
+    """
+    if not _NAME.fullmatch(name):
+        raise PlanError(
+            f"the name {name!r} must be 1 to 100 characters of a-z 0-9 - _ . and begin with a letter or digit"
+        )
 
 
 def entry_of(document: dict[str, Any], source: str) -> EntryDocument:
@@ -104,12 +124,15 @@ def _filled(values: list[Any], width: int) -> Iterator[str]:
     yield line
 
 
-_CONTENT = TypeAdapter(EntryContent)
+@cache
+def _content() -> TypeAdapter[EntryContent]:
+    """Return what reads contents, which is slow to make."""
+    return TypeAdapter(EntryContent)
 
 
 def content_of(entry: EntryDocument | Mapping[str, Any]) -> EntryContent:
     """Return the content of an entry, or of a document that becomes one."""
-    return _CONTENT.validate_python(entry.model_dump() if isinstance(entry, EntryDocument) else entry)
+    return _content().validate_python(entry.model_dump() if isinstance(entry, EntryDocument) else entry)
 
 
 def consistent_evidence(entry: EntryDocument, attributes: Sequence[Attribute] | None = None) -> list[AttributeEvidence]:
@@ -146,6 +169,8 @@ def published_counts(entry: EntryDocument, evidence: Sequence[AttributeEvidence]
     Raises:
         EntryError: Pair counts contradict the other counts.
     """
+    from aegis_advisor.verdict import PublishedCounts, Releases  # noqa: PLC0415 - slow to load
+
     content = content_of(entry)
     return PublishedCounts(evidence, consistent_pairs(content, evidence), Releases.of(content))
 
@@ -184,7 +209,7 @@ class Exposure:
     small: SmallCounts
 
     @classmethod
-    def of(cls, entry: EntryDocument) -> "Exposure":
+    def of(cls, entry: EntryDocument) -> Exposure:
         """Return the exposure of this entry; rounded and noisy counts disclose neither `k` nor small counts."""
         control = entry.disclosure_control
         if control is not None and (control.rounded_to or control.epsilon):

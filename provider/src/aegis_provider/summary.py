@@ -1,6 +1,5 @@
 """Summarize a table into a catalogue entry: counts, never a record."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,8 +30,8 @@ from aegis_provider.counting.stated_maskings import (
 )
 from aegis_provider.counting.telling_names import TellingNames, telling_names
 from aegis_provider.counting.unmasked_trace import unmasked_trace
-from aegis_provider.entry import content_of, entry_of
-from aegis_provider.errors import PlanError, TableError, shortened
+from aegis_provider.entry import content_of, entry_of, refuse_name
+from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import Configuration, Masking, Plan
 from aegis_provider.privacy.criteria import two_digits
 from aegis_provider.privacy.measuring import refuse_without_order
@@ -41,8 +40,6 @@ from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, delimiter_in, open_table
 from aegis_provider.table.discretization import Binned
 from aegis_sdk.wire import EntryDocument, strictest
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
 def summarize(
@@ -198,18 +195,6 @@ def count_domains(
         {name: one.counts.folded(domain.partition) for name, (one, domain) in each.items()},
         summary.counted.records,
     )
-
-
-def refuse_name(name: str) -> None:
-    """Refuse an invalid name of an entry.
-
-    Raises:
-        PlanError: The name is invalid.
-    """
-    if not _NAME.fullmatch(name):
-        raise PlanError(
-            f"the name {name!r} must be 1 to 100 characters of a-z 0-9 - _ . and begin with a letter or digit"
-        )
 
 
 @dataclass(frozen=True, eq=False)

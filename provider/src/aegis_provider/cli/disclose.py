@@ -39,8 +39,9 @@ from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, EntryDocument, NotJsonError
 if TYPE_CHECKING:
     from aegis_provider.plan.model import Plan
     from aegis_provider.privacy import Assessment
-    from aegis_provider.report.risk_verdict import RiskVerdict
+    from aegis_provider.report.verdicts import RiskVerdict
     from aegis_provider.synth.attacks.attack import Roles
+
 
 _SECONDS: Final = 60.0
 """Time limit of verdicts on entries, and of attacks."""
@@ -224,7 +225,7 @@ def judge(entry: EntryDocument, path: Path, *, counts: bool = True) -> LocalVerd
     """
     from aegis_provider.disclosure import EntryError, verdict_on
     from aegis_provider.identifiers import identifying_in_entry
-    from aegis_provider.report.disclosure import judged_line
+    from aegis_provider.report.verdicts import judged_line
 
     say(f"judging {path} ...")
     for name, how in identifying_in_entry(entry).items():
@@ -276,7 +277,7 @@ def risk(
     from aegis_provider.privacy import assess
     from aegis_provider.report.rendering import text_lines
     from aegis_provider.report.risk import risk_document, risk_report
-    from aegis_provider.report.risk_verdict import risk_verdict
+    from aegis_provider.report.verdicts import risk_verdict
     from aegis_provider.table import delimiter_in, table_name
 
     if against is not None:

@@ -8,8 +8,9 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from aegis_provider.report.model import DISCLOSURE, Part, Report, Section, Terms, TextTable
+from aegis_provider.report.verdicts import judged_line
 from aegis_sdk.charts import BAD, GOOD, NEUTRAL, Axis, Lengths, SeriesBars, Tone
-from aegis_sdk.reading import Share, shown, verdict_in_words
+from aegis_sdk.reading import Share, shown
 from aegis_sdk.reading import verdict_line as in_a_line
 
 if TYPE_CHECKING:  # slow to load
@@ -360,11 +361,6 @@ def verdict_line(disclosure: Disclosure, summarize: str) -> str:
     if judged is None:
         return in_a_line(None, f"{disclosure.entry} was examined in part; leave out --attribute for a verdict")
     return judged_line(disclosure.entry, judged, summarize)
-
-
-def judged_line(name: str, judged: Judged, summarize: str) -> str:
-    """Return the verdict on an entry with this name and, on failure, the command that fixes it."""
-    return verdict_in_words(name, judged.verdict, f"{summarize} {judged.options}".rstrip())
 
 
 def failures(disclosure: Disclosure) -> Iterator[Part]:

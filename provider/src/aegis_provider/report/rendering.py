@@ -11,7 +11,6 @@ from aegis_provider.files import written_whole
 from aegis_provider.report.model import Part, Report, Section, Terms, TextTable, cell_text
 from aegis_sdk.charts import rendered, style
 from aegis_sdk.charts.drawing import Markup, joined, tag
-from aegis_sdk.cli.terminal import aligned
 from aegis_sdk.printable import one_line
 
 
@@ -32,6 +31,8 @@ def _plain_part(part: Part) -> Iterator[str]:
 
 
 def _plain_table(table: TextTable) -> Iterator[str]:
+    from aegis_sdk.cli.terminal import aligned  # noqa: PLC0415 - pages need no terminal
+
     columns = len(table.header) - table.wide
     yield from aligned(table.header[:columns], [row[:columns] for row in table.rows[: table.most]])
     if table.most is not None and len(table.rows) > table.most:

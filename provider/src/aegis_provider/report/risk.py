@@ -16,7 +16,7 @@ from aegis_provider.privacy import (
     roles_of,
 )
 from aegis_provider.report.model import Part, Report, Section, TextTable, risk_terms
-from aegis_provider.report.risk_verdict import RiskVerdict
+from aegis_provider.report.verdicts import RiskVerdict
 from aegis_sdk.charts import BAD, GOOD, OTHER, Axis, Lengths, Plane, Series, SeriesBars, Spot, Tone
 from aegis_sdk.reading import Alone, Share, as_sentence, number, shown
 

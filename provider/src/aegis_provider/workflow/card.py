@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from aegis_provider.classifiers import CHANCE, RAW, Interval
-from aegis_provider.control import coarse_privacy
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.search import in_words
 from aegis_provider.workflow.generating import Comparison
@@ -256,6 +255,7 @@ class Card:
         return next(own, None)
 
 
+CARD_ENDINGS: Final = (".json", ".md", ".html")
 HIGHEST_SAID: Final = 0.2
 """A higher risk of the unmasked table would disclose the size of its rarest combination, 1 to 4 records."""
 
@@ -273,6 +273,8 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         entry: The entry of the release.
         sensitive: The sensitive attributes of its plan.
     """
+    from aegis_provider.control import coarse_privacy  # noqa: PLC0415 - slow to load, and needed last
+
     known = {configuration.id: configuration for configuration in entry.masked}
     chosen = known.get(card.configuration)
     published = {} if chosen is None else chosen.privacy or {}

@@ -16,7 +16,7 @@ from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, Column, certain_values_warning, columns_of
 from aegis_provider.release.apply import Applied
-from aegis_provider.report.disclosure import judged_line
+from aegis_provider.report.verdicts import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService

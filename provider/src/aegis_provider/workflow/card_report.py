@@ -12,7 +12,7 @@ from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.model import BASELINES, Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.report.rendering import markdown_lines, render_page
-from aegis_provider.workflow.card import HIGHEST_SAID, Card, CardChoice
+from aegis_provider.workflow.card import CARD_ENDINGS, HIGHEST_SAID, Card, CardChoice
 from aegis_sdk.charts import BAD, GOOD, Axis, Interval, Lengths, Measured, Plane, Series, SeriesBars
 from aegis_sdk.reading import Alone, Share, as_sentence, number, share_with_limits, shown
 
@@ -376,9 +376,6 @@ def negligible(numbers: Sequence[float], whole: float) -> int:
             break
         small += 1
     return small if small > 1 else 0
-
-
-CARD_ENDINGS: Final = (".json", ".md", ".html")
 
 
 def remove_card(stem: Path) -> None:

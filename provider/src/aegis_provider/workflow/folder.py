@@ -199,8 +199,9 @@ def _place_of(table: Source) -> str:
 
 def _bytes_of(table: Source) -> dict[str, Any]:
     """Return the digests of a table's files; a database may have several tables in one, so it has its name instead."""
-    is_path = isinstance(table, str | Path) and not is_url(str(table))
-    return {"files": sorted((digests_of(table) or {}).values())} if is_path else {"name": table_name(table)}
+    if isinstance(table, str | Path) and not is_url(str(table)):
+        return {"files": sorted((digests_of(table) or {}).values())}
+    return {"name": table_name(table)}
 
 
 def _digest(inputs: Mapping[str, Any]) -> str:

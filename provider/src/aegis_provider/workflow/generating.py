@@ -10,8 +10,6 @@ from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Attacked, GeneratedTable, Plan
 from aegis_provider.report.model import BASELINES, Part, Term, Terms, TextTable
 from aegis_provider.search import in_words
-from aegis_sdk.charts import BAD, GOOD, Axis, Plane, Series, Spot
-from aegis_sdk.charts import Interval as Limits
 from aegis_sdk.reading import Share, share_with_limits, shown
 
 METHOD: Final = "trees"
@@ -196,23 +194,22 @@ def comparison_parts(comparison: Comparison, label: str, released: str) -> Itera
     yield Terms(_TERMS)
 
 
-def _picture(known: Sequence[Beside], label: str) -> Plane:
-    kinds = {kind: [each for each in known if each.kind == kind] for kind in (MASKED, GENERATED)}
-    tones = {MASKED: GOOD, GENERATED: BAD}
-    return Plane(
-        Axis("AUC", "success of membership inference (AUC)", levels={"chance": 0.5}),
-        Axis("told", f"told about {shown(label)} of held-out records", "share", levels=BASELINES),
-        [Series(kind, tones[kind], list(_spots(some))) for kind, some in kinds.items() if some],
-        notes=["The further up, the more useful; the further left, the less is given away. Lines are 95 % intervals."],
-    )
+def _picture(known: Sequence[Beside], label: str) -> Part:
+    from aegis_sdk import charts  # noqa: PLC0415 - few cards have one
 
-
-def _spots(releases: Sequence[Beside]) -> Iterator[Spot]:
-    for release in releases:
+    spots: dict[str, list[charts.Spot]] = {MASKED: [], GENERATED: []}
+    for release in known:
         kept, attacked = release.kept, release.attacks["membership"]
         if kept is not None:
-            across, up = Limits(attacked.low, attacked.high), Limits(kept.low, kept.high)
-            yield Spot(attacked.value, kept.value, across, up, release.id)
+            across, up = charts.Interval(attacked.low, attacked.high), charts.Interval(kept.low, kept.high)
+            spots[release.kind].append(charts.Spot(attacked.value, kept.value, across, up, release.id))
+    tones = {MASKED: charts.GOOD, GENERATED: charts.BAD}
+    return charts.Plane(
+        charts.Axis("AUC", "success of membership inference (AUC)", levels={"chance": 0.5}),
+        charts.Axis("told", f"told about {shown(label)} of held-out records", "share", levels=BASELINES),
+        [charts.Series(kind, tones[kind], some) for kind, some in spots.items() if some],
+        notes=["The further up, the more useful; the further left, the less is given away. Lines are 95 % intervals."],
+    )
 
 
 def _promise(each: Beside, *, limits: bool) -> str:

@@ -17,22 +17,19 @@ from pydantic import TypeAdapter
 
 from aegis_provider.advice import EntryAdvice
 from aegis_provider.classifiers import CheckResult
+from aegis_provider.entry import refuse_name
 from aegis_provider.errors import MachineError, OutputError, SmallCountsError
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import accepted_in
 from aegis_provider.plan.model import Configuration
 from aegis_provider.processes import Stage, processes_ready, unseen
 from aegis_provider.release.alone import told_alone
-from aegis_provider.report.rendering import render_fragment
 from aegis_provider.search import FrontierPoint, SearchResult, find_configurations
-from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.table.databases import is_url
 from aegis_provider.workflow.aim import USUAL, Aim, Deadline
-from aegis_provider.workflow.card import Card, CardService, public
+from aegis_provider.workflow.card import CARD_ENDINGS, Card, CardService, public
 from aegis_provider.workflow.card_making import Findings, Masked, Summarised, card_of, entry_faults, texts_of_cards
-from aegis_provider.workflow.card_report import CARD_ENDINGS, card_report, write_card, write_provider_only
-from aegis_provider.workflow.entry import asked, check_service, published
 from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, Comparison, file_at
 from aegis_provider.workflow.steps import ENTRY, FOUND, MASKED, PLAN, Steps
@@ -43,7 +40,6 @@ from aegis_sdk import (
     UnexpectedAnswerError,
     UniqueRecordsError,
 )
-from aegis_sdk.charts import style
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import EntryDocument
 
@@ -169,6 +165,8 @@ def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Ca
         IdentifierError: The card contains an identifying value of the table, and that is not accepted.
         OutputError: A file cannot be written.
     """
+    from aegis_provider.workflow.card_report import card_report, write_card, write_provider_only  # noqa: PLC0415 - last
+
     folder = steps.folder
     about = (steps.aim, table_name(steps.table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by)
     kinds, accepted = steps.replayed.kinds, findings.accepted
@@ -247,6 +245,8 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
 
         method_of(METHOD)  # its extra may be missing
     if service is not None:
+        from aegis_provider.workflow.entry import check_service  # noqa: PLC0415 - only then is it loaded
+
         with steps.stage("asking the service what it requires"):
             check_service(service, steps.name, steps.aim, lambda: steps.records)
 
@@ -288,6 +288,8 @@ def _published(steps: Steps, service: Client, counted: _Counted, *, accept_uniqu
         raise UniqueRecordsError(f"{alone.line(offered=True)}. It is not published without {ACCEPT_UNIQUE}")
     if not steps.accept_identifiers:
         steps.replayed.refuse(texts_of_cards(steps.found, table_name(steps.table)), f"{steps.folder.path}: the card")
+    from aegis_provider.workflow.entry import published  # noqa: PLC0415 - only then is it loaded
+
     with steps.stage("publishing the entry"):
         return published(service, entry)
 
@@ -296,6 +298,8 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
     """Run the remaining steps; return all results."""
     search, entry, advice = counted.search, counted.entry, counted.summarised.advice
     if service is not None and entry_id is not None:
+        from aegis_provider.workflow.entry import asked  # noqa: PLC0415 - only then is it loaded
+
         with steps.stage("asking the service for advice"):
             advice = asked(service, entry_id, entry, steps.aim)
     masked = steps.mask(advice.best.id)
@@ -407,4 +411,8 @@ class Released:
 
     def _repr_html_(self) -> str:
         """Return the card, as notebooks show it."""
+        from aegis_provider.report.rendering import render_fragment  # noqa: PLC0415 - few releases are shown so
+        from aegis_provider.workflow.card_report import card_report  # noqa: PLC0415
+        from aegis_sdk.charts import style  # noqa: PLC0415
+
         return f"<style>{style()}</style>{render_fragment(card_report(self.card))}"

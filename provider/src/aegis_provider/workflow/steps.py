@@ -25,13 +25,12 @@ from aegis_provider.identifiers import (
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
-from aegis_provider.prepare import PreparedEntry
 from aegis_provider.privacy import assess
 from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.processes import Stage
 from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
-from aegis_provider.report.risk_verdict import risk_verdict
+from aegis_provider.report.verdicts import risk_verdict
 from aegis_provider.search import SearchResult, choose_again, find_configurations
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
@@ -39,7 +38,6 @@ from aegis_provider.table.notation import Writing, plainly
 from aegis_provider.table.values import Domain
 from aegis_provider.workflow.aim import Aim, Deadline
 from aegis_provider.workflow.card_making import Assessed, Masked, Summarised
-from aegis_provider.workflow.entry import draw_entry
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.generating import LEVELS, Comparison, Drawn, file_at, refuse_equal_ids
 from aegis_sdk import AegisError
@@ -49,6 +47,7 @@ from aegis_sdk.wire import TRANSFER_MEASURES, EntryDocument, Verdict, publishabl
 if TYPE_CHECKING:  # slow to load
     from aegis_provider.check import Choose
     from aegis_provider.disclosure import Judged
+    from aegis_provider.prepare import PreparedEntry
 
 PLAN: Final = "plan.yaml"
 FOUND: Final = "configurations.yaml"
@@ -253,6 +252,7 @@ class Steps:
         """Let configurations suppress single cells instead of leaving out records."""
         if not any(configuration.suppresses for configuration in plan.configurations):
             return plan
+
         with self.stage("choosing cells") as progress:
             return suppress_cells(self.table, plan, progress=progress, **self.how).plan
 
@@ -262,6 +262,8 @@ class Steps:
         return publishable(read_json(self.folder.file(ENTRY).read_bytes())), found
 
     def _summarise(self) -> Summarised:
+        from aegis_provider.workflow.entry import draw_entry  # noqa: PLC0415 - controls are slow to load
+
         drawn = draw_entry(
             self.table,
             self.found,

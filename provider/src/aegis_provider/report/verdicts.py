@@ -1,4 +1,6 @@
-"""The verdict of `aegis risk`: whether a table and its releases have the promised privacy."""
+"""The verdicts of `aegis risk`, whether a table and its releases have the promised privacy, and of `aegis disclose`."""
+
+from __future__ import annotations
 
 import csv
 import io
@@ -7,13 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aegis_provider.privacy import CRITERIA, Assessment, ReleasePrivacy
-from aegis_sdk.reading import Alone, private_only, shown, some, verdict_line
+from aegis_sdk.reading import Alone, private_only, shown, some, verdict_in_words, verdict_line
 from aegis_sdk.wire import SUPPRESSED
+
+if TYPE_CHECKING:  # slow to load
+    from aegis_provider.disclosure import Judged
 
 _MOST_NAMES = 5
 _REQUIRE = "--require k=5"
+
+
+def judged_line(name: str, judged: Judged, summarize: str) -> str:
+    """Return the verdict on an entry with this name and, on failure, the command that fixes it."""
+    return verdict_in_words(name, judged.verdict, f"{summarize} {judged.options}".rstrip())
 
 
 @dataclass(frozen=True)
