@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from aegis_provider.cli.options import (
     PlanOption,
     TableArgument,
     memory_limit,
+    of_release,
     page_writer,
     refuse_contradictions,
 )
@@ -113,6 +113,7 @@ def generate(
     wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
     remove_card(card_beside(output))
     say(f"learning from {table_name(table)} ...")
+    how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit()}
     with time_bar("training", seconds) as bar:
         bar(0, "preparing; Ctrl-C keeps the best model as soon as there is one")
         generated = generate_records(
@@ -122,33 +123,32 @@ def generate(
             method=method,
             knobs=knobs,
             wish=wish,
-            delimiter=delimiter,
-            memory_limit=memory_limit(),
             escape_formulas=escape_formulas,
             accept_identifiers=accept_identifiers,
             watch=lambda look: bar(look.seconds, _described(look)),
+            **how,
         )
     for warning in generated.warnings:
         warn(warning)
-    files = [str(output), "--against", table_name(table), "--plan", str(plan)]
-    options = shlex.join(
-        [*files, "--holdout", f"{generated.holdout!r}", *(() if delimiter == "," else ("--delimiter", delimiter))]
-    )
+    options = of_release(output, table_name(table), plan, delimiter, "--holdout", f"{generated.holdout!r}")
     if not judged:
-        unknown = [
-            f"some records may equal real ones. What attacks achieve: aegis risk {options}",
-            f"what the records are worth: aegis synth fidelity {options}",
-        ]
-        print_result(made_document(generated), _report(generated, unknown), as_json=as_json)
+        print_result(made_document(generated), _report(generated, _unknown(options)), as_json=as_json)
         return
     without = f"{output} is written, but has no card; aegis risk {options} tries the attacks"
     with _warning(without), progress_bar("attacking") as progress:
-        how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit(), "progress": progress}
-        card = judge_generated(generated, table, intended, digest, **how)
+        card = judge_generated(generated, table, intended, digest, progress=progress, **how)
     said = [*card.findings, f"{card_beside(output)}.md, .html, .json: all of this, in full"]
     print_result(card.as_json(), _report(generated, said), as_json=as_json)
     if card.judgement.result is not Result.PASS:
         raise typer.Exit(1)
+
+
+def _unknown(options: str) -> list[str]:
+    """Return what is not known without a card, and the commands that tell it."""
+    return [
+        f"some records may equal real ones. What attacks achieve: aegis risk {options}",
+        f"what the records are worth: aegis synth fidelity {options}",
+    ]
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -83,6 +84,12 @@ HoldoutOption = Annotated[
         help="Share of records held out from the release.  [0 if masked, else 0.2]",
     ),
 ]
+
+
+def of_release(release: Path, table: str, plan: Path, delimiter: str, *more: str) -> str:
+    """Return the arguments with which commands examine a release beside its table: `RELEASE --against TABLE ...`."""
+    files = [str(release), "--against", table, "--plan", str(plan)]
+    return shlex.join([*files, *more, *(() if delimiter == "," else ("--delimiter", delimiter))])
 
 
 def refuse_contradictions(plan: Path | None, configuration: str | None, holdout: float | None, *, named: bool) -> None:

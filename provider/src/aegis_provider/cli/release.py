@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from aegis_provider.cli.options import (
     PlanOption,
     TableArgument,
     memory_limit,
+    of_release,
 )
 from aegis_provider.errors import PromiseError
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequireOption, requirements_of
@@ -234,36 +234,31 @@ def apply(
         handed_out = hand_out(intended, configuration, output, table, delimiter, accept_identifiers=accept_identifiers)
         if handed_out.warning:
             warn(handed_out.warning)
-        files = [str(output), "--against", table_name(table), "--plan", str(plan)]
-        options = shlex.join([*files, *(() if delimiter == "," else ("--delimiter", delimiter))])
+        options = of_release(output, table_name(table), plan, delimiter)
         print_result(_handed_out(handed_out), _told(handed_out, f"aegis risk {options}"), as_json=as_json)
         return
     refuse_overwriting(output, table, *intended.files)
     say(f"masking {table_name(table)} ...")
+    how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit()}
     with _told_of_force(), progress_bar("masking records") as progress:
         applied = write_masked(
             table,
             intended,
             configuration,
             output,
-            delimiter=delimiter,
-            memory_limit=memory_limit(),
             accept_identifiers=accept_identifiers,
             accept_unique=accept_unique,
             force=force,
             escape_formulas=escape_formulas,
             progress=progress,
+            **how,
         )
-    others = tuple(each for each in intended.configurations if each.id != configuration)
-    rest = replace(intended, configurations=others)
-    shares = alone_in_releases(table, rest, delimiter=delimiter, memory_limit=memory_limit())
-    shares[configuration] = applied.checked.alone.share
-    in_order = {each.id: shares[each.id] for each in intended.configurations}
-    alone = told_alone(intended, in_order, configuration)
-    for warning in (*applied.faults, *applied.warnings):
+    rest = replace(intended, configurations=tuple(each for each in intended.configurations if each.id != configuration))
+    shares = alone_in_releases(table, rest, **how) | {configuration: applied.checked.alone.share}
+    alone = told_alone(intended, {each.id: shares[each.id] for each in intended.configurations}, configuration)
+    certain = certain_values_warning(applied.reached, intended)
+    for warning in (*applied.faults, *applied.warnings, *filter(None, [certain])):
         warn(warning)
-    if certain := certain_values_warning(applied.reached, intended):
-        warn(certain)
     result = {"output": str(output), "configuration": configuration, **_result(applied), "alone": alone.document}
     print_result(result, _masked_report(output, applied, alone), as_json=as_json)
 

@@ -84,19 +84,10 @@ def summarize(
         refuse_early(intended, controls, delimiter=delimiter)
     say(f"counting {table_name(table)} ...")
     how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit()}
+    wanted: Mapping[str, Any] = {"name": name, "exact": exact, "pairs": pairs, "accept_identifiers": accept_identifiers}
     outputs = (output, *filter(None, [plan_output]))
     with none_if_refused(*outputs), progress_bar("counting") as progress:
-        prepared = prepare_entry(
-            table,
-            intended,
-            controls,
-            name=name,
-            exact=exact,
-            pairs=pairs,
-            accept_identifiers=accept_identifiers,
-            progress=progress,
-            **how,
-        )
+        prepared = prepare_entry(table, intended, controls, progress=progress, **wanted, **how)
     if intended.generated:
         from aegis_provider.synth.offer import with_generated
 

@@ -263,18 +263,9 @@ def start(
     elif attributes:
         _write(output, extended(output, attributes, label))
     kept = tuple(attribute.name for attribute in there.attributes) if there else ()
+    records, delimiter = survey.label.records, opened.delimiter
     return Started(
-        output,
-        opened.delimiter,
-        source,
-        survey.label.records,
-        labels,
-        least,
-        attributes,
-        left_out,
-        kept,
-        tuple(new),
-        unlabelled,
+        output, delimiter, source, records, labels, least, attributes, left_out, kept, tuple(new), unlabelled
     )
 
 
