@@ -75,7 +75,6 @@ def advise(entry: EntryDocument, measure: str = "joint", left_out: Mapping[str, 
     """Rank the masked configurations of an entry, as the service does for a question without weights.
 
     Args:
-        entry: The entry.
         measure: The measure of utility.
         left_out: By id, the number of records that configurations leave out; of equally useful ones, the one with the
             fewest is best.

@@ -199,7 +199,6 @@ class CheckResult:
         configurations: The ids of the configurations checked; the first is the winner.
         performances: The results, by model, then in the order `RAW`, configurations, `NOTHING`.
         unfinished: By model, the tables whose training did not finish in time.
-        seconds: The time limit.
         records: Number of records used, out of the `of_records` of the table.
         classes: Number of label values predicted.
         rare: Label values with too few records for the folds, and their numbers of records; these are not used.

@@ -78,7 +78,6 @@ def write_entry(entry: EntryDocument, path: Path, beside: Callable[[], None] = l
     """Write the entry as JSON, whole or not at all.
 
     Args:
-        entry: The entry.
         path: The file to write.
         beside: Writes accompanying files once the entry can be written; if it fails, no entry appears.
 

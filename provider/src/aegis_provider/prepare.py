@@ -229,11 +229,7 @@ def accepted_in_entry(
 
 
 def _replayed(table: Table, plan: Plan) -> Replayed:
-    """Refuse identifying columns that are shared unmasked; return the values that the entry must not list.
-
-    Raises:
-        IdentifierError: A configuration shares an identifying column unmasked.
-    """
+    """Refuse identifying columns that are shared unmasked; return the values that the entry must not list."""
     instead, reasons = "mask it in every configuration, or remove it", identifying_in(table, plan)
     shared = shared_as_they_are(plan, plan.configurations)
     refuse_identifiers(table, plan.source, shared, instead, label=plan.label, known=reasons)

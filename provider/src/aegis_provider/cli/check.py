@@ -67,12 +67,7 @@ def check(
 
 
 def _published(path: Path, table: str, plan: Plan, configurations: list[str]) -> EntryDocument:
-    """Return the entry in the file after checking that the result can be added to it.
-
-    Raises:
-        InputError: The entry is invalid, or belongs to another plan.
-        OutputError: The file cannot be written, or is another input.
-    """
+    """Return the entry in the file after checking that the result can be added to it."""
     from aegis_provider.check import refuse_other_entry
     from aegis_provider.files import refuse_overwriting
 
@@ -86,12 +81,7 @@ def _published(path: Path, table: str, plan: Plan, configurations: list[str]) ->
 
 
 def _write(path: Path, published: EntryDocument, plan: Plan, result: CheckResult) -> None:
-    """Write the entry with the AUC of each configuration that finished.
-
-    Raises:
-        InputError: Nothing was finished.
-        OutputError: The file cannot be written.
-    """
+    """Write the entry with the AUC of each configuration that finished."""
     from aegis_provider.check import with_measured
     from aegis_provider.entry import write_entry
 

@@ -105,11 +105,7 @@ def configurations(
 
 
 def _requirements(texts: Sequence[str], shares: str) -> list[Requirement]:
-    """Return a requirement for each combination of one number per text and one share.
-
-    Raises:
-        InputError: A text is not NAME=NUMBERS, a name has several texts, or a share is not a number.
-    """
+    """Return a requirement for each combination of one number per text and one share."""
     from aegis_provider.search import Requirement
 
     choices = []

@@ -151,11 +151,7 @@ def _plotted(
     privacy: str | None,
     attribute: Sequence[str] | None,
 ) -> Sequence[str]:
-    """Draw an image or a page; return the names of its figures.
-
-    Raises:
-        InputError: Options conflict, or there is nothing to draw.
-    """
+    """Draw an image or a page; return the names of its figures."""
     from aegis_provider.errors import PlotError
     from aegis_provider.files import refuse_overwriting
     from aegis_provider.report.figures import FIGURES, Subject, possible, write_figure, write_figures
@@ -181,11 +177,7 @@ def _plotted(
 
 
 def _is_page(output: Path, figure: str | None) -> bool:
-    """Return whether the output is a page, not an image.
-
-    Raises:
-        InputError: It is neither, or `--figure` is given for a page.
-    """
+    """Return whether the output is a page, not an image."""
     kind = output.suffix.lower()
     if kind not in (".html", ".svg"):
         raise InputError(f"{output}: not an .svg or .html file; name one")
@@ -325,12 +317,7 @@ def _attack(
     *,
     as_json: bool,
 ) -> None:
-    """Try all attacks on a release of the table and print the results.
-
-    Raises:
-        Exit: An attack succeeds, or did not run.
-        AegisError: A table or the plan cannot be used, or a library is missing.
-    """
+    """Try all attacks on a release of the table and print the results."""
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.report.rendering import text_lines
     from aegis_provider.synth.attacks.attack import open_case
@@ -375,11 +362,7 @@ def _alone(table: str, plan: Plan, configuration: str | None, **how: str) -> Alo
 
 
 def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str | None, sensitive: str | None) -> Plan:
-    """Return the plan in the file, or a plan made from the named columns.
-
-    Raises:
-        InputError: Both or neither are given, or a configuration is named without a plan.
-    """
+    """Return the plan in the file, or a plan made from the named columns."""
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.privacy import plan_of_roles
 
@@ -396,11 +379,7 @@ def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str |
 
 
 def _refuse_broken(assessment: Assessment, verdict: RiskVerdict) -> None:
-    """Reject an assessment that fails the check.
-
-    Raises:
-        AegisError: A promise is broken or not measured, or the verdict is not PASS for another reason.
-    """
+    """Reject an assessment that fails the check."""
     if assessment.check_failures:
         first, *others = assessment.check_failures
         more = f" (and {len(others)} more)" if others else ""

@@ -162,11 +162,7 @@ def _warning(what: str) -> Iterator[None]:
 
 
 def _shares(text: str | None) -> dict[str, float] | None:
-    """Return the shares in `VALUE=SHARE,...`.
-
-    Raises:
-        InputError: The text cannot be parsed, or the shares do not add up to 1.
-    """
+    """Return the shares in `VALUE=SHARE,...`."""
     if text is None:
         return None
     shares = {}

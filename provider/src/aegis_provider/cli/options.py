@@ -25,11 +25,6 @@ def memory_limit() -> str:
     return os.environ.get("AEGIS_MEMORY_LIMIT") or "1GB"
 
 
-def delimiter_of(text: str) -> str:
-    """Return the delimiter that the option's text stands for."""
-    return {"tab": "\t", "\\t": "\t"}.get(text, text)
-
-
 TableArgument = Annotated[
     str,
     typer.Argument(
@@ -47,7 +42,7 @@ HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write the 
 DelimiterOption = Annotated[
     str | None,
     typer.Option(
-        callback=lambda text: text and delimiter_of(text),
+        callback=lambda text: text and {"tab": "\t", "\\t": "\t"}.get(text, text),
         help="Separates the fields of a CSV table; `tab` for a tab.  [found in the header]",
     ),
 ]

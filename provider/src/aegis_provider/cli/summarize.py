@@ -105,11 +105,7 @@ def summarize(
 
 
 def _minimum(min_cell: int | None, plan_output: Path | None, *, merge_rare_labels: bool) -> Iterator[Control]:
-    """Yield the minimum cell, if requested.
-
-    Raises:
-        InputError: An option is given that needs it.
-    """
+    """Yield the minimum cell, if requested."""
     from aegis_provider.control import MinimumCell
 
     if merge_rare_labels and min_cell is None:
@@ -123,12 +119,7 @@ def _minimum(min_cell: int | None, plan_output: Path | None, *, merge_rare_label
 def _other_controls(
     round_to: int | None, epsilon: float | None, split: Literal["equal", "cube_root"] | None, *, open_answers: bool
 ) -> Iterator[Control]:
-    """Yield the other requested controls.
-
-    Raises:
-        InputError: A split or open answers are requested without epsilon.
-        AegisError: The library for noise is not installed.
-    """
+    """Yield the other requested controls."""
     from aegis_provider.control import LaplaceNoise, RandomRounding
 
     if split is not None and epsilon is None:

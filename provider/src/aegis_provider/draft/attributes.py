@@ -151,13 +151,10 @@ class Column(Values):
             return f"fewer than {LEAST} records have a value, which tells about nobody else"
         if self.distinct == 1 and not self.missing:
             return "every record has the same value"
-        return self.identifies or self._with_many_odd() or self._unmaskable()
-
-    def _with_many_odd(self) -> str | None:
-        if self.recognised is None or not self.recognised.has_many_odd:
-            return None
-        remedy = "write these like the others, or leave them empty, to share it"
-        return f"{self.recognised.in_words}, more than one in a hundred; {remedy}"
+        if self.identifies is None and self.recognised is not None and self.recognised.has_many_odd:
+            remedy = "write these like the others, or leave them empty, to share it"
+            return f"{self.recognised.in_words}, more than one in a hundred; {remedy}"
+        return self.identifies or self._unmaskable()
 
     def _unmaskable(self) -> str | None:
         if self.is_number and self.numbers < self.known:
@@ -169,14 +166,11 @@ class Column(Values):
                 return what
         if self.has_codes:
             return None
-        is_too_varied = self.distinct > MOST_TEXTS or (self._is_nearly_unique and self.distinct > _FEW)
+        is_nearly_unique = self.distinct > _NEARLY_UNIQUE * self.known
+        is_too_varied = self.distinct > MOST_TEXTS or (is_nearly_unique and self.distinct > _FEW)
         if is_too_varied and self.share(is_quantity) >= _MATCHING:
             return "contains numbers or times that are not written as 1234.5 or 2024-12-31; rewrite them to share it"
         return "too many different texts" if is_too_varied else None
-
-    @property
-    def _is_nearly_unique(self) -> bool:
-        return self.distinct > _NEARLY_UNIQUE * self.known
 
 
 def columns_of(
@@ -191,8 +185,6 @@ def columns_of(
     """Survey the label and these columns, and detect those that identify persons.
 
     Args:
-        table: The table.
-        label: The label.
         names: The other columns.
         as_texts: Columns to treat as texts if they contain others than numbers or dates.
         fold_case: Whether values that differ only in case or surrounding blanks are one.
@@ -272,7 +264,6 @@ class Level:
     """A drafted masking.
 
     Attributes:
-        id: Its id in the plan.
         groups: The number of its masked values, including a missing one.
         smallest: The number of records of the rarest.
         kept: Its information about the label as a share of the unmasked attribute's; `None` if that is 0.
@@ -289,7 +280,6 @@ class DraftedAttribute:
     """An attribute of the drafted plan.
 
     Attributes:
-        column: The column.
         attribute: The attribute in the plan. Its maskings are nested, the finest first.
         levels: The properties of its maskings.
         information: The mutual information of its values, or bins, and the label, in bits.
@@ -312,7 +302,6 @@ def drafted(table: CountedTable, counted: CountedAttribute, column: Column, mini
     Args:
         table: The counted table.
         counted: The column in it; its attribute has no maskings yet.
-        column: The column.
         minimum: Minimum records of a group.
     """
     drafting = _Drafting(counted, column, joint_of(counted.counts), minimum)

@@ -213,7 +213,6 @@ def start(
         add: Columns to add to an existing plan, or to draft although they would be left out.
         minimum: Minimum records of a drafted group; by default 5, or half a percent of the records if that is more.
         delimiter: The delimiter of CSV files; by default, the one with which the header has the label.
-        memory_limit: The memory limit of DuckDB.
         accept_identifiers: Whether columns to add, and the label, may identify persons.
         index: Whether to include the index of a data frame as a column.
         odd_as_missing: Whether other texts in a column of numbers or dates are missing, if they are in at most 1 % of
@@ -254,7 +253,8 @@ def start(
         least = minimum or default_minimum(survey.label.records)
         attributes = _drafted(as_read, label, survey.to_draft, {*add, *stated}, least, progress)
         left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
-        labels = _label_counts(as_read, label)
+        counted = as_read.counts_of_values(label)
+        labels = dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0])))
         unlabelled = as_read.unlabelled(label, labels.get(MISSING, 0), survey.label.records)
         source = described(opened)
     if there is None:
@@ -270,11 +270,7 @@ def start(
 
 
 def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], output: Path) -> list[str]:
-    """Return the columns that a plan does not name and that are not added.
-
-    Raises:
-        PlanError: The plan has another label, or already has an attribute to add.
-    """
+    """Return the columns that a plan does not name and that are not added."""
     if there.label != label:
         raise PlanError(
             f"{output}: is a plan for the label {shortened(there.label)}, not {shortened(label)}; name another --output"
@@ -301,11 +297,7 @@ def _survey(table: Table, surveyed: Sequence[Column], add: Sequence[str], *, acc
 
 
 def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> None:
-    """Refuse a label in several spellings, and odd texts among numbers or dates, unless an option covers them.
-
-    Raises:
-        TableError: There are some; the message names the option.
-    """
+    """Refuse a label in several spellings, and odd texts among numbers or dates, unless an option covers them."""
     label = survey.label
     if label.spellings and not label.fold_case:
         alike = some([shortened(text) for text in label.spellings], _SPELLINGS)
@@ -344,11 +336,6 @@ def _check_label(table: str, label: Column) -> None:
             f"{table}: the label {shortened(label.name)} has {label.distinct:,} different values, more than "
             f"{_MOST_LABEL_VALUES}; name one of classes, or make classes first"
         )
-
-
-def _label_counts(table: Table, label: str) -> dict[str, int]:
-    counted = table.counts_of_values(label)
-    return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0])))
 
 
 def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]) -> dict[str, str]:

@@ -263,19 +263,13 @@ def fit_intervals(domain: Domain, joint: Counts, minimum: int, sizes: Sequence[i
     places = np.arange(has_missing(domain), len(domain))
     if not len(places):
         return [Intervals((), (-_INFINITE, _INFINITE)) for _ in sizes]
-    runs = _blind_runs(domain, places, joint[places])
+    records = joint[places].sum(axis=1)
+    pieces = cut_where_round(domain, places, records >= LEAST, binned=domain.value_type is ValueType.STRING)
+    runs = blind_runs(np.bincount(pieces, records), LEAST)[pieces]
     counts = merging.folded(joint[places], runs)
     levels = [_members(groups, runs) for groups in merge_neighbours(counts, minimum, sizes)]
     edges = [[_edge(domain, places, group[0]) for group in groups[1:]] for groups in levels]
     return [Intervals(groups, (-_INFINITE, *cuts, _INFINITE)) for groups, cuts in zip(levels, edges, strict=True)]
-
-
-def _blind_runs(domain: Domain, places: Places, joint: Counts) -> Places:
-    """(n,) Numbers, from 0, of runs of neighbours with at least `LEAST` records each, if possible."""
-    records = joint.sum(axis=1)
-    pieces = cut_where_round(domain, places, records >= LEAST, binned=domain.value_type is ValueType.STRING)
-    sizes = np.bincount(pieces, records)
-    return blind_runs(sizes, LEAST)[pieces]
 
 
 def _members(groups: Groups, runs: Places) -> Groups:
@@ -315,7 +309,6 @@ def refit(attribute: Attribute, domain: Domain, joint: Counts, minimum: int) -> 
     and attributes that are not fitted to the label, stay unchanged.
 
     Args:
-        attribute: The attribute.
         domain: The values to fit it to, or its bins.
         joint: (values, labels) counts.
         minimum: Minimum records of a group.
@@ -347,11 +340,8 @@ def refitted(
     depend on the label.
 
     Args:
-        plan: The plan.
         table: The records, as for `open_table`.
         minimum: Minimum records of a group; by default `default_minimum` of the table's.
-        delimiter: The delimiter of CSV files.
-        memory_limit: The memory limit of DuckDB.
 
     Raises:
         TableError: The table cannot be read, or does not fit the plan.

@@ -36,7 +36,6 @@ def plan_text(
 
     Args:
         described: The table in a few words.
-        label: The label.
         attributes: The attributes, at least one.
         left_out: The columns left out, with the reasons.
         fold_case: Whether values of the label that differ only in case or surrounding blanks are one.

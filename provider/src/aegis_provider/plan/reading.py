@@ -68,10 +68,12 @@ def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
         value_type = _value_type(fields.get("type"))
         discretization = _discretization(fields["discretize"], value_type) if "discretize" in fields else None
         identity = "identity" not in fields or fields["identity"].one_of("true", "false") == "true"
-        default = _default(fields.get("default"), (*levels, *maskings))
+        choices = choices_of([*levels, *maskings])
+        default = read_choice(fields["default"], choices) if "default" in fields else IDENTITY
         if default == IDENTITY and "default" in fields and not identity:
             fields["default"].fail("is identity, which `identity: false` forbids; choose a masking, or drop")
-        is_fitted = "fitted_to" in fields and _is_fitted(fields["fitted_to"])
+        if "fitted_to" in fields and (fitted_to := fields["fitted_to"].text()) != "label":
+            fields["fitted_to"].fail(f"maskings can only be fitted to `label`, not to {fitted_to!r}")
         privacy_weight, importance = (_weight(fields.get(key)) for key in ("privacy_weight", "importance"))
         order = read_order(fields.get("order"))
         if order is not None and discretization is not None:
@@ -83,22 +85,12 @@ def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
             discretization,
             default,
             identity,
-            is_fitted,
+            "fitted_to" in fields,
             privacy_weight,
             importance,
             order,
             read_writing(attribute, {key: fields[key] for key in WRITING if key in fields}, value_type),
         )
-
-
-def _default(element: Element | None, maskings: Sequence[Masking]) -> str:
-    return IDENTITY if element is None else read_choice(element, choices_of(maskings))
-
-
-def _is_fitted(element: Element) -> bool:
-    if element.text() != "label":
-        element.fail(f"maskings can only be fitted to `label`, not to {element.value!r}")
-    return True
 
 
 def _weight(element: Element | None) -> float | None:
@@ -190,11 +182,7 @@ def _maskings(element: Element) -> Iterator[Masking]:
 
 
 def _discretization(element: Element, value_type: ValueType | None) -> Rule:
-    """Read the discretization rule for an attribute, given any declared type.
-
-    Raises:
-        PlanError: The rule is invalid; the message names the place.
-    """
+    """Read the discretization rule for an attribute, given any declared type."""
     if value_type not in {None, ValueType.INTEGER, ValueType.NUMBER}:
         element.fail(f"only numbers can be discretised, but the type is {value_type}")
     stated = dict(element.items())
@@ -435,11 +423,7 @@ def _about(fields: dict[str, Element]) -> dict[str, str | list[str]]:
 def _roles(
     fields: Mapping[str, Element], label: str, attributes: Sequence[Attribute]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Read the sensitive attributes (by default the label) and the quasi-identifiers (by default all others).
-
-    Raises:
-        PlanError: A name is neither an attribute nor the label, or it is both sensitive and a quasi-identifier.
-    """
+    """Read the sensitive attributes (by default the label) and the quasi-identifiers (by default all others)."""
     known = [*(attribute.name for attribute in attributes), label]
     sensitive = _names(fields["sensitive"], known) if "sensitive" in fields else (label,)
     if "quasi_identifiers" not in fields:

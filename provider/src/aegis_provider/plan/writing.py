@@ -38,7 +38,6 @@ def write_plan(
         source: The plan file.
         plan: The plan in the file.
         configurations: The configurations to write.
-        output: The file to write.
         remark: A comment above the configurations.
         text: A text to use instead of the file's, if the plan has other attributes.
 
@@ -141,7 +140,7 @@ def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]
     defaults = {attribute.name: attribute.default for attribute in plan.attributes}
     yield "configurations:"
     for each in configurations:
-        yield f"  {scalar(each.id)}: {_flow({k: v for k, v in each.maskings.items() if v != defaults[k]})}"
+        yield f"  {scalar(each.id)}: {_nested({k: v for k, v in each.maskings.items() if v != defaults[k]})}"
     yield "privacy:"
     promises = {configuration.id: configuration.privacy for configuration in configurations}
     promises |= {table.id: table.privacy for table in plan.generated if table.privacy}
@@ -185,10 +184,6 @@ def _numbers(key: str, numbers: Mapping[str, int | None]) -> Iterator[str]:
     if stated:
         yield f"{key}:"
         yield from (f"  {scalar(name)}: {number}" for name, number in stated.items())
-
-
-def _flow(mapping: Mapping[str, str]) -> str:
-    return "{" + ", ".join(f"{scalar(key)}: {scalar(value)}" for key, value in mapping.items()) + "}"
 
 
 @cache

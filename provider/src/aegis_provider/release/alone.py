@@ -79,8 +79,6 @@ def alone_in_releases(
     Args:
         table: Anything that `open_table` accepts.
         plan: The plan of the table.
-        delimiter: The delimiter of a CSV table.
-        memory_limit: The memory limit of DuckDB.
 
     Raises:
         TableError: The table cannot be read, or does not fit the plan.
@@ -99,7 +97,6 @@ def alone_in_table(table: Source, roles: Plan, name: str, *, delimiter: str = ",
         roles: A plan of the columns with a role. A sensitive one is treated as the label.
         name: The name of the table in messages.
         delimiter: Separator of the fields of a CSV table.
-        memory_limit: The memory limit of DuckDB.
 
     Raises:
         TableError: The table cannot be read.

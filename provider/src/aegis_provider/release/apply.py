@@ -81,8 +81,6 @@ class ShownValues:
 
 def shown_values(written: Table, counted: CountedTable, plan: Plan, configuration: Configuration) -> ShownValues:
     """Count the unmasked values in the written table of a configuration, made from the `counted` one.
-
-    Raises:
     TableError: The table cannot be read.
     """
     whole = {
@@ -165,7 +163,6 @@ class Checked:
             written: The written table.
             promise: The promise of its configuration.
             suppression: What was suppressed in it, if anything.
-            plan: The plan.
             reasons: Why columns of the original table identify persons.
             accept_identifiers: Whether it may contain identifying values.
 
@@ -190,11 +187,7 @@ def _searched(
     *,
     accept_identifiers: bool,
 ) -> tuple[str, dict[str, str]]:
-    """Search the file itself for identifying values; return the kinds without a match, and the columns with some.
-
-    Raises:
-        IdentifierError: It contains one, and that is not accepted.
-    """
+    """Search the file itself for identifying values; return the kinds without a match, and the columns with some."""
     shared = shared_as_they_are(plan, [chosen])
     others = [name for name in table.columns if name not in shared]
     replayed = Replayed.of(table, others, plan.left_out, {name: reasons[name] for name in others if name in reasons})
@@ -269,7 +262,6 @@ def apply(
         table: Anything that `open_table` accepts.
         plan: The plan with the configuration.
         configuration: The id of the configuration.
-        output: The file to write.
         delimiter: The delimiter of the output, and of a CSV table; by default, the one in its header.
         memory_limit: The memory limit of DuckDB, which spills the rest to disk.
         force: Whether to write the table even if it breaks a promise.
@@ -326,11 +318,7 @@ def apply(
 
 
 def _identifying(table: Table, plan: Plan, chosen: Configuration, *, accept_identifiers: bool) -> Mapping[str, str]:
-    """Return how the columns that a configuration shares identify persons.
-
-    Raises:
-        IdentifierError: A column shared unmasked identifies persons, and that is not accepted.
-    """
+    """Return how the columns that a configuration shares identify persons."""
     told = [attribute.name for attribute in plan.attributes if chosen.maskings[attribute.name] != DROP]
     reasons = identifying_in(table, plan, [plan.label, *told])
     if not accept_identifiers:
@@ -384,11 +372,7 @@ def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:
 
 
 def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
-    """Return what to suppress, or `None` if the plan declares nothing.
-
-    Raises:
-        PromiseError: Every record would be suppressed.
-    """
+    """Return what to suppress, or `None` if the plan declares nothing."""
     configuration = promise.configuration
     if not configuration.suppresses:
         return None

@@ -175,9 +175,11 @@ class Release:
 
     def with_stars(self, names: Collection[str]) -> "Release":
         """Return the same release with `*` in the domains of these columns, where single cells are suppressed."""
-        return replace(
-            self, columns=tuple(_with_star(column) if column.name in names else column for column in self.columns)
-        )
+        columns = []
+        for column in self.columns:
+            domain = _domain_of((*column.domain.texts, STAR), ordered=False)
+            columns.append(replace(column, domain=domain) if column.name in names else column)
+        return replace(self, columns=tuple(columns))
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Yield the masked texts of all records in the table's order, the same each time and whatever the other
@@ -234,8 +236,10 @@ def _column(counted: CountedTable, plan: Plan, name: str, choice: str) -> Releas
         domain = counted.label if attribute is None else attribute.domain
         in_bins = isinstance(counted.table.reading(name), Binned)
         categorical = domain.ordered and domain.value_type not in IN_ORDER and not in_bins
-        mask = _as_it_is if domain.has_one_spelling else _in_one_spelling(domain)
-        return ReleasedColumn(name, domain, lambda: mask, categorical)
+        if domain.has_one_spelling:
+            return ReleasedColumn(name, domain, lambda: lambda texts, _labels: texts, categorical)
+        one_spelling = _looked_up(domain, MaskedDomain(domain.texts, tuple(range(len(domain)))))
+        return ReleasedColumn(name, domain, lambda: one_spelling, categorical)
     masking = next(each for each in attribute.attribute.maskings if each.id == choice)
     if not masking.is_random:
         masked = MaskedDomain.of(counted.masked(attribute, masking))
@@ -250,12 +254,6 @@ def _column(counted: CountedTable, plan: Plan, name: str, choice: str) -> Releas
     return ReleasedColumn(name, _domain_of(draw.texts, ordered=ordered), lambda: _drawn(*domains, draw.texts, urns()))
 
 
-def _with_star(column: ReleasedColumn) -> ReleasedColumn:
-    domain = column.domain
-    texts, places = (*domain.texts, STAR), {**domain.places, STAR: len(domain)}
-    return replace(column, domain=Domain(ValueType.STRING, texts, tuple(text or None for text in texts), places))
-
-
 def _domain_of(texts: Sequence[str], *, ordered: bool) -> Domain:
     """Return the domain of masked values, in the order of the values that they mask."""
     places = {text: place for place, text in enumerate(texts)}
@@ -268,14 +266,6 @@ def _is_ordered(domain: Domain, drawn: Sequence[str]) -> bool:
         return is_rising([domain.places[text] for text in drawn])
     typed = Domain.of(drawn)
     return typed.ordered and typed.texts == tuple(drawn)
-
-
-def _as_it_is(texts: Texts, _labels: Texts) -> Texts:
-    return texts
-
-
-def _in_one_spelling(domain: Domain) -> Mask:
-    return _looked_up(domain, MaskedDomain(domain.texts, tuple(range(len(domain)))))
 
 
 def _looked_up(domain: Domain, masked: MaskedDomain) -> Mask:

@@ -92,8 +92,6 @@ class Promise:
     """The promise of a configuration on its release.
 
     Attributes:
-        release: The release.
-        configuration: The configuration.
         quasi_identifiers: The quasi-identifiers that the release shares.
         sensitive: The sensitive attributes that the release shares.
     """

@@ -57,7 +57,6 @@ def write_table(
         names: The names of the columns.
         blocks: The records.
         domains: The values of each column.
-        delimiter: The delimiter of CSV.
         categorical: The columns that are ordered categoricals in Parquet.
         escape_formulas: Whether CSV cells that a spreadsheet would run get an apostrophe before them.
 
@@ -307,11 +306,9 @@ def hand_out(
     """Copy a generated table of a plan to the output, byte for byte the file that the plan states.
 
     Args:
-        plan: The plan.
         table_id: The id of one of its generated tables.
         output: The file to write, with the ending of the generated one.
         table: The original table, which must not be overwritten.
-        delimiter: The delimiter of CSV files.
         accept_identifiers: Whether it may contain identifying values.
 
     Raises:
@@ -351,10 +348,8 @@ def refuse_unofferable(plan: Plan, generated: GeneratedTable, copy: Path | None 
     """Refuse a generated table that is not the stated one, or has columns that the plan never shares.
 
     Args:
-        plan: The plan.
         generated: Its entry for the table.
         copy: A copy to check instead of the file.
-        delimiter: The delimiter of CSV files.
 
     Raises:
         TableError: The file cannot be read, is another one, has no records, lacks the label, or has other columns.

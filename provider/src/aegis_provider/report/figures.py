@@ -17,7 +17,7 @@ from aegis_provider.report.rendering import render_page
 from aegis_provider.search import FrontierPoint, SearchResult, in_words
 from aegis_sdk.charts import TONES, Axis, Bars, Frontier, Interval, Measured, Plane, Series, Tone, document
 from aegis_sdk.charts.costs import costs_chart
-from aegis_sdk.charts.hasse import Hasse, lattice_chart
+from aegis_sdk.charts.hasse import lattice_chart
 from aegis_sdk.charts.kept import frontier_chart
 from aegis_sdk.charts.plot import drawable
 from aegis_sdk.reading import Share, ids_of, reference_known, shown, some, vouched_for, whole_of
@@ -69,7 +69,6 @@ class EntryFigure:
     Attributes:
         name: What `aegis disclose --plot --figure` calls it.
         heading: The heading of its section on the page.
-        chart: The chart.
         words: Its explanation.
         needs_advice: Whether it cannot be drawn from an entry alone.
         is_possible: Whether there is anything to draw, for a subject with any needed advice.
@@ -205,10 +204,6 @@ def _about_costs(subject: Subject) -> Iterator[Part]:
         )
 
 
-def _lattice(subject: Subject) -> Hasse:
-    return lattice_chart(subject.entry, subject.advice, subject.attributes)
-
-
 def _about_lattice(subject: Subject) -> Iterator[Part]:
     yield (
         "A masking stands above those it can be computed from: it tells no more than they do, and is at least as "
@@ -243,7 +238,12 @@ _FIGURES: Final = (
         needs_advice=True,
         is_possible=lambda subject: any(attribute.maskings for attribute in subject.answer.attributes or ()),
     ),
-    EntryFigure("lattice", "Which masking can be computed from which", _lattice, _about_lattice),
+    EntryFigure(
+        "lattice",
+        "Which masking can be computed from which",
+        lambda subject: lattice_chart(subject.entry, subject.advice, subject.attributes),
+        _about_lattice,
+    ),
 )
 
 FIGURES: Final[dict[str, EntryFigure]] = {figure.name: figure for figure in _FIGURES}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from aegis_provider.files import written_whole
-from aegis_provider.report.model import Part, Report, Section, Terms, TextTable, cell_text
+from aegis_provider.report.model import Part, Report, Terms, TextTable, cell_text
 from aegis_sdk.charts import rendered, style
 from aegis_sdk.charts.drawing import Markup, joined, tag
 from aegis_sdk.printable import one_line
@@ -139,12 +139,11 @@ def render_fragment(report: Report) -> Markup:
     numbers = count(1)
     summary = (tag("p", sentence) for sentence in report.summary)
     first = tag("section", tag("h2", "At a glance"), *summary) if report.summary else None
-    sections = (_section(section, numbers) for section in report.sections)
+    sections = (
+        tag("section", tag("h2", each.heading), _BREAK, *(_part(part, numbers) for part in each.parts))
+        for each in report.sections
+    )
     return joined(tag("h1", report.title), _BREAK, first, *sections)
-
-
-def _section(section: Section, numbers: Iterator[int]) -> Markup:
-    return tag("section", tag("h2", section.heading), _BREAK, *(_part(part, numbers) for part in section.parts))
 
 
 def _part(part: Part, numbers: Iterator[int]) -> Markup:

@@ -143,7 +143,9 @@ def _in_detail(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Sect
     name, measured = list(compared.items())[-1]
     if measured.sizes is not None and measured.risk is not None:
         yield Section(f"Equivalence classes, {name}", list(_classes(measured.sizes, compared)))
-        table = _suppression_table(measured.sizes)
+        suppressed = suppression_document(measured.sizes).items()
+        rows = [(f"k={k}", records, Share(records / measured.sizes.records)) for k, records in suppressed]
+        table = TextTable(("so that the others have", "records", "share"), rows)
         yield Section(f"Records to suppress, {name}", [table, _suppression_curves(assessment)])
 
 
@@ -216,7 +218,8 @@ def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str
 def _classes_of_all(assessment: Assessment) -> SeriesBars:
     """Draw the share of records in small classes: of the unmasked table, and of the configurations, worst first."""
     measured = [release for release in assessment.releases if release.risk is not None]
-    worst = sorted(measured, key=_exposed, reverse=True)[:_ROWS]
+    at_risk = [(tuple(_share(each.sizes, 1, most) for most in (4, 19, 1)), each) for each in measured]
+    worst = [each for _, each in sorted(at_risk, key=lambda pair: pair[0], reverse=True)[:_ROWS]]
     releases = [assessment.as_it_is, *worst]
     series = [
         Lengths(name, tone, [_share(release.sizes, *band) for release in releases])
@@ -227,17 +230,6 @@ def _classes_of_all(assessment: Assessment) -> SeriesBars:
     names = [assessment.unmasked_id, *(each.id for each in worst)]
     axis = Axis("share", "share of the records", "share")
     return SeriesBars("How many records are in small classes", axis, names, series, is_stacked=True, notes=notes)
-
-
-def _exposed(release: ReleasePrivacy) -> tuple[float, ...]:
-    """Return the sort key of a release: the shares of its records at each risk."""
-    return tuple(_share(release.sizes, 1, most) for most in (4, 19, 1))
-
-
-def _suppression_table(sizes: ClassSizes) -> TextTable:
-    suppressed = suppression_document(sizes).items()
-    rows = [(f"k={k}", records, Share(records / sizes.records)) for k, records in suppressed]
-    return TextTable(("so that the others have", "records", "share"), rows)
 
 
 def _suppression_curves(assessment: Assessment) -> Plane:
@@ -292,7 +284,9 @@ def risk_document(assessment: Assessment, verdict: RiskVerdict, *, in_full: bool
 
 def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, Any]:
     """Return a release as JSON values; `holds` is null if not verifiable."""
-    measured = release.sizes is not None
+    sizes, risk = release.sizes, release.risk
+    pairs = [] if sizes is None else zip(sizes.sizes.tolist(), sizes.classes.tolist(), strict=True)
+    above = {} if risk is None else {f"{limit:g}": share for limit, share in risk.above.items()}
     return {
         "id": release.id or None,
         "promise": dict(release.promise),
@@ -300,21 +294,13 @@ def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, An
         "broken": [vars(breach) for breach in release.broken],
         "left_to_chance": list(release.left_to_chance),
         "masked_elsewhere": list(release.masked_elsewhere),
-        "suppressed": release.suppressed if measured else None,
-        "suppressed_cells": release.suppressed_cells if measured else None,
+        "suppressed": None if sizes is None else release.suppressed,
+        "suppressed_cells": None if sizes is None else release.suppressed_cells,
         "privacy": dict(release.privacy),
-        "risk": _risk_document(release.risk),
-        "suppression": suppression_document(release.sizes),
-        **({"class_sizes": _class_sizes(release.sizes)} if in_full and release.sizes is not None else {}),
+        "risk": None if risk is None else {**vars(risk), "above": above},
+        "suppression": suppression_document(sizes),
+        **({"class_sizes": list(map(list, pairs))} if in_full and sizes is not None else {}),
     }
-
-
-def _class_sizes(sizes: ClassSizes) -> list[list[int]]:
-    return [list(pair) for pair in zip(sizes.sizes.tolist(), sizes.classes.tolist(), strict=True)]
-
-
-def _risk_document(risk: Risk | None) -> dict[str, Any] | None:
-    return None if risk is None else {**vars(risk), "above": {f"{key:g}": share for key, share in risk.above.items()}}
 
 
 def suppression_document(sizes: ClassSizes | None) -> dict[int, int]:

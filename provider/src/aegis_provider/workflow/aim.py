@@ -33,7 +33,6 @@ class Deadline:
     attacks share the remaining time. The search gets at least a tenth of the total.
 
     Attributes:
-        seconds: The time limit.
         clock: The time, in seconds.
     """
 

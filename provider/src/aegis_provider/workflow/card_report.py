@@ -14,7 +14,7 @@ from aegis_provider.report.model import BASELINES, Part, Report, Section, Term, 
 from aegis_provider.report.rendering import markdown_lines, render_page
 from aegis_provider.workflow.card import CARD_ENDINGS, HIGHEST_SAID, Card, CardChoice
 from aegis_sdk.charts import BAD, GOOD, Axis, Interval, Lengths, Measured, Plane, Series, SeriesBars
-from aegis_sdk.reading import Alone, Share, as_sentence, number, share_with_limits, shown
+from aegis_sdk.reading import Share, as_sentence, number, share_with_limits, shown
 
 _UNKNOWN: Final = "not known"
 _NONE: Final = "-"
@@ -150,21 +150,17 @@ def card_report(card: Card) -> Report:
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
+    alone = card.alone  # said in full unless the verdict on privacy mentions it
     top = [
         card.verdict,
         card.privacy_verdict,
-        _alone(card.alone),
+        as_sentence(alone.sentence if alone.is_much(offered=False) else alone.line(offered=True)),
         card.together_verdict,
         f"{card.headline}.",
-        *_predicted(card),
+        *([f"{card.by_models[0].upper()}{card.by_models[1:]}."] if card.by_models else []),
         *_warnings(card),
     ]
     return Report(f"Release card of {card.table}", top, sections)
-
-
-def _alone(alone: Alone) -> str:
-    """Report the records that are alone, unless the verdict on privacy already mentions them."""
-    return as_sentence(alone.sentence if alone.is_much(offered=False) else alone.line(offered=True))
 
 
 def _beside(card: Card) -> Iterator[Section]:
@@ -173,11 +169,6 @@ def _beside(card: Card) -> Iterator[Section]:
 
         parts = comparison_parts(card.comparison, card.label, card.configuration)
         yield Section("Compared with generated tables", list(parts))
-
-
-def _predicted(card: Card) -> Iterator[str]:
-    if card.by_models:
-        yield f"{card.by_models[0].upper()}{card.by_models[1:]}."
 
 
 def _warnings(card: Card) -> Iterator[str]:
@@ -341,20 +332,18 @@ def _rounded(card: Card) -> str:
     return f"{rounded} The service ranked the configurations by them, so another one may keep a little more."
 
 
-def _ranked_by(card: Card) -> str:
-    if card.service is None:
-        return "the exact counts, on the provider's machine"
-    return f"the service at {card.service.address}, by the published counts of the entry {card.service.entry}"
-
-
 def _origin(card: Card) -> Iterator[Part]:
     versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
+    ranked_by = "the exact counts, on the provider's machine"
+    if card.service is not None:
+        entry = card.service.entry
+        ranked_by = f"the service at {card.service.address}, by the published counts of the entry {entry}"
     rows = [
         ("table", shown(card.table)),
         ("label", shown(card.label)),
         ("had to have", card.aim),
         ("configuration", card.configuration),
-        ("ranked by", _ranked_by(card)),
+        ("ranked by", ranked_by),
         *([("configurations.yaml, SHA-256", card.plan_digest)] if card.plan_digest else []),
         ("made by", versions),
         ("on", card.made),

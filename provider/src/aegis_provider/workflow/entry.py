@@ -57,8 +57,6 @@ def draw_entry(
     The verdict depends only on published data, so knowing that an entry passed excludes no possible table.
 
     Args:
-        table: The table.
-        plan: Its plan.
         name: The name of the entry.
         mask: Ranks the configurations by the exact counts, and masks the table by the best one.
         judge: Judges an entry together with the masked table of the configuration with this id.
@@ -110,7 +108,6 @@ def check_service(service: Client, name: str, aim: Aim, count_records: Callable[
     have the required privacy or counts. Disclosure by counts, and the size of the entry, are known only later.
 
     Args:
-        service: The service.
         name: The name of the entry.
         aim: The requirements on the release.
         count_records: Counts the records of the table; called only if needed.

@@ -35,7 +35,6 @@ class Drawn:
     """A generated table, and the results of attacks on it.
 
     Attributes:
-        id: Its id in the plan.
         file: The name of its file in the folder of the release.
         sha256: The SHA-256 of that file.
         method: The method that made it.
@@ -81,7 +80,6 @@ class Beside:
     """A release in a comparison.
 
     Attributes:
-        id: Its id in the plan.
         kind: `masked` or `generated`.
         promise: The promised privacy, by name.
         kept: Its transfer utility on held-out records, as a share of the unmasked records'; `None` if theirs is 0.

@@ -101,7 +101,6 @@ def release(
         publish: The service that gets the entry and ranks the configurations by its published counts. By default,
             nothing is sent anywhere, and the exact counts decide.
         delimiter: The delimiter of a CSV table; by default, the one with which the header has the label.
-        memory_limit: The memory limit of DuckDB.
         also_generate: Whether to add generated tables to the folder, the plan, the entry and the card. Needs the extra
             `synth`.
         escape_formulas: Whether cells and headers of the masked table that a spreadsheet would run get an apostrophe
@@ -159,12 +158,7 @@ def release(
 
 
 def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Card:
-    """Write the public card, and the exact one for the provider; return the public one.
-
-    Raises:
-        IdentifierError: The card contains an identifying value of the table, and that is not accepted.
-        OutputError: A file cannot be written.
-    """
+    """Write the public card, and the exact one for the provider; return the public one."""
     from aegis_provider.workflow.card_report import card_report, write_card, write_provider_only  # noqa: PLC0415 - last
 
     folder = steps.folder
@@ -270,14 +264,7 @@ class _Counted:
 
 
 def _published(steps: Steps, service: Client, counted: _Counted, *, accept_unique: bool) -> str:
-    """Publish the entry, and return its id.
-
-    Raises:
-        SmallCountsError: The entry gives away small counts, or a name in it discloses a rare value.
-        UniqueRecordsError: Too many records are alone in a configuration, and that is not accepted.
-        IdentifierError: A card of this release would contain an identifying value of the table.
-        AegisError: The service refuses the entry.
-    """
+    """Publish the entry, and return its id."""
     entry, summarised = counted.entry, counted.summarised
     if faults := entry_faults(entry.name, counted.judged, summarised.telling, steps.made_by):
         raise SmallCountsError(f"{faults[0]}. It is not published")

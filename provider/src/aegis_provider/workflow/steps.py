@@ -424,11 +424,7 @@ class Steps:
         return partial(choose_again, requirement=required, measure=self.aim.measure, seconds=seconds)
 
     def _refuse_if_over(self) -> None:
-        """Refuse to begin an optional step when time is up; the same command again runs it.
-
-        Raises:
-            AegisError: Time is up.
-        """
+        """Refuse to begin an optional step when time is up; the same command again runs it."""
         if self.deadline.is_over():
             raise AegisError("time was up before that began; more --seconds may do")
 
