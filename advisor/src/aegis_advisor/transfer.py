@@ -50,7 +50,6 @@ class Figure:
         over labels (Satterthwaite 1946, "An approximate distribution of estimates of variance components").
 
         Args:
-            value: the mean.
             influence: (rows, labels) the change by one record of each cell, times the records; 0 on average.
             weights: (rows, labels) the share of the records in each cell.
             records: the number of records.
@@ -211,7 +210,6 @@ def joint_transfer(rule: AdditiveRule, codes: IntArray, labels: IntArray) -> Fig
     """The share of the label that the release's additive rule explains in held-out records (`explained`).
 
     Args:
-        rule: the rule.
         codes: (records, attributes) of the held-out records, at least one.
         labels: (records,) the places of their labels.
     """

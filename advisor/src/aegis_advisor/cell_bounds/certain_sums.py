@@ -37,10 +37,6 @@ class SumLimits:
         """Return sums that are known exactly."""
         return cls(margin.atoms, margin.group_of, margin.counts, margin.counts)
 
-    def is_margin(self, atoms: int) -> bool:
-        """Whether each atom is in exactly one of its groups, and every sum is known exactly."""
-        return np.array_equal(self.least, self.most) and np.array_equal(self.atoms, np.arange(atoms))
-
     def of(self, table: FloatArray) -> FloatArray:
         """Compute these sums (groups, labels) for a table (atoms, labels)."""
         return fold(table[self.atoms], self.group_of, self.least.shape[0])
@@ -66,7 +62,9 @@ class CertainSums:
             rows = fold(counts, atom_of_value, atoms).astype(np.float64)
         prior = np.bincount(atom_of_value, minlength=atoms).astype(np.float64) if rows is None else rows
         sums = [*_of_label(evidence, atoms), *_of_views(evidence, atom_of_value, atoms)]
-        exact = [one for one in sums if one.is_margin(atoms)]
+        # Margins: each atom is in exactly one group, and every sum is known exactly.
+        covering = [one for one in sums if np.array_equal(one.atoms, np.arange(atoms))]
+        exact = [one for one in covering if np.array_equal(one.least, one.most)]
         margins = tuple(Margin(one.atoms, one.group_of, one.least) for one in exact)
         problem = Problem(prior, rows, margins, evidence.labels, float(evidence.records))
         return cls(problem, tuple(one for one in sums if all(one is not other for other in exact)))

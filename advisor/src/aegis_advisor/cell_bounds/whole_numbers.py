@@ -192,10 +192,6 @@ class BoxSearch:
         return np.asarray(self.lower == self.upper)
 
     @property
-    def _any_found(self) -> bool:
-        return bool(np.isfinite(self.least).all())
-
-    @property
     def varies(self) -> BoolArray:
         """(cells,) which cells differ between tables of whole numbers so far."""
         return np.asarray(self.least < self.most)
@@ -224,7 +220,7 @@ class BoxSearch:
         """Find a table, then tables with high and low counts in the cells that do not vary yet, as long as this
         helps.
         """
-        if not self._any_found and not self._has_table(relaxation, self.lower, self.upper):
+        if not np.isfinite(self.least).all() and not self._has_table(relaxation, self.lower, self.upper):
             raise InfeasibleError
         for sign in (-1.0, 1.0):
             left = self.sums.cells.size
@@ -244,11 +240,7 @@ class BoxSearch:
             self.lower[cell] = count
 
     def _has_table(self, relaxation: Relaxation, lower: FloatArray, upper: FloatArray) -> bool:
-        """Whether a box has a table of whole numbers; records it.
-
-        Raises:
-            GivenUpError: neither a table nor a proof that there is none was found.
-        """
+        """Whether a box has a table of whole numbers; records it."""
         try:
             return self._divide(relaxation, lower, upper, FEW)
         except GivenUpError:

@@ -144,7 +144,6 @@ class AttributeEvidence:
     """All that is known about one attribute and the label.
 
     Attributes:
-        name: the attribute.
         values: the size of its domain.
         label_histogram: (labels,) int64, as published.
         histogram: (values,) int64 counts of the values; None in variant II of the problem.

@@ -110,7 +110,6 @@ class LikelyTables:
 
         Args:
             published: (rows, labels), multiples of the base; others are taken for the nearest.
-            base: the base.
             weights: (rows,).
         """
         return cls.together([published], base, [weights])[0]
@@ -215,9 +214,7 @@ def likely_tables(evidence: AttributeEvidence, name: str, table: FloatArray) -> 
     Tables of maskings with declarations are drawn separately.
 
     Args:
-        evidence: the evidence.
         name: the id of the masking, or another name of the table.
-        table: the table.
     """
     base = evidence.rounded_once
     if base is None or name in (known := _known(evidence, base)).fitted:

@@ -56,18 +56,14 @@ class RowSpace:
             return None
         return cls(indicators, counts, basis, np.asarray(directions[:, :rank]), np.asarray(square))
 
-    @property
-    def has_full_rank(self) -> bool:
-        """Whether the counts seem to determine every atom; `only_table` proves it."""
-        return len(self.basis) == len(self.indicators.T)
-
     def only_table(self) -> IntArray | None:
         """The counts (atoms, labels) of the only table with these sums; None if there may be others.
 
         The solution is rounded to whole numbers and checked against every sum. No other table has the same sums: the
         atoms' indicators are proven to be independent (`is_regular`).
         """
-        if not self.has_full_rank or not is_regular(self.indicators.T @ self.indicators):
+        seems_determined = len(self.basis) == len(self.indicators.T)
+        if not seems_determined or not is_regular(self.indicators.T @ self.indicators):
             return None
         right = self.counts[self.basis].astype(np.float64)
         table = np.rint(self.directions @ scipy.linalg.solve_triangular(self.triangle, right, trans="T"))

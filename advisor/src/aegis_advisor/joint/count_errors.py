@@ -42,7 +42,6 @@ class InexactTrace:
 
     Attributes:
         trace: Pillai's trace, less the expected contribution of errors of counts with the label.
-        kept: the number of retained directions.
         coefficients: (columns, k) the inverse of the correlations in these directions, times those with the label.
     """
 
@@ -55,9 +54,6 @@ def inexact_traces(design: Design, variance: Variance, codes: Codes, label: IntA
     """The trace of each configuration.
 
     Args:
-        design: the correlations.
-        variance: their variances due to errors of counts.
-        codes: (configurations, attributes).
         label: (labels,) the records of each label value.
     """
     most = float(np.count_nonzero(label > 0) - 1)
@@ -112,10 +108,7 @@ class CountErrors:
     """The effect of count errors on the traces of a design.
 
     Attributes:
-        design: the correlations.
-        variance: their variances.
         label: (k, k) the products of the label's functions, summed over its values.
-        records: the number of records.
     """
 
     design: Design
@@ -135,7 +128,6 @@ class CountErrors:
         """The variance of the trace of some attributes, each with its code.
 
         Args:
-            used: the attributes and their codes.
             coefficients: (columns, k) the coefficients of their trace, if computed already (`InexactTrace`).
         """
         places = [(place, code) for place, code in used if self.design.masked[place][code] is not None]
@@ -147,13 +139,12 @@ class CountErrors:
         blocks = np.split(coefficients, np.cumsum([run.size for run in runs])[:-1])
         parts = [self._part(place, code, block) for (place, code), block in zip(places, blocks, strict=True)]
         total = sum(part.masking.variance * _square(part.coefficients, part.products, self.label) for part in parts)
-        total += sum(self._of_pair(first, second) for first, second in combinations(parts, 2))
-        return 4 * float(total) / self.records**2
-
-    def _of_pair(self, first: "_Part", second: "_Part") -> float:
-        """The contribution of the errors of pair counts."""
-        variance = self.design.tables.variance(first.place, first.masking.id, second.place, second.masking.id)
-        return variance * _square(first.coefficients @ second.coefficients.T, first.products, second.products)
+        of_pairs = 0.0  # the contribution of the errors of pair counts
+        for first, second in combinations(parts, 2):
+            variance = self.design.tables.variance(first.place, first.masking.id, second.place, second.masking.id)
+            product = first.coefficients @ second.coefficients.T
+            of_pairs += variance * _square(product, first.products, second.products)
+        return 4 * float(total + of_pairs) / self.records**2
 
     def _part(self, place: int, code: int, coefficients: FloatArray) -> "_Part":
         masking = self.design.masked[place][code]
@@ -169,8 +160,6 @@ class _Part:
     """A masking of a configuration.
 
     Attributes:
-        place: its attribute.
-        masking: the masking.
         coefficients: (size, k) its rows of `W L`.
         products: (size, size) the products of its functions.
     """

@@ -120,8 +120,6 @@ class Masked:
     """A masking that a configuration uses.
 
     Attributes:
-        id: the id of the masking.
-        basis: the basis of the functions of its masked value.
         joint: (groups, labels) its joint counts with the label; not whole numbers if they are estimated.
         variance: the mean variance of each of them; 0 if they are exact.
     """
@@ -175,8 +173,6 @@ class Design:
         unknown: by two attributes, (options, options) which maskings are used together although their pair counts are
             not known.
         masked: per attribute and code, the masking; None if it is unused or has a single masked value.
-        tables: the pair counts, for exact decisions.
-        variance: the variances of the correlations; None if all counts are exact.
     """
 
     columns: tuple[tuple[IntArray, ...], ...]
@@ -268,11 +264,7 @@ def known_label(evidence: Sequence[AttributeEvidence]) -> IntArray:
 
 
 def _masked(evidence: AttributeEvidence, option: str, estimate: Estimate) -> Masked | None:
-    """Return a masking with its basis; None if all records have one masked value: it then has no dimension.
-
-    Raises:
-        MissingCountsError: its joint counts with the label are not known.
-    """
+    """Return a masking with its basis; None if all records have one masked value: it then has no dimension."""
     if option == DROP or (option == IDENTITY and evidence.flags.values <= 1):
         return None
     joint: IntArray | FloatArray | None = label_counts(evidence, option)

@@ -32,10 +32,7 @@ def noisy_association_faults(
     Noise is implausible beyond the bound that any of its numbers exceeds with probability at most `IMPLAUSIBLE`.
 
     Args:
-        index: its place.
-        one: the association.
         evidence: the attributes; any of them has the label's counts.
-        sizes: the number of masked values of each side.
         pair: the pair counts of the two, noisy or not; None if they are not known.
     """
     noise = largest_noise(one.noise_scale or 0.0, 1, IMPLAUSIBLE / (evidence.labels + 1)) + 1

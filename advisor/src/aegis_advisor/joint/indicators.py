@@ -31,7 +31,6 @@ class Indicators:
         labels: (columns, labels) the correlations with the label; the squares over an orthonormal basis of the columns
             sum to Pillai's trace.
         classes: the number of labels with records, less one.
-        records: the number of records.
     """
 
     columns: tuple[tuple[IntArray, ...], ...]
@@ -93,7 +92,6 @@ class _Factor:
 
     Attributes:
         lower: (rank, rank) the factor.
-        places: (rank,) the columns.
         solved: (rank, labels) the inverse of the factor times the correlations with the label.
     """
 

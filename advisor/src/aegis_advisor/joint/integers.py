@@ -39,9 +39,7 @@ class WholeNumbers:
     masked values but one per attribute, and the pair counts. It has the rank of `Sxx` plus one.
 
     Attributes:
-        design: the maskings and their counts.
         places: the attribute and the masking that start at a column of the design.
-        work: the remaining budget.
     """
 
     design: Design
@@ -153,9 +151,6 @@ def _eliminate(matrix: IntArray, labels: IntArray) -> tuple[npt.NDArray[Any], in
     Returns:
         `-d b' G^+ b` for each column `b` of `labels` (n, labels), the determinant `d` of the independent part of `G`,
         and its rank.
-
-    Raises:
-        ImpossibleCountsError: `G` is not a matrix of products, or `labels` are outside its span.
     """
     size, classes = labels.shape
     rest = np.zeros((size + classes, size + classes), dtype=object)

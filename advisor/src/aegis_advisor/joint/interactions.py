@@ -79,7 +79,6 @@ class Interactions:
         """Judge all maskings that configurations use together.
 
         Args:
-            design: their correlations.
             known: their published associations with the label.
             label: (labels,) the records of each label value.
             errors: the effect of count errors; None if all counts are exact.
@@ -191,7 +190,6 @@ class Judge:
             known: their published associations with the label.
             joint: their pair counts, of any shape; None if they are not known.
             trace: Pillai's trace of the two.
-            rank: its rank.
         """
         records, classes = float(self.label.sum()), self.label.size - 1
         combinations, chi_square = self._judged_by(known, joint)
@@ -287,11 +285,7 @@ def overlap(design: Design, pair: PairPlace, records: int, tried: int) -> float:
 
 
 def _additive(design: Design, used: Sequence[PairPlace], label: IntArray) -> Iterator[tuple[float, int]]:
-    """Yield Pillai's trace and the rank of each two maskings alone.
-
-    Raises:
-        ContradictoryPairsError: no table has the pair counts.
-    """
+    """Yield Pillai's trace and the rank of each two maskings alone."""
     if not used:
         return
     # A further code of each attribute leaves it out.

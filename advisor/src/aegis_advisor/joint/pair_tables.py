@@ -1,6 +1,6 @@
 """The known pair counts: those given, and those that follow from finer ones by folding."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Self
@@ -22,7 +22,6 @@ class PairTables:
     """The pair counts of an entry by their two attributes.
 
     Attributes:
-        evidence: the evidence on the attributes.
         given: the tables by their two attributes, then by their maskings; the attribute that comes first in the entry
             is in the rows.
         perturbations: likewise, the declared differences from the provider's table.
@@ -99,11 +98,9 @@ class PairTables:
         if (masking, other) in tables:
             return masking, other
         rows, columns = self._finer(first, masking), self._finer(second, other)
-        candidates = (
-            finer
-            for finer in _shorter(tables, rows, columns)
-            if finer in tables and finer[0] in rows and finer[1] in columns
-        )
+        # The search is among the given tables or the finer pairs of maskings, whichever are fewer.
+        shorter = iter(tables) if len(tables) <= len(rows) * len(columns) else product(rows, columns)
+        candidates = (finer for finer in shorter if finer in tables and finer[0] in rows and finer[1] in columns)
         return next(candidates, None)
 
     def _rows_folded(self, first: int, second: int, finer: _Maskings, masking: str) -> IntArray:
@@ -144,13 +141,6 @@ def _shares(places: IntArray, records: IntArray | None) -> FloatArray:
     known = np.ones(places.size) if records is None else np.maximum(records, 0).astype(np.float64)
     own = np.where(np.bincount(places, known, places.size)[places] > 0, known, 1.0)
     return own / np.bincount(places, own, places.size)[places]
-
-
-def _shorter(
-    tables: dict[_Maskings, IntArray], rows: dict[str, _Folding], columns: dict[str, _Folding]
-) -> Iterator[_Maskings]:
-    """The candidates to search: the given tables or the finer pairs of maskings, whichever are fewer."""
-    return iter(tables) if len(tables) <= len(rows) * len(columns) else product(rows, columns)
 
 
 def _folding(evidence: AttributeEvidence, finer: str, coarser: str) -> _Folding | None:

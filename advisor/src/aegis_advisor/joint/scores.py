@@ -18,7 +18,7 @@ from aegis_advisor.evidence.attribute import exact_counts
 from aegis_advisor.joint.count_errors import CountErrors
 from aegis_advisor.joint.design import Design, Estimate, known_label
 from aegis_advisor.joint.interactions import Interactions
-from aegis_advisor.joint.trace import Traces, traces
+from aegis_advisor.joint.trace import traces
 from aegis_advisor.measures.association import trace_bias
 
 MOST_ERRORS = 200
@@ -76,7 +76,6 @@ def score_jointly(
     added if `associations` are given.
 
     Args:
-        evidence: the evidence on the attributes.
         options: per attribute, the masking ids, `identity` and `drop` that codes stand for.
         codes: (configurations, attributes).
         pairs: pair counts; those that follow by folding may be left out.
@@ -104,8 +103,11 @@ def score_jointly(
     more = _promising(design, more[~design.lacking(more)])
     label = known_label(evidence)
     traced = traces(design, np.concatenate([codes, more]), label)
-    utility = _less_bias(traced, label) if corrected else traced.trace
-    count = len(codes)
+    utility, count = traced.trace, len(codes)
+    if corrected:
+        classes, records = int(np.count_nonzero(label)) - 1, float(label.sum())
+        each = zip(utility.tolist(), traced.rank.tolist(), strict=True)
+        utility = np.array([trace - trace_bias(trace, rank, classes, records) for trace, rank in each])
     if np.isnan(utility[:count]).any():
         raise ContradictoryPairsError
     errors = CountErrors.of(design, label)
@@ -136,11 +138,7 @@ def _with_interactions(
     label: IntArray,
     errors: CountErrors | None,
 ) -> JointScores:
-    """The scores with interactions.
-
-    Raises:
-        MissingAssociationsError: what two maskings that a configuration uses tell of the label together is not known.
-    """
+    """The scores with interactions."""
     used = list(design.used_together(codes))
     known = {_named(one): one for one in associations}
     names = [design.names(pair) for pair in used]
@@ -209,9 +207,3 @@ def _promising(design: Design, codes: Codes) -> Codes:
     for column, of in zip(codes.T, design.columns, strict=True):
         total += np.array([single[columns].sum() for columns in of])[column]
     return codes[np.argsort(-total, kind="stable")[:MORE]]
-
-
-def _less_bias(traced: Traces, label_histogram: IntArray) -> FloatArray:
-    classes, records = int(np.count_nonzero(label_histogram)) - 1, float(label_histogram.sum())
-    each = zip(traced.trace.tolist(), traced.rank.tolist(), strict=True)
-    return np.array([trace - trace_bias(trace, rank, classes, records) for trace, rank in each])

@@ -103,9 +103,7 @@ class _Step(NamedTuple):
     """An attribute added to the factor.
 
     Attributes:
-        columns: its columns in the design.
         end: the number of rows of the factor up to it.
-        dependent: the columns left out.
         part: the part of the left-out columns in the factor (`end`, columns).
         settled: whether the left-out columns are known to depend on the others.
     """
@@ -131,12 +129,10 @@ class Elimination:
     * Whole numbers also yield the trace if its rounding error may exceed half the tolerance for ties.
 
     Attributes:
-        records: the number of records.
         exact: decisions in whole numbers, as far as the work allows.
         targets: (columns, labels + PROBES) the correlations with the label, then random numbers.
         factor, solved: `L` and `L^-1` times the targets, with room for the largest configuration.
         places: the columns of the design behind the rows of the factor.
-        steps: the attributes so far.
     """
 
     design: Design
@@ -330,11 +326,7 @@ def _pivoted(left: FloatArray, least: float) -> tuple[FloatArray, IntArray, int]
 
 
 def _require_nothing(rest: FloatArray, least: float) -> None:
-    """Check that dimensions with a residual variance of at most `least` have no residual correlations.
-
-    Raises:
-        _NoTableError: they have.
-    """
+    """Check that dimensions with a residual variance of at most `least` have no residual correlations."""
     if np.abs(rest).max(initial=0.0) > max(NEGLIGIBLE, 4 * math.sqrt(least)):
         raise _NoTableError
 
@@ -360,8 +352,6 @@ def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
     """Compute the traces of the configurations with these codes (configurations, attributes).
 
     Args:
-        design: the correlations.
-        codes: the configurations.
         label: (labels,) the records of each label value.
     """
     if design.variance is not None:

@@ -38,7 +38,6 @@ def scores_bias(table: FloatArray, scores: RowScores, jackknife: RowScores, fewe
 
     Args:
         table: (rows, labels).
-        scores: the score of each row.
         jackknife: the jackknife estimate of the bias of each row's score.
         fewest: a row with at most this many records for each label but one, or with a single record, is uninformative.
     """

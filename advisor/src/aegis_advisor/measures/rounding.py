@@ -36,7 +36,6 @@ class RoundingRule:
     """How a measure depends on the row scores that rounding changes.
 
     Attributes:
-        scores: the score of each row.
         rate: the derivative of the measure, or of its square, with respect to the sum of the scores.
         squared: whether `rate` is that of the square, as for the root of a sum.
     """

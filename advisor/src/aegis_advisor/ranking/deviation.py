@@ -16,7 +16,6 @@ from aegis_advisor.evidence import (
     REFINED,
     AttributeEvidence,
     Knowledge,
-    Masking,
     coarser_views,
     likely_tables,
 )
@@ -39,7 +38,6 @@ class MaskingDeviation:
 
     Attributes:
         utility: the measure of its table, in the measure's unit.
-        deviation: how far the utility is from the reference utility, never negative.
         source: the origin of the table: its own counts or others that determine it, a fit to counts declared inexact,
             the reference folded by its mapping, or the definition of `identity` or `drop`.
         standard_error: the standard error of the utility, in the same unit; None if it was not requested, or if the
@@ -59,19 +57,15 @@ class AttributeAssessment:
     """The measures and bounds of one attribute.
 
     Attributes:
-        name: the attribute.
         knowledge: how much is known about it unmasked: joint | histogram | no_histogram.
         reference_utility: rho_ref, the best utility of the reference, of every exact view and, for a monotone measure,
             of the partitions that exact views determine jointly.
-        drop_utility: the measure if the attribute is dropped.
         reference_estimated: whether the measure depends on the empty cells of the reference while these are only
             approximate.
         bound: how bound_value bounds the attribute's true utility; None if nothing is certain.
         bound_value: None if and only if `bound` is None.
         lower_bound: a lower bound of the true utility, in the measure's unit; None if nothing is certain.
         upper_bound: an upper bound of the true utility, likewise.
-        maskings: by masking id, the requested maskings.
-        certificate: the certificate of the reconstruction.
     """
 
     name: str
@@ -99,9 +93,6 @@ def assess(
     changes, whatever the error of the reconstruction.
 
     Args:
-        evidence: the evidence on the attribute.
-        reference: its reconstruction.
-        measure: the measure of utility.
         used: the ids of the maskings to measure, possibly with `identity` and `drop`.
 
     Raises:
@@ -110,7 +101,9 @@ def assess(
     """
     exact = exact_utilities(evidence, measure)
     estimated = _estimated(evidence, reference, measure, exact)
-    refined = _refined_utilities(evidence, reference, measure) if measure.monotone else []
+    refined: list[float] = []  # the utilities of partitions without a masking whose counts follow from others
+    if measure.monotone:
+        refined = [measured(evidence, measure, REFINED, table.astype(np.float64)) for table in reference.refined]
     known = [*exact.values(), *refined, *_other_utilities(evidence, reference, measure)]
     if evidence.joint is not None and measure.monotone and evidence.rounded_once is None:
         known = []  # unmasked counts are the truth: a view that beats them contradicts its declaration
@@ -173,12 +166,6 @@ def _estimated(
     return measured(evidence, measure, REFERENCE, reference.joint, reference.statistics)
 
 
-def _refined_utilities(evidence: AttributeEvidence, reference: Reference, measure: Measure) -> list[float]:
-    """The utilities of partitions without a masking whose counts follow from others."""
-    tables = (table.astype(np.float64) for table in reference.refined)
-    return [measured(evidence, measure, REFINED, table) for table in tables]
-
-
 def measured(
     evidence: AttributeEvidence, measure: Measure, name: str, table: FloatArray, atoms: AtomStatistics | None = None
 ) -> float:
@@ -188,9 +175,7 @@ def measured(
 
     Args:
         evidence: the evidence that the table is from.
-        measure: the measure.
         name: the name of the table (`likely_tables`).
-        table: the table.
         atoms: the sums over the values of its rows, if these are atoms.
     """
     likely = None if name == DROP else likely_tables(evidence, name, table)
@@ -237,20 +222,19 @@ def masking_table(evidence: AttributeEvidence, reference: Reference, used_id: st
     masking = evidence.masking(used_id)
     if (counts := exact_counts(evidence, masking)) is not None:
         return counts.astype(np.float64), "counts"
-    if masking.is_fitted:
-        return _fitted_table(evidence, reference, masking), "fitted"
+    if masking.is_fitted:  # from the reference fitted to its counts, or from a fit of its own
+        if masking.mapping is not None:
+            table = reference.fold(masking.mapping, masking.groups)
+        elif masking.transition is not None:
+            table = reference.drawn(masking.transition)
+        else:
+            table = nearest_with_label(masking, evidence)
+        return table, "fitted"
     if masking.joint is not None:
         return masking.joint.astype(np.float64), "counts"
     if masking.mapping is None:
         raise ValueError(f"neither mapping nor counts of masking {used_id!r} are known")
     return reference.fold(masking.mapping, masking.groups), "reference"
-
-
-def _fitted_table(evidence: AttributeEvidence, reference: Reference, masking: Masking) -> FloatArray:
-    """The table of a masking with inexact counts: from the reference fitted to them, or from a fit of its own."""
-    if masking.mapping is not None:
-        return reference.fold(masking.mapping, masking.groups)
-    return nearest_with_label(masking, evidence) if masking.transition is None else reference.drawn(masking.transition)
 
 
 def _bound(

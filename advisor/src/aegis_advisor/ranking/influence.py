@@ -233,20 +233,17 @@ def influences(
     if evidence.rounded_once is None:
         once = _once(evidence, sample)
         return {used_id: replace(one, once=once if one.inexact else 0.0) for used_id, one in every.items()}
-    variances, once = _rounding_variances(evidence), evidence.rounding.count_variance / max(evidence.records, 1)
+    # (groups, 1), or (1, 1) if all are equal: the variances of counts that were rounded once
+    of_one = evidence.rounding.count_variance
+    variances = {name: variance[:, np.newaxis] for name, variance in sum_variances(evidence).items()}
+    variances |= {IDENTITY: np.full((1, 1), of_one), DROP: np.full((1, 1), of_one)}
+    once = of_one / max(evidence.records, 1)
     return {
         used_id: replace(one.with_variance(variances[used_id], evidence.records), once=once, beyond=one.inexact)
         if used_id in variances
         else one
         for used_id, one in every.items()
     }
-
-
-def _rounding_variances(evidence: AttributeEvidence) -> Mapping[str, FloatArray]:
-    """The variances (groups, 1), or (1, 1) if all are equal, of counts that were rounded once, by masking id."""
-    one_count = np.full((1, 1), evidence.rounding.count_variance)
-    masked = {name: variance[:, np.newaxis] for name, variance in sum_variances(evidence).items()}
-    return {**masked, IDENTITY: one_count, DROP: one_count}
 
 
 def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, used_id: str) -> Influence:

@@ -52,13 +52,9 @@ def rounded_own_reference(
     prior = np.ones(evidence.values) if counts is None else counts.astype(np.float64)
     table = share_out(Margin(np.arange(evidence.values), mapping, joint), prior)
     whole = np.floor(table)
-    draws = _generator(seed, evidence.name, masking).random(table.shape)
+    key = "\0".join((str(seed), evidence.name, masking)).encode()
+    draws = np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest())).random(table.shape)
     return whole + (draws < table - whole)
-
-
-def _generator(seed: int, attribute: str, masking: str) -> np.random.Generator:
-    key = "\0".join((str(seed), attribute, masking)).encode()
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()))
 
 
 def assess_own(

@@ -80,7 +80,6 @@ def joint_ranking_basis(
 
     Args:
         evidence: the evidence on the attributes with weight.
-        measure: a joint measure.
         used: per attribute, the maskings that any configuration uses.
         exactly: whether every rounding error is within the tolerance for ties.
     """
@@ -102,7 +101,6 @@ class Question:
     """A consumer's question about an entry.
 
     Attributes:
-        measure: the id of the measure.
         attributes: the selected attributes, in the order of the evidence.
         weights: (attributes,) non-negative, with the sum 1.
         reference: `pooled`, or `own` as in the paper.
@@ -137,9 +135,6 @@ class RankedRows:
     """The best configurations in order. Arrays are (rows,).
 
     Attributes:
-        index: the configurations.
-        deviation: the weighted mean deviation of each.
-        utility: the weighted mean utility of each.
         standard_error: an upper bound of the standard error of that utility, since the dependence between attributes is
             unknown. For a joint measure, whose sampling error does not follow from pair counts, only the part due to
             declared errors of counts; NaN if there are none, and for rows after the first 200.
@@ -199,9 +194,7 @@ class Recommendation:
 
     Attributes:
         best: the configuration to share, the first of those tied.
-        deviation: its weighted mean deviation.
         tied: all configurations that tie for the smallest deviation, in order.
-        considered: the number of configurations compared.
         ranking_basis: exact if the order is provably that of the true deviations, else estimated.
         ranking: the best rows, as many as requested.
         attributes: the assessment of each selected attribute, with the maskings that configurations use.

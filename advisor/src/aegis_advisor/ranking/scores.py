@@ -35,7 +35,6 @@ class JointOutcome:
         reference_utility: the utility relative to which deviations are measured.
         known_utility: the highest utility that is known or estimated from counts.
         certain: a lower bound of the true utility, which is certain if the scores are.
-        scores: the scores of the configurations.
         source: the origin of the reference utility.
     """
 
@@ -110,11 +109,7 @@ class Selected:
     """An attribute that a question selects.
 
     Attributes:
-        evidence: the evidence on it.
-        reference: its reconstruction.
-        options: what its codes stand for.
         used: the options that configurations use, in order.
-        memory: cached results of other questions.
     """
 
     evidence: AttributeEvidence

@@ -24,7 +24,6 @@ class Equations:
         target: (equations,) counts, all positive.
         part_of_equation: (equations,) below `parts`.
         part_of_cell: (cells,) below `parts`.
-        parts: the number of parts.
     """
 
     cells: IntArray

@@ -75,7 +75,9 @@ class NewtonDirections:
     def _guided(self, point: Point, damping: float, most: int) -> FloatArray | None:
         """The direction by preconditioned conjugate gradients; None if `most` steps do not converge."""
         if point.gradient.shape[0] > GUIDING:
-            return _by_conjugate_gradients(self._dual, point, damping, _inverse_diagonal(self._dual, point), most)
+            diagonal = self._dual.transposed @ _responses(self._dual, point.table) + self._dual.ridge
+            guide = (1.0 / (diagonal + JITTER * float(diagonal.max()))).T
+            return _by_conjugate_gradients(self._dual, point, damping, guide, most)
         if self._guide is not None:
             inverse = _by_conjugate_gradients(self._dual, point, damping, self._guide, FEW)
             if inverse is not None:
@@ -173,12 +175,6 @@ def _products(dual: Dual, weights: FloatArray) -> FloatArray:
     return np.ascontiguousarray((dual.overlaps @ weights).T).reshape(-1, groups, groups)
 
 
-def _inverse_diagonal(dual: Dual, point: Point) -> FloatArray:
-    """One over the Hessian's diagonal (labels, groups)."""
-    diagonal = dual.transposed @ _responses(dual, point.table) + dual.ridge
-    return (1.0 / (diagonal + JITTER * float(diagonal.max()))).T
-
-
 def _ridge(dual: Dual, damping: float) -> FloatArray:
     """The ridge and the damping added to the diagonal (groups, labels)."""
     return dual.ridge + damping * np.abs(dual.targets)
@@ -250,7 +246,6 @@ class DualNewton:
     Attributes:
         tolerance: the largest margin residual, over the number of records, that counts as converged.
         sweeps: the sweeps of iterative proportional fitting, which suffice for nearly independent problems.
-        steps: the most Newton steps.
         prior_weight: the weight of the divergence from the prior against inexact counts (`Dual.of`), in units of
             1 / sqrt(records). For any number of records, it changes no count by much more than this share of the
             count's sampling standard deviation.
@@ -326,7 +321,9 @@ def _step(dual: Dual, point: Point, direction: FloatArray) -> tuple[Point, float
     while length > SHORTEST:
         following = dual.at(point.multipliers + length * direction)
         # Near the solution a decrease is lost in rounding, while the gradient still shows progress.
-        if following.value <= point.value + ARMIJO * length * slope or _is_flat(point, following):
+        is_flat = abs(following.value - point.value) <= 1e-13 * max(1.0, abs(point.value))
+        is_nearer = is_flat and following.gap < point.gap
+        if following.value <= point.value + ARMIJO * length * slope or is_nearer:
             return (_further(dual, point, direction, following) if length == 1.0 else following), length
         length /= 2
     return point, 0.0
@@ -342,8 +339,3 @@ def _further(dual: Dual, point: Point, direction: FloatArray, following: Point) 
     while (longer := dual.at(point.multipliers + length * direction)).gap < following.gap:
         following, length = longer, 2 * length
     return following
-
-
-def _is_flat(point: Point, following: Point) -> bool:
-    flat = abs(following.value - point.value) <= 1e-13 * max(1.0, abs(point.value))
-    return flat and following.gap < point.gap

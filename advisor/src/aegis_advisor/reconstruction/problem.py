@@ -109,7 +109,6 @@ def view_margins(evidence: AttributeEvidence, atom_of_value: AtomArray, estimate
     """Yield the margin of each traceable view, in order; no view may separate the values of an atom.
 
     Args:
-        evidence: the evidence on the attribute.
         atom_of_value: (values,).
         estimate: (atoms, labels) a first estimate of the table, for the variances of random maskings.
     """
@@ -202,8 +201,6 @@ class Problem:
         prior: (atoms,) the weight of each atom before any counts are used: its records in variant I, proportional to
             the number of its values in variant II. It spreads evenly over the labels.
         rows: (atoms,) the records of each atom (variant I), or None (variant II).
-        margins: the other margins.
-        labels: the number of label values.
         records: the number of records in the whole table, to which residuals are relative.
     """
 
@@ -220,7 +217,6 @@ class Problem:
         """Return the problem of an attribute: its histogram, the label's histogram and all traceable counts.
 
         Args:
-            evidence: the evidence on the attribute.
             atom_of_value: (values,) below `atoms`.
             atoms: the number of atoms.
             estimate: (atoms, labels) an estimate of the table; None assumes independence.

@@ -153,7 +153,12 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
     method: Method = "closed_form"
     iterations, least = 0, divergence(table[held[single]], nested.start())
     for atoms, part in zip(parts, divide(problem, parts), strict=True):
-        solution = _solve_part(part, solver)
+        closed = unique_table(part)
+        solution = (
+            solver.solve(part)
+            if closed is None
+            else Solution("closed_form", closed, 0, divergence(closed, part.start()))
+        )
         table[held[atoms]] = solution.table
         empty[held[atoms]] = False if solution.empty is None else solution.empty
         method = max(method, solution.method, key=get_args(Method).index)
@@ -168,13 +173,6 @@ def _condensed(problem: Problem) -> Problem:
     exact = replace(problem, margins=tuple(margin for margin in problem.margins if margin.is_exact))
     exact = essential(with_runs_joined(exact))
     return replace(exact, margins=(*exact.margins, *inexact))
-
-
-def _solve_part(part: Problem, solver: Solver) -> Solution:
-    table = unique_table(part)
-    if table is None:
-        return solver.solve(part)
-    return Solution("closed_form", table, 0, divergence(table, part.start()))
 
 
 def _information_bound(problem: Problem, solution: Solution) -> float | None:

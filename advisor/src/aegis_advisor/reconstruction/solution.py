@@ -110,7 +110,6 @@ class Solution:
     Attributes:
         method: closed_form | ipf | newton.
         table: (atoms, labels), never negative, never NaN.
-        iterations: the number of steps.
         divergence: a value of the dual, in records times nats; no table that fits is closer to the prior (KL).
         multipliers: (groups, labels) the logarithms of the multipliers, all margins one after the other; None for a
             closed form.

@@ -126,7 +126,6 @@ def zeros_of_logarithms(equations: Equations, suspects: BoolArray, table: FloatA
     """Which of the suspects (cells,) are proven zero in every table that fits. It may miss some zeros.
 
     Args:
-        equations: the equations in all cells.
         suspects: cells that are small in the table.
         table: (cells,) a solver's approximate solution.
     """

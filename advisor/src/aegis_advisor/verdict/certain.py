@@ -42,7 +42,9 @@ _SEED: Final = 20260
 def tables_of(part: LinearSystem) -> FloatArray | None:
     """Return tables (tables, cells) of whole numbers with the sums of a part; None if the search yields none."""
     random = np.random.default_rng(_SEED)
-    tables, moves = _starts(part, random), _moves(part)
+    exact = part.least == part.most
+    # (moves, cells) a basis of the whole-number tables that change no exact sum
+    tables, moves = _starts(part, random), _kernel(np.asarray(part.matrix[exact].todense(), dtype=np.int64))
     if not tables.size or not moves.size:
         return None
     kept = []
@@ -75,12 +77,6 @@ def _starts(part: LinearSystem, random: np.random.Generator) -> FloatArray:
     ]
     tables = [np.round(solution.x) for solution in solutions if solution.x is not None]
     return np.array([table for table in tables if part.admits(table)]).reshape(-1, cells)
-
-
-def _moves(part: LinearSystem) -> FloatArray:
-    """(moves, cells) a basis of the whole-number tables that change no exact sum."""
-    exact = part.least == part.most
-    return _kernel(np.asarray(part.matrix[exact].todense(), dtype=np.int64))
 
 
 def _kernel(matrix: IntArray) -> FloatArray:
@@ -157,11 +153,6 @@ def find_certain(place: int, evidence: AttributeEvidence, bound: Bound) -> Itera
     Counts that were rounded once determine nothing. The published tables are consistent, so they may be the provider's
     own, and so may tables with one record more or less in any cell: these differ from the published ones by less than
     the base, in that cell and in each sum.
-
-    Args:
-        place: the attribute's place in the document.
-        evidence: the evidence on it.
-        bound: computes the bounds of its cells.
     """
     path: Path = ("attributes", place)
     if evidence.rounded_once is not None or evidence.joint is not None:
@@ -206,7 +197,14 @@ def _single_records(path: Path, evidence: AttributeEvidence) -> Iterator[Finding
 def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds) -> Iterator[Finding]:
     """Yield the small counts of masked values, rounded in their own tables, that all tables determine jointly."""
     atoms, labels = bounds.lower.shape
-    rounded = [one for one in evidence.maskings if one.mapping is not None and _is_rounded(one)]
+    rounded = [
+        one
+        for one in evidence.maskings
+        if one.mapping is not None
+        and one.joint is not None
+        and one.perturbation.rounded_to is not None
+        and not one.perturbation.is_noisy
+    ]
     if sum(_may_be_small(one, bounds) for one in rounded) * atoms * labels > _LARGEST_SUMS:
         yield Finding(Reason.UNDECIDED, path, evidence.values * labels)
         return
@@ -225,10 +223,6 @@ def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds
     one = np.floor(most + CLOSE) <= count
     yield from _finding(Reason.UNDECIDED, path, undecided & one)
     yield from _finding(Reason.CERTAIN, path, ~undecided & one & (count >= 1) & (count <= SMALL))
-
-
-def _is_rounded(one: Masking) -> bool:
-    return one.joint is not None and one.perturbation.rounded_to is not None and not one.perturbation.is_noisy
 
 
 def _may_be_small(one: Masking, bounds: CellBounds) -> int:
@@ -293,9 +287,13 @@ def _of_open_cells(path: Path, evidence: AttributeEvidence, bounds: CellBounds, 
         if not open_.flat[part.cells].any():
             continue
         tables = tables_of(part) if part.cells.size <= LARGEST else None
+        if tables is None:
+            undecided.flat[part.cells] = True
+            continue
         # A cell with several possible counts but a single sampled one shows that the sample is too small.
-        undecided.flat[part.cells] = True if tables is None else (tables == tables[:1]).all(axis=0)
-        likely.flat[part.cells] = False if tables is None else _share_of_one_value(tables) > LIKELY - SAMPLING_ERROR
+        undecided.flat[part.cells] = (tables == tables[:1]).all(axis=0)
+        of_count = [(tables == count).mean(axis=0) for count in range(1, SMALL + 1)]
+        likely.flat[part.cells] = np.max(of_count, axis=0) > LIKELY - SAMPLING_ERROR
     yield from _finding(Reason.LIKELY, path, likely & ~undecided & open_)
     yield from _finding(Reason.UNDECIDED, path, undecided & open_)
 
@@ -306,12 +304,6 @@ def _parts(evidence: AttributeEvidence, bounds: CellBounds) -> Iterator[LinearSy
     system = LinearSystem.of(list(known.sums), known.exact.rows, atoms, labels)
     if system is not None:
         yield from (part for part in system.parts() if part.cells.size > 1)
-
-
-def _share_of_one_value(tables: FloatArray) -> FloatArray:
-    """(cells,) the largest share of the tables (tables, cells) with the same small count in a cell."""
-    shares = [(tables == count).mean(axis=0) for count in range(1, SMALL + 1)]
-    return np.asarray(np.max(shares, axis=0))
 
 
 def find_certain_pairs(published: PublishedCounts, bound: Bound) -> Iterator[Finding]:

@@ -120,7 +120,6 @@ class _Candidates:
     Attributes:
         totals: The records of the table with the value.
         least, most: The minimum and maximum number of records with other values.
-        open: Whether the value may have another total.
     """
 
     totals: FloatArray
@@ -315,18 +314,14 @@ def counts_in_all_tables(stated: Stated, limits: ClassLimits) -> dict[str, int] 
     for totals in product(*ranges):
         facts = _Table(totals, stated, limits).in_every_split(left)
         if facts is not None:
-            own = set(_of_totals(totals, limits))
+            own: set[_Fact] = set()  # the small totals that are not published
+            for value, (total, (least, most)) in enumerate(zip(totals, limits.totals, strict=True)):
+                if least < most and total <= SMALL:
+                    own.add((f"total {value}", total))
             left = facts | (own if left is None else own & left)
         if left is not None and not left:
             return {}
     return None if left is None else dict(sorted(left, reverse=True))
-
-
-def _of_totals(totals: tuple[int, ...], limits: ClassLimits) -> Iterator[_Fact]:
-    """Yield the small totals that are not published."""
-    for value, (total, (least, most)) in enumerate(zip(totals, limits.totals, strict=True)):
-        if least < most and total <= SMALL:
-            yield f"total {value}", total
 
 
 class _Table:
@@ -342,7 +337,8 @@ class _Table:
         whole, sizes = np.array(totals), self._counts.sum(axis=1)
         allowed = (sizes >= max(1, limits.size)) & ((self._counts > 0).sum(axis=1) >= limits.values)
         shares = self._counts / np.maximum(sizes, 1)[:, np.newaxis]
-        allowed &= (shares.max(axis=1) <= limits.share + _OFF) & _gains_at_most(shares, whole, limits.times)
+        gains_at_most = (shares * whole.sum() <= whole * limits.times * (1 + _OFF)).all(axis=1)
+        allowed &= (shares.max(axis=1) <= limits.share + _OFF) & gains_at_most
         self._reached = np.zeros(len(sizes), dtype=np.int64)
         self._all = 0
         for place, (name, low, high) in enumerate(stated):
@@ -411,10 +407,6 @@ class _Table:
 
 def _bits(marked: BoolArray) -> int:
     return int.from_bytes(np.packbits(marked, bitorder="little").tobytes(), "little")
-
-
-def _gains_at_most(shares: FloatArray, whole: IntArray, times: float) -> BoolArray:
-    return np.asarray((shares * whole.sum() <= whole * times * (1 + _OFF)).all(axis=1))
 
 
 def _numbers(name: str, shares: FloatArray, whole: FloatArray) -> FloatArray | None:

@@ -227,8 +227,6 @@ def known_by_label(
     """Count the cells and sums of an attribute's separately rounded tables that a reader who knows the label knows.
 
     Args:
-        evidence: The evidence on the attribute.
-        tables: Its tables with the label.
         stop: Called for each set of tables with the same rows.
 
     Returns:

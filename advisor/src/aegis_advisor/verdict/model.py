@@ -50,8 +50,6 @@ class Finding:
     """One failure.
 
     Attributes:
-        reason: why it fails.
-        path: its place in the document.
         cells: the number of affected cells of 1 to `SMALL` records; with `UNDECIDED`, an upper bound.
     """
 
@@ -154,9 +152,7 @@ class PublishedCounts:
     """All counts of an entry, without faults (`find_faults` and the like).
 
     Attributes:
-        evidence: the evidence on each attribute.
         pairs: the joint counts of pairs of masked attributes, by their places in the document.
-        releases: the configurations.
     """
 
     evidence: Sequence[AttributeEvidence]

@@ -200,7 +200,6 @@ def find_in_privacy(published: PublishedCounts, stop: Callable[[], bool] = never
     The sensitive attributes are not published; readers are assumed to know that the label is one.
 
     Args:
-        published: the counts.
         stop: called for each distinct configuration; if true, the others are undecided.
     """
     totals, releases = label_totals(published.evidence[0]), published.releases

@@ -193,9 +193,6 @@ class _Rows:
     def _each(self, chosen: BoolArray) -> Iterator[tuple[int, IntArray, FloatArray]]:
         """Yield the chosen rows that may have small counts, with all possible counts (cells, n) of each and their
         weights.
-
-        Raises:
-            _StoppedError: `stop` is true.
         """
         cells, width = self.weights.shape[1:]
         if width**cells > _MOST:

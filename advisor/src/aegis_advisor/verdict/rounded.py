@@ -41,7 +41,6 @@ class Look:
     """Published counts of the cells that make up a sum.
 
     Attributes:
-        base: the base of the rounding.
         cells: each published count, and the number of cells with it.
         within: each count is off by less than this many bases.
     """
@@ -96,7 +95,6 @@ def knows_single(looks: tuple[Look, ...], listed: int, labels: int) -> bool:
     Args:
         looks: its records in separately rounded tables, at least one.
         listed: the number of its listed values.
-        labels: the number of label values.
     """
     if listed > MOST // 2:
         return min(look.most for look in looks) <= RECORDS_PER_VALUE * listed
@@ -245,7 +243,6 @@ class RoundedTable:
     """A table of rounded counts.
 
     Attributes:
-        path: its place in the document.
         base: the base of the rounding; 1 for exact counts.
         counts: (rows, columns).
         mappings: the row of each value of the first attribute, and the column of each of the second or of the label.
@@ -288,9 +285,7 @@ class Sums:
     """Sums of the cells of a table.
 
     Attributes:
-        table: the table.
         group_of: (rows, columns) the sum that each cell is part of.
-        groups: the number of sums.
     """
 
     table: RoundedTable

@@ -38,7 +38,6 @@ def find_likely(published: PublishedCounts, stop: Callable[[], bool] = never) ->
     masked values counts, too.
 
     Args:
-        published: the counts.
         stop: called for each attribute, and for each two sums; if true, the rest is undecided.
     """
     pairs = list(tables_of_pairs(published))
@@ -184,7 +183,6 @@ def _few(table: RoundedTable, totals: IntArray | None) -> int:
     """Count the values of the first attribute (or groups of them), and the cells, that have few records.
 
     Args:
-        table: The table, of two attributes or of one and the label.
         totals: The maximum records of each label value; `None` for two attributes, where a value need not have records.
     """
     off = table.base * table.within - 1

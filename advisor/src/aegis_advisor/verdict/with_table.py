@@ -68,7 +68,6 @@ def judge_with_table(published: PublishedCounts, table: MaskedTable, stop: Calla
 
     Args:
         published: the counts, without faults.
-        table: the table.
         stop: called regularly; if true, the rest is undecided, which is not a pass.
 
     Raises:
@@ -98,8 +97,6 @@ class _Chain:
     """The certain sums of an attribute's table of atoms and labels, before its total is known.
 
     Attributes:
-        declared: the evidence.
-        shown: the counts in the table.
         atom_of_value: (values,) the atom of each value.
         levels: nested sums, the atoms first.
         place: the level of the groups that the table shows.
@@ -203,11 +200,7 @@ def _within(own: Range, above: Range, parents: IntArray) -> Range:
 
 
 def _whole(published: PublishedCounts, table: MaskedTable, chains: Sequence[_Chain]) -> Range:
-    """Return the range (labels,) of the entry's records, from all attributes and the left-out records.
-
-    Raises:
-        ContradictoryViewsError: the range is empty.
-    """
+    """Return the range (labels,) of the entry's records, from all attributes and the left-out records."""
     first = chains[0].declared
     least, most = label_limits(first)
     for chain in chains:
@@ -333,9 +326,7 @@ def _finer_cells(one: RoundedTable, groups: tuple[IntArray, IntArray], limits: t
     """Mark the cells of a rounded table that are certain and small, given the limits (rows, columns) of their sums.
 
     Args:
-        one: the table.
         groups: the row and the column of the sum that contains each value.
-        limits: the minimum and maximum of each sum.
     """
     sums = one.sums(*groups)
     if sums is None:

@@ -160,11 +160,7 @@ class MaskedMargin:
 
 @dataclass(slots=True)
 class MaskedMargins:
-    """The margin of each masking: from its attribute's evidence, else from the first pair that has it.
-
-    Attributes:
-        evidence: the evidence on the attributes.
-    """
+    """The margin of each masking: from its attribute's evidence, else from the first pair that has it."""
 
     evidence: Sequence[AttributeEvidence]
     _known: dict[Place, MaskedMargin | None] = field(default_factory=dict)
