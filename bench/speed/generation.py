@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from aegis_provider.records import Column
 from aegis_provider.synth.generate.levels import levels_of
-from aegis_provider.synth.generate.methods.method import Knobs, Task
+from aegis_provider.synth.generate.methods.method import Knobs, LearningTask
 from aegis_provider.synth.generate.methods.registry import method_of
 from aegis_provider.synth.generate.training import Yardstick
 from bench.measuring import MILLISECONDS, heading, in_own_process, peak_memory, run, table
@@ -97,7 +97,7 @@ def networks(shape: Shape) -> tuple[float, float, float]:
     return first - second, second / ITERATIONS * MILLISECONDS, peak_memory()
 
 
-def made_up_task(shape: Shape, knobs: Knobs) -> Task:
+def made_up_task(shape: Shape, knobs: Knobs) -> LearningTask:
     """Return a task in which an attribute mostly depends on the previous one, and the label on the last."""
     rng, columns = np.random.default_rng(0), []
     values = rng.integers(shape.values, size=shape.records)
@@ -109,10 +109,10 @@ def made_up_task(shape: Shape, knobs: Knobs) -> Task:
     levels = [levels_of(column) for column in made]
     codes = np.stack([level.encode(column) for level, column in zip(levels, made, strict=True)], axis=1)
     ones = np.ones(len(levels))
-    return Task(levels, codes, ones.astype(bool), ones, ones, knobs)
+    return LearningTask(levels, codes, ones.astype(bool), ones, ones, knobs)
 
 
-def _look(task: Task, sample: Callable[..., np.ndarray]) -> None:
+def _look(task: LearningTask, sample: Callable[..., np.ndarray]) -> None:
     """Compare a model with records like `aegis synth generate`, since that also takes memory."""
     with threadpool_limits(1):
         Yardstick.of(task.codes[:LOOKED_AT], task.levels).quality(sample(LOOKED_AT, np.random.default_rng(1)))

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from aegis_provider.synth.fidelity import Association, Fidelity
+from aegis_provider.synth.fidelity import ColumnAssociation, Fidelity
 from research.generation import releases
 from research.generation.drawing import RELEASES, sentence
 from research.generation.measured import Measured
@@ -57,7 +57,7 @@ def ordered(one: Measured, fidelity: Fidelity) -> list[str]:
 
 
 def matrix(
-    associations: Sequence[Association], names: Sequence[str], value: Callable[[Association], float]
+    associations: Sequence[ColumnAssociation], names: Sequence[str], value: Callable[[ColumnAssociation], float]
 ) -> NDArray[np.float64]:
     """(names, names) Return the associations; 1 of each column with itself."""
     shown = np.eye(len(names))
@@ -67,11 +67,11 @@ def matrix(
     return shown
 
 
-def _real(association: Association) -> float:
+def _real(association: ColumnAssociation) -> float:
     return association.real
 
 
-def _released(association: Association) -> float:
+def _released(association: ColumnAssociation) -> float:
     return association.released
 
 
@@ -85,13 +85,15 @@ def _rows(one: Measured) -> list[list[str]]:
     return [*rows, ["other real records", *halves]]
 
 
-def _differences(one: Measured, fidelity: Fidelity, value: Callable[[Association], float]) -> list[str]:
+def _differences(one: Measured, fidelity: Fidelity, value: Callable[[ColumnAssociation], float]) -> list[str]:
     within, outside = parted(one, fidelity, value)
     means = [f"{np.mean(each):.3f}" if len(each) else "-" for each in (within, outside)]
     return [*means, f"{max([*within, *outside]):.3f}"]
 
 
-def parted(one: Measured, fidelity: Fidelity, value: Callable[[Association], float]) -> tuple[list[float], list[float]]:
+def parted(
+    one: Measured, fidelity: Fidelity, value: Callable[[ColumnAssociation], float]
+) -> tuple[list[float], list[float]]:
     """Return a number of each pair of columns: of pairs that both have privacy weights, and of the others."""
     both = [each.first in one.table.weighted and each.second in one.table.weighted for each in fidelity.associations]
     values = [value(each) for each in fidelity.associations]

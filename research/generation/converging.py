@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from aegis_provider.synth.generate.methods.wgan_gp import WganGp
-from aegis_provider.synth.generate.training import Look
+from aegis_provider.synth.generate.training import TrainingLook
 from research.generation import releases
 from research.generation.drawing import STYLES, legend, listed, panels, sentence
 from research.generation.measured import Measured
@@ -47,18 +47,18 @@ def section(results: Sequence[Measured]) -> Section:
     return Section("Figure 3, right: Fréchet distance by iteration", "\n\n".join(parts), {FIGURE: figure}, findings)
 
 
-def trainings(one: Measured) -> dict[str, Sequence[Look]]:
+def trainings(one: Measured) -> dict[str, Sequence[TrainingLook]]:
     """Return the looks of all trainings of the table."""
     unconstrained = {f"{releases.UNCONSTRAINED}, seed {seed}": looks for seed, looks in one.looks.items()}
     return unconstrained | {name: one.releases[name].looks for name in (releases.PRIVACY, releases.BOTH)}
 
 
-def iterations(looks: Sequence[Look]) -> NDArray[np.int_]:
+def iterations(looks: Sequence[TrainingLook]) -> NDArray[np.int_]:
     """(looks,) Return after how many iterations each was."""
     return np.array([each.number for each in looks]) * WganGp().every
 
 
-def normalised(looks: Sequence[Look]) -> NDArray[np.float64]:
+def normalised(looks: Sequence[TrainingLook]) -> NDArray[np.float64]:
     """(looks,) Return the distances, divided by the first."""
     distances = np.array([each.quality.frechet_distance for each in looks])
     return distances / distances[0]
@@ -80,7 +80,7 @@ def _draw(axes: Axes, one: Measured) -> None:
     axes.set_ylim(0, None)
 
 
-def _row(looks: Sequence[Look]) -> list[str]:
+def _row(looks: Sequence[TrainingLook]) -> list[str]:
     at, distances = iterations(looks), normalised(looks)
     numbers = (looks[0].quality.frechet_distance, distances[-1], distances.min())
     return [f"{at[-1]:,}", *(f"{each:.3f}" for each in numbers), f"{at[stable_after(distances)]:,}"]

@@ -12,7 +12,7 @@ from aegis_provider.synth.attacks.membership import exact_copies
 from aegis_provider.synth.attacks.quasi_identifiers import attribute_disclosure, reidentification
 from aegis_provider.synth.fidelity import Fidelity, fidelity
 from aegis_provider.synth.generate.methods.method import Knobs
-from aegis_provider.synth.generate.training import Look
+from aegis_provider.synth.generate.training import TrainingLook
 from research.generation import releases
 from research.generation.releases import Release
 from research.generation.store import Store
@@ -60,7 +60,7 @@ class Measured:
     disclosed: Mapping[str, Sequence[Outcome]]
     reidentified: Mapping[str, Sequence[Outcome]]
     by_paper: Sequence[Outcome]
-    looks: Mapping[int, Sequence[Look]]
+    looks: Mapping[int, Sequence[TrainingLook]]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from aegis_provider import NothingHoldsError, Plan, Requirement, apply, find_con
 from aegis_provider.plan.model import DROP
 from aegis_provider.synth.generate.generating import Wish, generate
 from aegis_provider.synth.generate.methods.method import Knobs
-from aegis_provider.synth.generate.training import Look
+from aegis_provider.synth.generate.training import TrainingLook
 from research.generation.tables import HELD_OUT, SEED, SplitTable
 
 ORIGINAL: Final = "original"
@@ -60,7 +60,7 @@ class Release:
     about: str
     plan: Plan
     configuration: str | None = None
-    looks: tuple[Look, ...] = ()
+    looks: tuple[TrainingLook, ...] = ()
 
 
 def original(table: SplitTable) -> Release:

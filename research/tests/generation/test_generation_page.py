@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aegis_provider.check import Interval
-from aegis_provider.synth.fidelity import Association, Embedding
+from aegis_provider.synth.fidelity import ColumnAssociation, Embedding
 from research.generation import knobs, page, releases
 from research.generation.__main__ import FIGURES, evaluate
 from research.generation.associated import matrix
@@ -79,7 +79,7 @@ def test_points_of_equal_records_are_not_their_own_nearest():
 
 
 def test_associations_become_a_symmetric_matrix():
-    given = [Association("a", "b", 0.2, 0.1, 0.3), Association("c", "a", 0.5, 0.4, 0.6)]
+    given = [ColumnAssociation("a", "b", 0.2, 0.1, 0.3), ColumnAssociation("c", "a", 0.5, 0.4, 0.6)]
     expected = [[1, 0.5, 0.2], [0.5, 1, 0], [0.2, 0, 1]]
     np.testing.assert_array_equal(matrix(given, ["a", "c", "b"], lambda each: each.real), expected)
 

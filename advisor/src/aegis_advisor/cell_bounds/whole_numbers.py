@@ -217,9 +217,7 @@ class BoxSearch:
                 continue
 
     def _collect(self, relaxation: Relaxation) -> None:
-        """Find a table, then tables with high and low counts in the cells that do not vary yet, as long as this
-        helps.
-        """
+        """Find a table, then others with high and low counts in cells that do not vary yet, as long as this helps."""
         if not np.isfinite(self.least).all() and not self._has_table(relaxation, self.lower, self.upper):
             raise InfeasibleError
         for sign in (-1.0, 1.0):

@@ -236,9 +236,7 @@ class AttributeEvidence:
 
     @cached_property
     def known_sums(self) -> KnownSums | None:
-        """The sums that the mapped views with exact counts determine jointly; None without such views, or if they
-        disagree.
-        """
+        """The sums that mapped views with exact counts determine jointly; None without any, or if they disagree."""
         views = [(one.mapping, one.joint) for one in self.maskings if one.perturbation.is_none]
         mapped = [(mapping, joint) for mapping, joint in views if mapping is not None and joint is not None]
         return KnownSums.of(mapped, self.histogram, self.values)
@@ -351,9 +349,7 @@ def _united_counts(evidence: AttributeEvidence, mapping: IntArray, groups: int) 
 
 
 def _whole_groups(view: IntArray, mapping: IntArray, groups: int) -> tuple[IntArray, BoolArray]:
-    """For each group (groups,) of a view: a group of `mapping` that shares values with it, and whether it contains
-    all.
-    """
+    """For each group (groups,) of a view: a group of `mapping` that shares values, and whether it contains all."""
     target = np.zeros(groups, dtype=np.int64)
     target[view] = mapping
     whole = np.bincount(view, minlength=groups) > 0

@@ -159,7 +159,7 @@ class LikelyTables:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Known:
+class _KnownTables:
     """The tables drawn for evidence, and what they need.
 
     Attributes:
@@ -175,7 +175,7 @@ class _Known:
     drawn: dict[tuple[bytes, bytes], LikelyTables]
 
     @classmethod
-    def of(cls, evidence: AttributeEvidence, base: int) -> "_Known":
+    def of(cls, evidence: AttributeEvidence, base: int) -> "_KnownTables":
         """Draw all exact tables of evidence that was rounded once."""
         one_count = evidence.rounding.count_variance
         weights = {
@@ -204,7 +204,7 @@ class _Known:
         return table.tobytes(), self.weights_of(name, table).tobytes()
 
 
-_KNOWN: Final[WeakKeyDictionary[AttributeEvidence, _Known]] = WeakKeyDictionary()
+_KNOWN: Final[WeakKeyDictionary[AttributeEvidence, _KnownTables]] = WeakKeyDictionary()
 """Cache by evidence, as long as that exists: several measures use the same tables."""
 
 
@@ -231,9 +231,9 @@ def coarser_views(evidence: AttributeEvidence) -> Mapping[str, tuple[str, ...]]:
     return _coarser(evidence) if base is None else _known(evidence, base).coarser
 
 
-def _known(evidence: AttributeEvidence, base: int) -> _Known:
+def _known(evidence: AttributeEvidence, base: int) -> _KnownTables:
     if (known := _KNOWN.get(evidence)) is None:
-        known = _KNOWN[evidence] = _Known.of(evidence, base)
+        known = _KNOWN[evidence] = _KnownTables.of(evidence, base)
     return known
 
 

@@ -70,9 +70,7 @@ class RowSpace:
         return table.astype(np.int64) if np.array_equal(self.indicators @ table, self.counts) else None
 
     def null_vector(self, rng: np.random.Generator) -> FloatArray:
-        """(atoms,) a random vector orthogonal to every combination, but almost surely not to indicators of other
-        sets.
-        """
+        """(atoms,) a random vector orthogonal to all combinations, almost surely not to indicators of other sets."""
         drawn = rng.standard_normal(self.indicators.shape[1])
         orthogonal: FloatArray = drawn - self.directions @ (self.directions.T @ drawn)
         return orthogonal

@@ -129,7 +129,7 @@ def _inexact_faults(
 
 
 @dataclass(frozen=True, slots=True)
-class _Limits:
+class _AssociationLimits:
     """The limits of the association of two masked attributes with the label.
 
     Attributes:
@@ -198,7 +198,7 @@ def _sizes(one: PairAssociation, evidence: Sequence[AttributeEvidence]) -> tuple
 
 def _limits(
     evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts], group: Sequence[PairAssociation]
-) -> list[_Limits]:
+) -> list[_AssociationLimits]:
     """The limits of associations of the same two attributes."""
     both = sorted(group[0].attributes)
     two = [evidence[place] for place in both]
@@ -214,7 +214,9 @@ def _limits(
     ]
     together = iter(_traces(two, [each for each, is_known in zip(names, known, strict=True) if is_known], counts))
     return [
-        _Limits.by_pair(joint, next(together)) if is_known and joint is not None else _Limits.by_each(each, joint)
+        _AssociationLimits.by_pair(joint, next(together))
+        if is_known and joint is not None
+        else _AssociationLimits.by_each(each, joint)
         for joint, each, is_known in zip(joints, single, known, strict=True)
     ]
 

@@ -91,9 +91,7 @@ class PairTables:
         return noise * added + rounding * (1.0 if declared.within is None else max(1.0, added / 2))
 
     def _source(self, first: int, masking: str, second: int, other: str) -> _Maskings | None:
-        """The maskings of a given table that these counts equal or can be folded from; None if there is no such
-        table.
-        """
+        """The maskings of a given table that these counts equal or can be folded from; None if there is none."""
         tables = self.given.get((first, second), {})
         if (masking, other) in tables:
             return masking, other

@@ -181,9 +181,7 @@ class Elimination:
         return Moments.of(self.solved[: self._size])
 
     def _is_sure(self, moments: Moments) -> bool:
-        """Whether the dimensions in the factor are independent: ten times the rounding error could not hide a
-        dependence.
-        """
+        """Whether the factor's dimensions are independent: ten times the rounding error could not hide a dependence."""
         return 10 * UNLUCKY * moments.inverse * error(self._size) < 1
 
     def _result(self, moments: Moments) -> Outcome:
@@ -316,9 +314,7 @@ class Elimination:
 
 
 def _pivoted(left: FloatArray, least: float) -> tuple[FloatArray, IntArray, int]:
-    """The pivoted Cholesky factor of residual correlations (n, n), the order of its columns, and how many pivots exceed
-    `least`.
-    """
+    """The pivoted Cholesky factor of residuals (n, n), the order of its columns, and how many pivots exceed `least`."""
     if left.diagonal().max(initial=0.0) <= least:  # the library never compares the first pivot with `tol`
         return np.zeros(left.shape), np.arange(len(left)), 0
     factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(left, tol=least, lower=1)
@@ -378,9 +374,7 @@ def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
 
 
 def _order(design: Design, codes: Codes) -> list[int]:
-    """Order attributes so that successive configurations share the most: those with the fewest maskings in use
-    first.
-    """
+    """Order attributes so that successive configurations share the most: those with the fewest maskings first."""
     changes = [len(np.unique(column)) for column in codes.T]
     largest = [max((columns.size for columns in of), default=0) for of in design.columns]
     return sorted(range(len(changes)), key=lambda attribute: (changes[attribute], -largest[attribute]))

@@ -85,9 +85,7 @@ MOST = 2_000
 
 
 class Memory:
-    """Cached results by key. A memory belongs to one set of evidence and references, and must not be used with
-    others.
-    """
+    """Cached results by key, of one set of evidence and references; it must not be used with others."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, Any] = {}

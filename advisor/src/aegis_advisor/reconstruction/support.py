@@ -255,9 +255,7 @@ def _counts(equations: Equations, rows: IntArray) -> "tuple[scipy.sparse.coo_arr
 
 
 def _moved(equations: Equations, suspects: BoolArray, point: FloatArray, raised: _Raise) -> FloatArray:
-    """The weighted mean of point and direction; the point has enough weight for all cells but suspects to stay
-    positive.
-    """
+    """The weighted mean of point and direction, in which all cells but suspects stay positive."""
     weight = np.zeros(equations.parts)
     sure = np.flatnonzero(~suspects)
     falls = np.maximum(-raised.direction[sure], 0.0) / point[sure]

@@ -155,9 +155,7 @@ class _Candidates:
 def _shares(
     name: str, low: float, high: float, candidates: _Candidates, limits: ClassLimits
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """The ranges (candidates,) of the share x / m of a class, above the first and up to the second, that give the
-    value.
-    """
+    """The ranges (candidates,) of the share x / m of a class, above the first up to the second, that give the value."""
     rare, common = candidates.rare, candidates.common
     every, least_share = np.ones_like(rare), (1 - _ROUNDED) / len(limits.totals)
     match name:
@@ -312,7 +310,7 @@ def counts_in_all_tables(stated: Stated, limits: ClassLimits) -> dict[str, int] 
         return {}
     left: set[_Fact] | None = None
     for totals in product(*ranges):
-        facts = _Table(totals, stated, limits).in_every_split(left)
+        facts = _SmallTable(totals, stated, limits).in_every_split(left)
         if facts is not None:
             own: set[_Fact] = set()  # the small totals that are not published
             for value, (total, (least, most)) in enumerate(zip(totals, limits.totals, strict=True)):
@@ -324,7 +322,7 @@ def counts_in_all_tables(stated: Stated, limits: ClassLimits) -> dict[str, int] 
     return None if left is None else dict(sorted(left, reverse=True))
 
 
-class _Table:
+class _SmallTable:
     """The classes that a table with these totals may have.
 
     Attributes:
@@ -376,9 +374,7 @@ class _Table:
         return fits
 
     def in_every_split(self, asked: Collection[_Fact] | None) -> set[_Fact] | None:
-        """Return the counts (of those asked for) that some class has in every way to split the table; None if there is
-        no way.
-        """
+        """Return the counts, of those asked for, that some class has in every split; None if there is no split."""
         if self._is_possible(self.facts):  # nearly always true, and it rules out all of them
             return set()
         if not self._is_possible(()):

@@ -67,9 +67,7 @@ class _Unions:
 
     @classmethod
     def of(cls, tables: Sequence[RoundedTable]) -> "_Unions | None":
-        """Return all masked values and, where they are runs of values, all those up to each; None if there are too
-        many.
-        """
+        """Return all masked values and, where they are runs of values, all up to each; None if these are too many."""
         distinct = {table.mappings[0].tobytes(): table for table in tables}
         atom_of = common_refinement([table.mappings[0] for table in distinct.values()], tables[0].mappings[0].size)
         values = np.bincount(atom_of)
@@ -138,9 +136,7 @@ def _counted(row_of: IntArray, rows: int, atoms: BoolArray) -> tuple[BoolArray, 
 
 
 def _shown(table: RoundedTable, counted: BoolArray, is_shown: BoolArray) -> tuple[IntArray, IntArray]:
-    """(unions,) The records of each union by a table, -1 where it does not show them, and the number of counts in
-    them.
-    """
+    """(unions,) The records of each union by a table, -1 where it shows none, and the number of their counts."""
     sums = np.where(is_shown, counted @ table.counts.sum(axis=1), -1)
     return sums, counted.sum(axis=1) * table.counts.shape[1]
 
@@ -352,9 +348,7 @@ class _Line:
         return likely
 
     def says(self, others: FloatArray) -> FloatArray:
-        """(cells, counts) The message to each cell: the likelihood of its counts by the sum and the other cells'
-        messages.
-        """
+        """(cells, counts) The message to each cell: the likelihood of its counts by the sum and others' messages."""
         before, after = [np.ones(1)], [self.likelihood]
         weights = self.weights * others
         for weight in weights[:-1]:

@@ -57,7 +57,7 @@ def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) 
             promised = _promised(published, {place: tables[0].mappings[0]})
             if not promised:
                 continue
-            rows = _Rows.of(tables, stop)
+            rows = _RoundedRows.of(tables, stop)
             only_sizes = {name: each for name, each in promised.items() if name == "k"}
             try:
                 known = max(rows.known(each, evidence) for each in (promised, only_sizes) if each)
@@ -85,7 +85,9 @@ def _of_pairs(published: PublishedCounts, about: frozenset[int], stop: Callable[
         try:
             for place, each in zip(both, (table, table.transposed), strict=True):
                 exact = _exact_records(published.evidence[place], place, each)
-                known = max(known, 0 if exact is None else _Rows.of([each], stop).known_combinations(exact, size))
+                known = max(
+                    known, 0 if exact is None else _RoundedRows.of([each], stop).known_combinations(exact, size)
+                )
         except _StoppedError:
             yield Finding(Reason.UNDECIDED, table.path, table.counts.size)
             return
@@ -147,7 +149,7 @@ def _is_finer(evidence: AttributeEvidence, option: str, rows: IntArray) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _RoundedRows:
     """The rows of rounded tables, and the possible counts of their cells.
 
     Attributes:
@@ -163,7 +165,7 @@ class _Rows:
     stop: Callable[[], bool]
 
     @classmethod
-    def of(cls, tables: Sequence[RoundedTable], stop: Callable[[], bool]) -> "_Rows":
+    def of(cls, tables: Sequence[RoundedTable], stop: Callable[[], bool]) -> "_RoundedRows":
         """Combine what tables with the same rows show."""
         least = np.max([np.maximum(0, table.counts - table.base + 1) for table in tables], axis=0)
         counts = least[..., np.newaxis] + np.arange(2 * max(table.base for table in tables) - 1)
@@ -191,9 +193,7 @@ class _Rows:
         return known
 
     def _each(self, chosen: BoolArray) -> Iterator[tuple[int, IntArray, FloatArray]]:
-        """Yield the chosen rows that may have small counts, with all possible counts (cells, n) of each and their
-        weights.
-        """
+        """Yield the chosen rows that may have small counts, with all possible counts (cells, n) and their weights."""
         cells, width = self.weights.shape[1:]
         if width**cells > _MOST:
             return

@@ -183,9 +183,7 @@ def _tilt(cells: int, most: int) -> float:
 
 
 def _log_prior(cells: int, most: int) -> FloatArray:
-    """(sums,) the logarithm of the probability of each sum of cells, with counts n of probability proportional to
-    tilt^n.
-    """
+    """(sums,) the log-probability of each sum of cells, with counts n of probability proportional to tilt^n."""
     tilt = _tilt(cells, most)
     return np.asarray(_log_ways(cells, most) + np.arange(most + 1) * np.log(tilt) + cells * np.log1p(-tilt))
 

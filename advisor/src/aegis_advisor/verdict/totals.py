@@ -98,9 +98,7 @@ def _uncoarsened(tables: Sequence[RoundedTable]) -> list[RoundedTable]:
 
 
 def _looking(tables: Sequence[RoundedTable], mapping: IntArray) -> list[RoundedTable]:
-    """Return the tables that are new looks at the sums of a grouping (values,): only the one with the fewest rows of
-    each draw.
-    """
+    """Return the new looks at the sums of a grouping (values,): of each draw, only the table with the fewest rows."""
     once = [table for table in tables if table.once and table.sums(mapping) is not None]
     return once[-1:] + [table for table in tables if not table.once and not table.keeps_sums]
 
@@ -147,9 +145,7 @@ def _candidates(sums: Sequence[Sums], listed: IntArray | int = 0) -> IntArray:
 
 
 def find_known_label(published: PublishedCounts) -> Iterator[Finding]:
-    """Yield the label values that certainly have one record: each listed value has at least one, and rounding allows no
-    more.
-    """
+    """Yield the label values with certainly one record: each has at least one, and rounding allows no more."""
     if known := sum(least == most <= SMALL for least, most in _label(published)):
         yield Finding(Reason.CERTAIN, ("label", "histogram"), known)
 

@@ -28,7 +28,7 @@ from aegis_sdk.reading import Share
 
 if TYPE_CHECKING:
     from aegis_provider.synth.generate.generated import Generated
-    from aegis_provider.synth.generate.training import Look
+    from aegis_provider.synth.generate.training import TrainingLook
 
 _ROUNDING = 1e-6
 
@@ -181,7 +181,7 @@ def _shares(text: str | None) -> dict[str, float] | None:
     return shares
 
 
-def _described(look: Look) -> str:
+def _described(look: TrainingLook) -> str:
     auc = "" if look.quality.auc is None else f", AUC {look.quality.auc:.3f}"
     losses = ", ".join(f"{name} {value:.2f}" for name, value in look.losses.items())
     quality = look.quality

@@ -18,7 +18,7 @@ from aegis_provider.synth.attacks.article29 import (
     multivariate,
     singling_out,
 )
-from aegis_provider.synth.attacks.attack import Case, Opened, Outcome
+from aegis_provider.synth.attacks.attack import Case, OpenedCase, Outcome
 from aegis_provider.synth.attacks.judging import ATTACKS, Judgement, judge
 from aegis_provider.synth.attacks.membership import (
     CLOSEST,
@@ -381,7 +381,7 @@ def test_it_is_said_that_a_large_release_was_attacked_in_part(as_records):
     texts = made_numbers(3)
     case = sided_case(as_records, texts, texts.slice(0, 50), texts)
     for released, said in ((200, False), (100_000, True)):
-        opened = Opened(case, released, 250, 0.2, ())
+        opened = OpenedCase(case, released, 250, 0.2, ())
         notes = " ".join(attack_notes(opened, Judgement(()), 60.0))
         assert ("Of the 100,000 released records, 200 were drawn" in notes) == said
 

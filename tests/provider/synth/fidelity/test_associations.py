@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats.contingency import association
 
 from aegis_provider.synth.fidelity.comparison import associations, cramers_v
-from aegis_provider.synth.fidelity.encoding import Encoder, Grouping, PlainColumn, PlainRecords
+from aegis_provider.synth.fidelity.encoding import Encoder, PlainColumn, PlainRecords, ValueGroups
 
 
 def corrected(counts):
@@ -63,7 +63,7 @@ def test_numbers_are_grouped_by_quantiles_and_categories_by_frequency():
     numbers, places = rng.normal(size=1_000), rng.integers(0, 80, 1_000)
     places[:400] = 7
     real = records(number=numbers, few=places, number_of_few=rng.integers(0, 4, 1_000))
-    grouping = Grouping.of(real)
+    grouping = ValueGroups.of(real)
     codes = grouping.codes(real)
     np.testing.assert_array_equal(np.bincount(codes[:, 0], minlength=11)[1:11], 100)
     assert codes[:, 1].max() == 50  # the fifty most frequent categories, and the others together

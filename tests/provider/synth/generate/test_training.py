@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from aegis_provider.synth.generate import training as training_module
 from aegis_provider.synth.generate.methods.method import DivergedError
 from aegis_provider.synth.generate.methods.sequential import Cart
-from aegis_provider.synth.generate.methods.wgan_gp import Settings, WganGp
+from aegis_provider.synth.generate.methods.wgan_gp import WganGp, WganSettings
 from aegis_provider.synth.generate.training import PATIENCE, Checkpoint, Trainer, Yardstick, predictive_auc
 from tests.for_each import for_each
 from tests.provider.synth.generate.methods.tasks import random_columns, task_of
@@ -133,7 +133,7 @@ def test_a_model_between_two_looks_is_looked_at_when_time_is_up(task, validation
 
     clock = []
     monkeypatch.setattr(training_module, "monotonic", lambda: sum(clock))
-    method = Slow(Settings(hidden=(8,), noise=4, batch=16, critic_steps=1), every=1, stride=50)
+    method = Slow(WganSettings(hidden=(8,), noise=4, batch=16, critic_steps=1), every=1, stride=50)
     training = Trainer(method, task, validation, seed=1, seconds=3).train()
     assert [(each.number, each.seconds) for each in training.looks] == [(1, 0.0), (2, 3.0)]
     assert training.ended == "time was up after 3 seconds"
@@ -150,7 +150,7 @@ def test_time_ends_it_and_a_method_that_yields_one_model_ends_by_itself(task, va
 
 @pytest.mark.long
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(task, validation, tmp_path):
-    method = WganGp(Settings(hidden=(16,), noise=8, batch=32, reference=32, critic_steps=1), every=20, stride=2)
+    method = WganGp(WganSettings(hidden=(16,), noise=8, batch=32, reference=32, critic_steps=1), every=20, stride=2)
     checkpoint = Checkpoint(tmp_path / "training.npz", "digest")
 
     def stop(look):

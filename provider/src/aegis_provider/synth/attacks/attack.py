@@ -229,7 +229,7 @@ class Case:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenedCase:
     """A case, and facts about it for reports.
 
     Attributes:
@@ -269,7 +269,7 @@ def open_case(
     memory_limit: str = "1GB",
     seed: int = 0,
     is_sure: bool = False,
-) -> Opened:
+) -> OpenedCase:
     """Read a release and its original table.
 
     Args:
@@ -310,7 +310,7 @@ def open_case(
         is_as_large=opened.is_as_large and not is_sure,
         nameable=nameable,
     )
-    return Opened(case, opened.size, opened.of_records, opened.share, opened.lacking)
+    return OpenedCase(case, opened.size, opened.of_records, opened.share, opened.lacking)
 
 
 def case_by_plan(released: Released, seen: Records, held_out: Records, plan: Plan) -> Case:

@@ -174,7 +174,7 @@ def reidentification(case: Case, epsilon: float | None = None, known: int | None
         epsilon: The distance of a hit.
         known: The number of known quasi-identifiers; by default every number is tried.
     """
-    parts = [_Part.of(case.release.column(name)) for name in case.quasi_identifiers]
+    parts = [_KnownColumn.of(case.release.column(name)) for name in case.quasi_identifiers]
     rng = case.rng(REIDENTIFICATION)
     order = rng.permutation(len(parts))
     parts = [parts[place] for place in order]
@@ -183,7 +183,7 @@ def reidentification(case: Case, epsilon: float | None = None, known: int | None
 
 
 def _with_known(
-    case: Case, parts: "Sequence[_Part]", known: int, epsilon: float | None, rng: np.random.Generator
+    case: Case, parts: "Sequence[_KnownColumn]", known: int, epsilon: float | None, rng: np.random.Generator
 ) -> Outcome:
     given, asked = parts[:known], parts[known:]
     one, other = (case.seen.take(rng.integers(0, len(case.seen), _PAIRS)) for _ in range(2))
@@ -215,7 +215,7 @@ def _with_known(
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _KnownColumn:
     """A quasi-identifier in the network's representation.
 
     Attributes:
@@ -227,7 +227,7 @@ class _Part:
     size: int
 
     @classmethod
-    def of(cls, column: ReleasedColumn) -> "_Part":
+    def of(cls, column: ReleasedColumn) -> "_KnownColumn":
         if column.is_numeric:
             return cls(column, np.zeros(0, dtype=np.intp), 1 + (column.original.missing is not None))
         values = len(column.positions)
@@ -254,9 +254,7 @@ class _Part:
         return np.asarray(np.stack([np.where(np.isnan(at), 0.5, at), np.isnan(at)], axis=1)[:, : self.size])
 
     def apart(self, one: Matrix, other: Matrix) -> Matrix:
-        """(records,) The distances between two matrices of inputs: 0 or 1 for categories, and 1 if only one is
-        missing.
-        """
+        """(records,) The distances of two matrices of inputs: 0 or 1 for categories, and 1 if only one is missing."""
         if not self.column.is_numeric:
             return np.asarray(one.argmax(axis=1) != other.argmax(axis=1), dtype=np.float64)
         gaps = np.abs(one[:, 0].clip(0, 1) - other[:, 0].clip(0, 1))
@@ -266,11 +264,13 @@ class _Part:
         return np.asarray(np.where(missing[0] | missing[1], (missing[0] != missing[1]).astype(np.float64), gaps))
 
 
-def _inputs(parts: Sequence[_Part], records: Records) -> Matrix:
+def _inputs(parts: Sequence[_KnownColumn], records: Records) -> Matrix:
     return np.concatenate([part.of_records(records) for part in parts], axis=1)
 
 
-def _fitted(release: Released, given: Sequence[_Part], asked: Sequence[_Part], rng: np.random.Generator) -> Any:  # noqa: ANN401 - scikit-learn has no types
+def _fitted(
+    release: Released, given: Sequence[_KnownColumn], asked: Sequence[_KnownColumn], rng: np.random.Generator
+) -> Any:  # noqa: ANN401 - scikit-learn has no types
     with needs_extra("synth"):
         from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - an extra
         from sklearn.neural_network import MLPRegressor  # noqa: PLC0415 - an extra
@@ -288,7 +288,7 @@ def _fitted(release: Released, given: Sequence[_Part], asked: Sequence[_Part], r
         return network.fit(inputs, outputs if outputs.shape[1] > 1 else outputs[:, 0])
 
 
-def _apart(parts: Sequence[_Part], predicted: Matrix, targets: Records) -> Matrix:
+def _apart(parts: Sequence[_KnownColumn], predicted: Matrix, targets: Records) -> Matrix:
     """(targets,) The distances of predictions to the truth."""
     ends = np.cumsum([part.size for part in parts])[:-1]
     blocks = np.split(predicted, ends, axis=1)

@@ -13,13 +13,13 @@ from aegis_provider.synth.fidelity.encoding import (
     Codes,
     Encoder,
     Gaussian,
-    Grouping,
     PlainRecords,
+    ValueGroups,
     joint_counts,
     pair_total_variation,
 )
 from aegis_provider.synth.fidelity.parts import Parts
-from aegis_provider.synth.fidelity.result import Association, Compared, Embedding
+from aegis_provider.synth.fidelity.result import ColumnAssociation, Compared, Embedding
 
 
 def associations(codes: Codes, sizes: Sequence[int]) -> NDArray[np.float64]:
@@ -90,11 +90,11 @@ class Comparison:
         clusters = assign(real)
         return number, self._compared(lambda records: agreement(assign(self._encoder.vectors(records)), clusters))
 
-    def associations(self) -> tuple[Association, ...]:
+    def associations(self) -> tuple[ColumnAssociation, ...]:
         """Return all pairs of columns, the largest error of the release first."""
         real, released, other = (self._matrix(each) for each in (self.real, self.released, self.other))
         listed = [
-            Association(*names, float(real[pair]), float(released[pair]), float(other[pair]))
+            ColumnAssociation(*names, float(real[pair]), float(released[pair]), float(other[pair]))
             for pair, names in zip(combinations(range(len(real)), 2), combinations(self.real.names, 2), strict=True)
         ]
         return tuple(sorted(listed, key=lambda each: -each.difference))
@@ -127,8 +127,8 @@ class Comparison:
         return associations(self._grouping.codes(records), self._grouping.sizes)
 
     @cached_property
-    def _grouping(self) -> Grouping:
-        return Grouping.of(self.real)
+    def _grouping(self) -> ValueGroups:
+        return ValueGroups.of(self.real)
 
     @cached_property
     def _encoder(self) -> Encoder:

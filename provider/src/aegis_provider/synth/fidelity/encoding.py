@@ -110,7 +110,7 @@ MOST_CATEGORIES: Final = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Grouping:
+class ValueGroups:
     """The groups of the values of each column.
 
     Attributes:

@@ -55,7 +55,7 @@ class ModelValue:
 
 
 @dataclass(frozen=True)
-class Association:
+class ColumnAssociation:
     """The association of two columns among real, released and other real records."""
 
     first: str
@@ -105,7 +105,7 @@ class Fidelity:
     compared: int
     clusters: int | None
     agreement: Compared | None
-    associations: tuple[Association, ...]
+    associations: tuple[ColumnAssociation, ...]
     mean_difference: Compared
     largest_difference: Compared
     pair_total_variation: Compared

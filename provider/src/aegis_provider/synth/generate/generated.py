@@ -11,7 +11,7 @@ from aegis_provider.files import digest_of, written_whole
 from aegis_provider.release.blocks import block_schema
 from aegis_provider.release.table_file import write_table
 from aegis_provider.synth.generate.methods.method import Knobs
-from aegis_provider.synth.generate.training import Training
+from aegis_provider.synth.generate.training import TrainingResult
 from aegis_provider.table.values import Domain
 from aegis_sdk.reading import Share
 
@@ -60,7 +60,7 @@ class Generated:
     knobs: Knobs
     guarantee: tuple[float, float] | None
     steps: Mapping[str, float]
-    training: Training
+    training: TrainingResult
     learnt_from: int
     validated: int
     held_out: int

@@ -30,7 +30,7 @@ from aegis_provider.records import (
 from aegis_provider.release.table_file import refuse_escaping
 from aegis_provider.synth.generate.generated import Generated, write
 from aegis_provider.synth.generate.levels import FEWEST, Codes, Levels, levels_of
-from aegis_provider.synth.generate.methods.method import Knobs, Method, Model, Private, Task
+from aegis_provider.synth.generate.methods.method import Knobs, LearningTask, Method, Model, Private
 from aegis_provider.synth.generate.methods.registry import METHODS, method_of, usual_knobs
 from aegis_provider.synth.generate.training import Checkpoint, Trainer, Watch
 from aegis_provider.table import Source, Table, open_table, table_name
@@ -226,7 +226,7 @@ class Prepared:
         usual: The default number of generated records: that of the training records, approximately with a guarantee.
     """
 
-    task: Task
+    task: LearningTask
     validation: Codes
     labels: Sequence[str]
     held_out: int
@@ -278,7 +278,7 @@ class Prepared:
         importance = np.zeros(len(levels))
         if knobs.value > 0:
             importance = importance_weights(plan, attributes, learnt, sizes, seed)
-        task = Task(levels, learnt, quasi, privacy_weights(attributes), importance, knobs)
+        task = LearningTask(levels, learnt, quasi, privacy_weights(attributes), importance, knobs)
         texts = [""] * levels[-1].size
         for place, level in enumerate(levels[-1].of_value):
             texts[level] = label.domain.texts[place] if place in frequent else texts[level]
@@ -301,7 +301,7 @@ class Prepared:
         quasi = np.array([*(attribute.name in plan.quasi_identifiers for attribute in attributes), False])
         learnt, validation = (_codes(noticed.levels, training.take(each)) for each in (~validated, validated))
         no_importance = np.zeros(len(noticed.levels))  # it would follow from the records
-        task = Task(noticed.levels, learnt, quasi, privacy_weights(attributes), no_importance, knobs)
+        task = LearningTask(noticed.levels, learnt, quasi, privacy_weights(attributes), no_importance, knobs)
         combinations = len(records.distinct(records.attributes)[0])
         return cls(task, validation, noticed.labels, len(sides.held_out), combinations, noticed.records)
 

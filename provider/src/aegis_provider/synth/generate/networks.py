@@ -42,9 +42,7 @@ class Blocks:
         return np.stack([each.argmax(axis=1) for each in np.split(noisy, self._ends, axis=1)], axis=1)
 
     def vectors(self, codes: Codes, entries: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(records, features) Return the vectors of records times a matrix (width, features), without materialising
-        them.
-        """
+        """(records, features) Return the vectors of records times a matrix (width, features), without building them."""
         starts = np.append(0, self._ends)
         parts = [entries[start + column] for start, column in zip(starts, codes.T, strict=True)]
         return np.asarray(np.sum(parts, axis=0))

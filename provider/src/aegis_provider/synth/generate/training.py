@@ -21,7 +21,7 @@ from aegis_provider.classifiers import CHANCE
 from aegis_provider.files import written_whole
 from aegis_provider.synth.fidelity.encoding import MOST_CATEGORIES, Gaussian, Vectors, one_hot, pair_total_variation
 from aegis_provider.synth.generate.levels import Codes, Levels
-from aegis_provider.synth.generate.methods.method import DivergedError, Method, Model, Resumable, Task
+from aegis_provider.synth.generate.methods.method import DivergedError, LearningTask, Method, Model, Resumable
 from aegis_sdk.cli.signals import held_back
 
 _FORMAT: Final = 3
@@ -151,9 +151,7 @@ class _Encoder:
 
 
 def _vectors(levels: Levels, codes: Codes) -> Vectors:
-    """(levels, width) Return standardised positions with an indicator of missing values, or indicators of frequent
-    levels.
-    """
+    """(levels, width) Return standardised positions with an indicator of missing ones, or indicators of levels."""
     if levels.positions is not None:
         real = levels.positions[codes]
         missing = np.arange(levels.size) == (-1 if levels.missing is None else levels.missing)
@@ -185,7 +183,7 @@ _FOR_TRAINING, _FOR_LOOKS = 1, 2
 
 
 @dataclass(frozen=True)
-class Look:
+class TrainingLook:
     """An evaluation of a model during the training.
 
     Attributes:
@@ -199,7 +197,7 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class TrainingResult:
     """The result of a training.
 
     Attributes:
@@ -207,7 +205,7 @@ class Training:
     """
 
     model: Model
-    looks: tuple[Look, ...]
+    looks: tuple[TrainingLook, ...]
     best: int
     ended: str
 
@@ -217,7 +215,7 @@ class Training:
         return self.looks[self.best].quality
 
 
-Watch = Callable[[Look], None]
+Watch = Callable[[TrainingLook], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +230,7 @@ class Trainer:
     """
 
     method: Method
-    task: Task
+    task: LearningTask
     validation: Codes
     seed: int
     seconds: float
@@ -240,7 +238,7 @@ class Trainer:
     watch: Watch = field(default=lambda _: None)
     spent: float = 0.0
 
-    def train(self) -> Training:
+    def train(self) -> TrainingResult:
         """Train until the models no longer improve, the method ends, or time is up; return the best model.
 
         Ctrl-C ends the training like the time limit, once there is a model, after the current one is finished.
@@ -249,7 +247,7 @@ class Trainer:
             DivergedError: The first model is already useless.
             TableError: The method cannot learn this task.
         """
-        saved = None if self.checkpoint is None else self.checkpoint.read(TypeAdapter(tuple[Look, ...]))
+        saved = None if self.checkpoint is None else self.checkpoint.read(TypeAdapter(tuple[TrainingLook, ...]))
         looks, best = list(saved.looks) if saved else [], saved.best if saved else 0
         model: Model | None = None
         if saved is not None and isinstance(self.method, Resumable):
@@ -275,22 +273,22 @@ class Trainer:
             ended = STOPPED if isinstance(error, KeyboardInterrupt) else str(error)
         if model is None:
             raise AssertionError("a method yields a model or raises")
-        return Training(model, tuple(looks), best, ended)
+        return TrainingResult(model, tuple(looks), best, ended)
 
-    def _look(self, model: Model, number: int, began: float) -> Look:
+    def _look(self, model: Model, number: int, began: float) -> TrainingLook:
         records = min(len(self.task.codes), _SAMPLED)
         with held_back():
             generated = model.sample(records, self._rng(_FOR_LOOKS, number))
         # With more threads than idle cores, the threads of the trees mostly block each other.
         with threadpool_limits(1):
             quality = self._yardstick.quality(generated)
-        return Look(monotonic() - began, number, dict(model.losses), quality)
+        return TrainingLook(monotonic() - began, number, dict(model.losses), quality)
 
     @cached_property
     def _yardstick(self) -> Yardstick:
         return Yardstick.of(self.validation, self.task.levels)
 
-    def _end(self, looks: list[Look], best: int) -> str:
+    def _end(self, looks: list[TrainingLook], best: int) -> str:
         """Return why the training ends now; empty if it continues."""
         if looks[-1].seconds >= self.seconds:
             early = "" if len(looks) > 1 else ", before a second model; more seconds make better ones"

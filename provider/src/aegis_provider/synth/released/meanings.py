@@ -61,7 +61,7 @@ def meanings_of(
         counts: The number of released records with each text, to choose the spelling; by default 1.
     """
     given = known or {}
-    reader = _Reader(column).spelt_as(dict(zip(texts, counts or [1] * len(texts), strict=True)), given)
+    reader = _TextReader(column).spelt_as(dict(zip(texts, counts or [1] * len(texts), strict=True)), given)
     alike = {folded(text): members for text, members in given.items()}
     found = [given[text] if text in given else reader.read(text, alike.get(folded(text))) for text in texts]
     everything = np.arange(len(column.domain))
@@ -84,13 +84,13 @@ def meanings_of(
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _TextReader:
     """Reads texts as sets of a column's values, which may be spelt differently."""
 
     column: Column
     spelling: Spelling | None = None
 
-    def spelt_as(self, counts: Mapping[str, int], known: Mapping[str, Members]) -> "_Reader":
+    def spelt_as(self, counts: Mapping[str, int], known: Mapping[str, Members]) -> "_TextReader":
         """Return the reader of a column with these texts, given their numbers of records and some known meanings."""
         asked = {text: n for text, n in counts.items() if text not in known}
         if asked.keys() <= self._domain.places.keys():

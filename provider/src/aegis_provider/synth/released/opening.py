@@ -283,9 +283,7 @@ class MaskedRecords:
         return Released.of(self.records, pa.table(texts), known)
 
     def _suppressed(self, configuration: Configuration) -> tuple[Rows, Mapping[str, Rows]]:
-        """Return (records,) whether each record is left out, and by column with suppressed cells, (records,) these
-        cells.
-        """
+        """(records,) Return the records that are left out, and by column, the suppressed cells where there are some."""
         nothing = np.zeros(len(self.records), dtype=np.bool_)
         if self.privacy is None or not configuration.suppresses:
             return nothing, {}

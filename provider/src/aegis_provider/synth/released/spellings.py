@@ -122,14 +122,17 @@ def _places(own: Sequence[Key | None], way: _Way) -> Mapping[Key, Sequence[int]]
 
 def _families(domain: Domain) -> Iterator[tuple[Sequence[Key | None], Sequence[_Way]]]:
     """Yield the keys of the table's values, and the possible spellings of a release with such values."""
-    moments, spans, numbers = list(_ways_of_dates()), list(_ways_of_spans()), list(_ways_of_numbers())
+    moments, numbers = list(_ways_of_dates()), list(_ways_of_numbers())
+    units = [(dt.datetime.fromisoformat(first), unit) for first, seconds in _SPANS.items() for unit in seconds]
+    spans = [_Way(_since(first, Decimal(unit))) for first, unit in units]
     readings: list[tuple[Sequence[Key | None], Sequence[_Way]]]
     if domain.value_type is ValueType.STRING:
         dates = [_date_in(order, zone) for order, zone in product(ORDERS, (_as_written, _in_utc))]
         readings = [(own, ways) for own in (_keys(domain, read) for read in dates) for ways in (moments, spans)]
         readings += [(_keys(domain, read), numbers) for read in (_with_point, _with_comma)]
     elif domain.value_type is ValueType.DATE:
-        dated = [_moment_of(key) for key in domain.keys]
+        # Dates have no zone.
+        dated = [None if day is None else dt.datetime(day.year, day.month, day.day) for day in domain.keys]  # noqa: DTZ001
         readings = [(dated, moments), (dated, spans)]
     else:
         readings = [(domain.keys, numbers)] if domain.value_type in NUMERIC else []
@@ -222,12 +225,6 @@ def _ways_of_dates() -> Iterator[_Way]:
         yield _Way(_date_in(order, _midnight))
         yield _Way(_date_in(order, _without_time), _midnight)
         yield _Way(_date_in(order, _as_written, digits=2), _in_one_century)
-
-
-def _ways_of_spans() -> Iterator[_Way]:
-    for first, seconds in _SPANS.items():
-        for unit in seconds:
-            yield _Way(_since(dt.datetime.fromisoformat(first), Decimal(unit)))
 
 
 def _as_written(moment: dt.datetime) -> dt.datetime:
@@ -335,7 +332,3 @@ def _since(first: dt.datetime, seconds: Decimal) -> Read:
             return None
 
     return read
-
-
-def _moment_of(day: dt.date | None) -> dt.datetime | None:
-    return None if day is None else dt.datetime(day.year, day.month, day.day)  # noqa: DTZ001 - dates have no zone

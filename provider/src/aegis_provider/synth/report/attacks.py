@@ -7,7 +7,7 @@ from typing import Any, Final
 from aegis_provider.check import Interval
 from aegis_provider.report.model import Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.synth.attacks.article29 import SINGLING_OUT
-from aegis_provider.synth.attacks.attack import Opened, Outcome
+from aegis_provider.synth.attacks.attack import OpenedCase, Outcome
 from aegis_provider.synth.attacks.judging import Judgement, Result
 from aegis_provider.synth.released.opening import SEEN_ALL
 from aegis_provider.synth.report.fidelity import NOT_JUDGED, documents_of, drawn, notes_on, why_not_judged
@@ -39,7 +39,7 @@ ATTACK_TERMS: Final = Terms(
 )
 
 
-def attacks_report(opened: Opened, judgement: Judgement, release: str, seconds: float) -> Report:
+def attacks_report(opened: OpenedCase, judgement: Judgement, release: str, seconds: float) -> Report:
     """Report the results of attacks: the strongest first, then a table of all."""
     sections = [
         Section("The attacks", list(attack_parts(judgement))),
@@ -117,7 +117,7 @@ def _strongest(judgement: Judgement) -> str:
     )
 
 
-def attacks_document(opened: Opened, judgement: Judgement) -> dict[str, Any]:
+def attacks_document(opened: OpenedCase, judgement: Judgement) -> dict[str, Any]:
     """Return the results of attacks as JSON values."""
     case, strongest = opened.case, judgement.strongest
     attacks = [
@@ -183,24 +183,21 @@ def _word(result: Result | None) -> str:
 def _row(outcome: Outcome, judgement: Judgement) -> tuple[str | float, ...]:
     low, high = (_number(outcome, Interval(each, each, each)) for each in (outcome.success.low, outcome.success.high))
     shows_share = not outcome.is_few
+    # Of few tries, the number of successes is shown, since a share would feign precision.
+    hits = outcome.success.value * outcome.attacked
+    is_count = outcome.measure not in _NO_SHARES and abs(hits - round(hits)) < _ROUNDING
+    few = f"{round(hits)} of {outcome.attacked}" if is_count else "-"
     return (
         outcome.name,
         _word(judgement.result_of(outcome)),
         shown(outcome.variant, _WORDS),
         f"{outcome.attacked:,}",
-        _success(outcome) if shows_share else _hits(outcome),
+        _success(outcome) if shows_share else few,
         f"{low} to {high}" if shows_share else "-",
         _number(outcome, outcome.baseline),
         _number(outcome, outcome.held_out) if shows_share and outcome.held_out is not None else "-",
         outcome.sentence if shows_share or outcome.name == SINGLING_OUT else _FEW,
     )
-
-
-def _hits(outcome: Outcome) -> str:
-    """Return the number of successes of few tries, since a share would feign precision."""
-    hits = outcome.success.value * outcome.attacked
-    is_count = outcome.measure not in _NO_SHARES and abs(hits - round(hits)) < _ROUNDING
-    return f"{round(hits)} of {outcome.attacked}" if is_count else "-"
 
 
 def _success(outcome: Outcome) -> str:
@@ -227,7 +224,7 @@ def _drawn(best: list[Outcome]) -> Plane:
     return Plane(Axis("attack", "attack"), Axis("success", "success", "share"), series, places, notes=[caption])
 
 
-def attack_notes(opened: Opened, judgement: Judgement, seconds: float, *, sure: bool = False) -> Iterator[str]:
+def attack_notes(opened: OpenedCase, judgement: Judgement, seconds: float, *, sure: bool = False) -> Iterator[str]:
     """Yield notes on the attacks; `sure`: the release certainly never saw the held-out records."""
     case = opened.case
     held_out = f"{len(case.held_out):,} were held out" if len(case.held_out) else "none is taken as held out"

@@ -12,7 +12,7 @@ from aegis_provider.errors import TableError
 from aegis_provider.plan.model import Plan
 from aegis_provider.processes import Progress
 from aegis_provider.report.model import FIDELITY, Part, Report, Section, TextTable
-from aegis_provider.synth.attacks.attack import Opened, open_case
+from aegis_provider.synth.attacks.attack import OpenedCase, open_case
 from aegis_provider.synth.attacks.judging import Judgement, judge
 from aegis_provider.synth.attacks.membership import COPIES
 from aegis_provider.synth.fidelity import Fidelity, fidelity
@@ -68,7 +68,7 @@ class GeneratedCard:
     label: str
     plan_digest: str
     generated: Generated
-    opened: Opened
+    opened: OpenedCase
     judgement: Judgement
     seconds: float
     fidelity: Fidelity | str

@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from aegis_provider.records import Column
 from aegis_provider.synth.generate.levels import FEWEST, levels_of
-from aegis_provider.synth.generate.methods.method import Knobs, Task
+from aegis_provider.synth.generate.methods.method import Knobs, LearningTask
 
 SURE = 1e-9
 """The probability that a bound may fail by chance."""
@@ -18,7 +18,7 @@ def task_of(columns, fewest=FEWEST, **knobs):
     levels = [levels_of(each, fewest) for each in made]
     codes = np.stack([level.encode(column) for level, column in zip(levels, made, strict=True)], axis=1)
     ones = np.ones(len(levels))
-    return Task(levels, codes, ones.astype(bool), ones, ones, Knobs(**knobs))
+    return LearningTask(levels, codes, ones.astype(bool), ones, ones, Knobs(**knobs))
 
 
 def random_columns(records, seed=0):

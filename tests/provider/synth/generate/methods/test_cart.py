@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from aegis_provider.errors import TableError
-from aegis_provider.synth.generate.methods.method import Knobs, Task
+from aegis_provider.synth.generate.methods.method import Knobs, LearningTask
 from aegis_provider.synth.generate.methods.sequential import FEWEST, Cart, Grown, _ordered
 from tests.for_each import for_each
 from tests.provider.synth.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
@@ -99,7 +99,7 @@ def test_degenerate_tables_are_learnt(columns, records):
 
 def test_no_records_are_refused_in_one_line():
     task = task_of(random_columns(50))
-    empty = Task(task.levels, task.codes[:0], task.quasi_identifiers, task.privacy_weights, task.importance)
+    empty = LearningTask(task.levels, task.codes[:0], task.quasi_identifiers, task.privacy_weights, task.importance)
     with pytest.raises(TableError, match=r"^there are no records to learn from$"):
         list(Cart().train(empty, np.random.default_rng(0)))
 

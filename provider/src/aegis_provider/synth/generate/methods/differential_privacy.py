@@ -44,9 +44,7 @@ dp.enable_features("contrib")
 
 
 def noisy(counts: NDArray[np.int64], deviation: float) -> NDArray[np.float64]:
-    """Return counts with discrete Gaussian noise (Canonne, Kamath and Steinke 2020), free of floating-point
-    artefacts.
-    """
+    """Return counts with exact discrete Gaussian noise (Canonne, Kamath and Steinke 2020)."""
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
     measurement = dp.m.make_gaussian(*space, scale=deviation)
     return np.array(measurement(counts.ravel().tolist()), dtype=np.float64).reshape(counts.shape)

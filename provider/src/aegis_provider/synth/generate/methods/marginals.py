@@ -32,7 +32,7 @@ from aegis_provider.synth.generate.methods.differential_privacy import (
     noisy_largest,
     private_levels,
 )
-from aegis_provider.synth.generate.methods.method import DELTA, Knobs, Model, Noticed, Task
+from aegis_provider.synth.generate.methods.method import DELTA, Knobs, LearningTask, Model, Noticed
 from aegis_provider.table.values import ValueType
 
 Pair: TypeAlias = tuple[int, int]
@@ -83,7 +83,7 @@ def outward(tree: Sequence[Pair], root: int) -> Iterator[tuple[int, int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class TreeModel:
+class TreeModel(Model):
     """The distribution of a root column, and of each other column given its neighbour towards the root.
 
     Attributes:
@@ -98,15 +98,8 @@ class TreeModel:
     steps: Sequence[tuple[int, int, Conditional]]
     levels: Sequence[Conditional] = ()
 
-    @property
-    def losses(self) -> Mapping[str, float]:
-        """Empty: the model is not trained in steps."""
-        return {}
-
     def sample(self, records: int, rng: np.random.Generator) -> Codes:
-        """(records, columns) Draw records in which the counts of each pair of the tree are close to their
-        expectation.
-        """
+        """(records, columns) Draw records with counts of the pairs of the tree that are close to their expectation."""
         codes = np.zeros((records, len(self.steps) + 1), dtype=np.intp)
         if not records:
             return codes
@@ -117,10 +110,6 @@ class TreeModel:
         for column, levels in enumerate(self.levels):
             codes[:, column] = levels.drawn(codes[:, column], spread(codes[:, column], rng))
         return codes
-
-    def state(self) -> Mapping[str, Any]:
-        """Empty: the training ends with this model."""
-        return {}
 
 
 _DEVIATIONS: Final = 3
@@ -400,7 +389,7 @@ class Marginals:
 
     def train(
         self,
-        task: Task,
+        task: LearningTask,
         rng: np.random.Generator,  # noqa: ARG002 - exact counts need no randomness, and noise must not be reproducible
         state: Mapping[str, Any] | None = None,  # noqa: ARG002 - training is one step, so nothing can be resumed
     ) -> Iterator[Model]:
@@ -419,19 +408,19 @@ class Marginals:
             raise TableError("there are no records to learn from")
 
 
-def _weight(task: Task, pair: Pair) -> float:
+def _weight(task: LearningTask, pair: Pair) -> float:
     """Return the weight, in (0, 1], of a pair: less for two quasi-identifiers."""
     return float(1 / (1 + task.costs[list(pair)].min()))
 
 
-def _worth(task: Task, pair: Pair) -> float:
+def _worth(task: LearningTask, pair: Pair) -> float:
     """Return the same weight, increased for an important attribute with the label."""
     near, label = pair[0], len(task.levels) - 1
     gain = task.knobs.value * task.importance[near] if pair[1] == label else 0.0
     return float(_weight(task, pair) * (1 + gain))
 
 
-def _exact_tree(task: Task) -> TreeModel:
+def _exact_tree(task: LearningTask) -> TreeModel:
     codes, root = task.codes, len(task.levels) - 1
     information = {
         pair: mutual_information(codes[:, pair[0]], codes[:, pair[1]]) * _worth(task, pair)

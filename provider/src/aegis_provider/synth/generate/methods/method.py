@@ -33,7 +33,7 @@ class Knobs:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class LearningTask:
     """The learning task.
 
     Attributes:
@@ -77,8 +77,8 @@ class Model(Protocol):
 
     @property
     def losses(self) -> Mapping[str, float]:
-        """The losses of the training by name; empty if it has none."""
-        ...
+        """The losses of the training by name; empty if it has no steps."""
+        return {}
 
     def sample(self, records: int, rng: np.random.Generator) -> Codes:
         """(records, columns) Return the levels of new records."""
@@ -86,7 +86,7 @@ class Model(Protocol):
 
     def state(self) -> Mapping[str, Any]:
         """Return arrays by name from which training can resume; empty if it ends with this model."""
-        ...
+        return {}
 
 
 class Method(Protocol):
@@ -98,15 +98,17 @@ class Method(Protocol):
 
     heeds: ClassVar[frozenset[str]]
 
-    def guarantee(self, knobs: Knobs) -> tuple[float, float] | None:
+    def guarantee(self, knobs: Knobs) -> tuple[float, float] | None:  # noqa: ARG002 - most methods guarantee nothing
         """Return the (epsilon, delta) that the method guarantees; `None` if it guarantees nothing.
 
         Raises:
             PlanError: The guarantee is impossible with these knobs.
         """
-        ...
+        return None
 
-    def train(self, task: Task, rng: np.random.Generator, state: Mapping[str, Any] | None = None) -> Iterator[Model]:
+    def train(
+        self, task: LearningTask, rng: np.random.Generator, state: Mapping[str, Any] | None = None
+    ) -> Iterator[Model]:
         """Yield successively better models, possibly only one; the caller decides when to stop.
 
         Args:
@@ -167,6 +169,6 @@ class Resumable(Protocol):
 
     stride: int
 
-    def restored(self, task: Task, state: Mapping[str, Any]) -> Model:
+    def restored(self, task: LearningTask, state: Mapping[str, Any]) -> Model:
         """Return the model of the same task with this state."""
         ...

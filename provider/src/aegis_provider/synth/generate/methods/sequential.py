@@ -1,6 +1,6 @@
 """Draws columns one after the other, each from training records that a tree finds similar in the earlier columns."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol, Self
@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from aegis_provider.classifiers import boosted_trees
 from aegis_provider.errors import TableError
 from aegis_provider.synth.generate.levels import Codes, Conditional
-from aegis_provider.synth.generate.methods.method import Knobs, Model, Task
+from aegis_provider.synth.generate.methods.method import LearningTask, Method, Model
 
 _MOST_CLASSES: Final = 64
 """A category with more levels is predicted by its rank, since a tree compares all classes at every split."""
@@ -51,7 +51,7 @@ class Predictors:
     scores: Sequence[NDArray[np.float32]]
 
     @classmethod
-    def of(cls, task: Task, before: Sequence[int], column: int, rng: np.random.Generator) -> Self:
+    def of(cls, task: LearningTask, before: Sequence[int], column: int, rng: np.random.Generator) -> Self:
         """Score the levels of the earlier columns for trees that predict this one."""
         return cls(before, [_scores(task, other, column, rng) for other in before])
 
@@ -76,7 +76,7 @@ class Grown:
     leaves: Conditional
 
     @classmethod
-    def of(cls, task: Task, before: Sequence[int], column: int, fewest: int, rng: np.random.Generator) -> Self:
+    def of(cls, task: LearningTask, before: Sequence[int], column: int, fewest: int, rng: np.random.Generator) -> Self:
         """Grow the tree; each leaf has at least `fewest` training records."""
         predictors = Predictors.of(task, before, column, rng)
         tree = _tree(task, column, predictors.features(task.codes), fewest, rng) if before else None
@@ -90,15 +90,10 @@ class Grown:
 
 
 @dataclass(frozen=True, eq=False)
-class Sequential:
+class Sequential(Model):
     """The model: a step for each column."""
 
     steps: Sequence[Step]
-
-    @property
-    def losses(self) -> Mapping[str, float]:
-        """Empty: there are none."""
-        return {}
 
     def sample(self, records: int, rng: np.random.Generator) -> Codes:
         """(records, columns) Return the levels of new records."""
@@ -107,25 +102,17 @@ class Sequential:
             codes[:, step.column] = step.drawn(codes, rng)
         return codes
 
-    def state(self) -> Mapping[str, Any]:
-        """Empty: nothing can be resumed."""
-        return {}
 
-
-class SequentialMethod(ABC):
+class SequentialMethod(Method):
     """A method of such steps, trained at once and without a guarantee."""
 
     @abstractmethod
-    def steps(self, task: Task, rng: np.random.Generator) -> Sequence[Step]:
+    def steps(self, task: LearningTask, rng: np.random.Generator) -> Sequence[Step]:
         """Learn the step of each column, in the order in which they are drawn."""
-
-    def guarantee(self, knobs: Knobs) -> tuple[float, float] | None:  # noqa: ARG002 - the signature of every method
-        """Return `None`."""
-        return None
 
     def train(
         self,
-        task: Task,
+        task: LearningTask,
         rng: np.random.Generator,
         state: Mapping[str, Any] | None = None,  # noqa: ARG002 - training is one step, so there is nothing to go on from
     ) -> Iterator[Model]:
@@ -139,7 +126,9 @@ class SequentialMethod(ABC):
         yield Sequential(self.steps(task, rng))
 
 
-def _tree(task: Task, column: int, features: NDArray[np.float32], fewest: int, rng: np.random.Generator) -> _Tree:
+def _tree(
+    task: LearningTask, column: int, features: NDArray[np.float32], fewest: int, rng: np.random.Generator
+) -> _Tree:
     settings = {"min_samples_leaf": fewest, "random_state": int(rng.integers(2**31))}
     target = _target(task, column, rng)
     if target is None:
@@ -149,7 +138,7 @@ def _tree(task: Task, column: int, features: NDArray[np.float32], fewest: int, r
     return regressor
 
 
-def _target(task: Task, column: int, rng: np.random.Generator) -> NDArray[np.float64] | None:
+def _target(task: LearningTask, column: int, rng: np.random.Generator) -> NDArray[np.float64] | None:
     """(records,) Return the target of a regression tree; `None` for a classification tree."""
     codes, levels = task.codes[:, column], task.levels[column]
     if levels.positions is not None:
@@ -163,7 +152,7 @@ def _leaf(tree: _Tree | None, predictors: Predictors, codes: Codes) -> Codes:
     return tree.apply(predictors.features(codes)).astype(np.intp)
 
 
-def _scores(task: Task, other: int, column: int, rng: np.random.Generator) -> NDArray[np.float32]:
+def _scores(task: LearningTask, other: int, column: int, rng: np.random.Generator) -> NDArray[np.float32]:
     """(levels of `other`,) Return numbers whose order lets a tree for `column` split the levels well."""
     levels, positions = task.levels[other], task.levels[column].positions
     if levels.positions is not None:
@@ -217,7 +206,7 @@ class Cart(SequentialMethod):
 
     heeds: ClassVar[frozenset[str]] = frozenset({"privacy"})
 
-    def steps(self, task: Task, rng: np.random.Generator) -> Sequence[Step]:
+    def steps(self, task: LearningTask, rng: np.random.Generator) -> Sequence[Step]:
         """Return the label's step, then those of the attributes."""
         label = len(task.levels) - 1
         order = (label, *range(label))
@@ -246,7 +235,7 @@ class Trees(SequentialMethod):
 
     heeds: ClassVar[frozenset[str]] = frozenset({"privacy", "value"})
 
-    def steps(self, task: Task, rng: np.random.Generator) -> Sequence[Step]:
+    def steps(self, task: LearningTask, rng: np.random.Generator) -> Sequence[Step]:
         """Return the steps of the attributes, then the label's."""
         label, leaves = len(task.levels) - 1, leaves_of(task)
         attributes = range(label)
@@ -255,7 +244,7 @@ class Trees(SequentialMethod):
         return [*grown, _Boosted.of(task, label, rng) if can_be_predicted else Grown.of(task, (), label, 1, rng)]
 
 
-def leaves_of(task: Task) -> list[int]:
+def leaves_of(task: LearningTask) -> list[int]:
     """(columns,) The minimum training records of leaves of each column's tree; all records for no tree."""
     usual = np.clip(_SHARE * len(task.codes), *LEAVES)
     sizes = usual * (1 + task.costs) / (1 + task.knobs.value * task.importance)
@@ -271,7 +260,7 @@ class _Boosted:
     classifier: Any
 
     @classmethod
-    def of(cls, task: Task, label: int, rng: np.random.Generator) -> Self:
+    def of(cls, task: LearningTask, label: int, rng: np.random.Generator) -> Self:
         """Fit the trees."""
         predictors = Predictors.of(task, range(label), label, rng)
         in_a_leaf = int(np.ceil(_IN_A_BOOSTED_LEAF * (1 + task.knobs.privacy)))

@@ -17,7 +17,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from aegis_provider.synth.generate.levels import Codes
-from aegis_provider.synth.generate.methods.method import DivergedError, Knobs, Task
+from aegis_provider.synth.generate.methods.method import DivergedError, LearningTask, Method
 from aegis_provider.synth.generate.networks import Blocks, Weights, distance_map, initial_weights, outputs_of
 
 # The square root has no derivative at 0.
@@ -106,7 +106,7 @@ def nearest_sum(records: Array, reference: Array, neighbours: int) -> Array:
     return jnp.sqrt((gaps**2).sum(axis=2) + _LEAST_SQUARE).sum(axis=1)
 
 
-class Settings(NamedTuple):
+class WganSettings(NamedTuple):
     """The settings of the training; unless noted, those of Gulrajani et al. 2017, algorithm 1.
 
     Attributes:
@@ -156,7 +156,7 @@ class Problem(NamedTuple):
     value: Nearness | None
 
 
-def initial_networks(blocks: Blocks, settings: Settings, rng: np.random.Generator) -> Networks:
+def initial_networks(blocks: Blocks, settings: WganSettings, rng: np.random.Generator) -> Networks:
     """Return untrained networks."""
     generator = initial_weights((settings.noise, *settings.hidden, blocks.width), rng)
     critic = initial_weights((blocks.width, *settings.hidden, 1), rng)
@@ -166,7 +166,7 @@ def initial_networks(blocks: Blocks, settings: Settings, rng: np.random.Generato
 
 @partial(jax.jit, static_argnames=("blocks", "settings", "iterations"))
 def trained(
-    networks: Networks, problem: Problem, key: Array, *, blocks: Blocks, settings: Settings, iterations: int
+    networks: Networks, problem: Problem, key: Array, *, blocks: Blocks, settings: WganSettings, iterations: int
 ) -> tuple[Networks, Array, Array]:
     """Return the networks after this many iterations, with the mean losses of critic and generator.
     Each iteration has its own key, so that an interrupted training resumes with the same results.
@@ -180,7 +180,7 @@ def trained(
 
 
 def _iteration(
-    networks: Networks, problem: Problem, key: Array, blocks: Blocks, settings: Settings
+    networks: Networks, problem: Problem, key: Array, blocks: Blocks, settings: WganSettings
 ) -> tuple[Networks, tuple[Array, Array]]:
     for_critic, for_generator = jax.random.split(key)
 
@@ -200,7 +200,7 @@ def _critic_step(
     codes: Array,
     key: Array,
     blocks: Blocks,
-    settings: Settings,
+    settings: WganSettings,
 ) -> tuple[tuple[Weights, optax.OptState], Array]:
     critic, state = current
     for_rows, for_records, for_penalty = jax.random.split(key, 3)
@@ -215,7 +215,7 @@ def _critic_step(
 
 
 def _generator_step(
-    networks: Networks, critic: Weights, problem: Problem, key: Array, blocks: Blocks, settings: Settings
+    networks: Networks, critic: Weights, problem: Problem, key: Array, blocks: Blocks, settings: WganSettings
 ) -> tuple[Array, Weights, optax.OptState]:
     for_rows, for_records = jax.random.split(key)
     rows = jax.random.randint(for_rows, (settings.reference,), 0, len(problem.codes))
@@ -231,7 +231,7 @@ def _generator_step(
     return loss, changed, state
 
 
-def _generated(generator: Weights, key: Array, blocks: Blocks, settings: Settings) -> Array:
+def _generated(generator: Weights, key: Array, blocks: Blocks, settings: WganSettings) -> Array:
     """(batch, width) Return generated records."""
     for_noise, for_levels = jax.random.split(key)
     logits = outputs_of(generator, jax.random.normal(for_noise, (settings.batch, settings.noise)))
@@ -243,7 +243,7 @@ _SAMPLED_AT_ONCE: Final = 5_000
 
 
 @dataclass(frozen=True)
-class WganGp:
+class WganGp(Method):
     """Wasserstein GAN with gradient penalty, and the two regularisers of Bagad et al. (2021).
 
     Attributes:
@@ -252,16 +252,12 @@ class WganGp:
 
     heeds: ClassVar[frozenset[str]] = frozenset({"privacy", "value"})
 
-    settings: Settings = Settings()  # noqa: RUF009 - immutable
+    settings: WganSettings = WganSettings()  # noqa: RUF009 - immutable
     every: int = 25
     stride: int = 10
 
-    def guarantee(self, _knobs: Knobs) -> tuple[float, float] | None:
-        """Return `None`: there is no guarantee."""
-        return None
-
     def train(
-        self, task: Task, rng: np.random.Generator, state: Mapping[str, Any] | None = None
+        self, task: LearningTask, rng: np.random.Generator, state: Mapping[str, Any] | None = None
     ) -> Iterator["Trained"]:
         """Yield a model every few iterations, indefinitely.
 
@@ -284,14 +280,14 @@ class WganGp:
                 raise DivergedError(int(networks.iterations), losses)
             yield Trained(blocks, self.settings, networks, losses)
 
-    def restored(self, task: Task, state: Mapping[str, Any]) -> "Trained":
+    def restored(self, task: LearningTask, state: Mapping[str, Any]) -> "Trained":
         """Return the model of the same task with this state."""
         blocks = Blocks(task.sizes)
         networks = initial_networks(blocks, self.settings, np.random.default_rng(0))
         return Trained(blocks, self.settings, _restored(networks, state), {})
 
     def _nearness(
-        self, task: Task, weights: NDArray[np.float64], weight: float, rng: np.random.Generator
+        self, task: LearningTask, weights: NDArray[np.float64], weight: float, rng: np.random.Generator
     ) -> Nearness | None:
         if not weight:
             return None
@@ -318,7 +314,7 @@ class Trained:
     """
 
     blocks: Blocks
-    settings: Settings
+    settings: WganSettings
     networks: Networks
     losses: Mapping[str, float]
 

@@ -6,7 +6,7 @@ from sklearn.metrics import mutual_info_score
 
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.synth.generate.methods.marginals import Marginals, mutual_information, outward, spanning_tree
-from aegis_provider.synth.generate.methods.method import Knobs, Task
+from aegis_provider.synth.generate.methods.method import Knobs, LearningTask
 from tests.for_each import for_each
 from tests.provider.synth.generate.methods.tasks import assert_drawn_from, only_model, random_columns, shares, task_of
 
@@ -79,7 +79,7 @@ class TestExactly:
 
     def test_no_records_are_refused_in_one_line(self):
         task = task_of(random_columns(50))
-        empty = Task(task.levels, task.codes[:0], task.quasi_identifiers, task.privacy_weights, task.importance)
+        empty = LearningTask(task.levels, task.codes[:0], task.quasi_identifiers, task.privacy_weights, task.importance)
         with pytest.raises(TableError, match=r"^there are no records to learn from$"):
             list(Marginals().train(empty, np.random.default_rng(0)))
 

@@ -5,11 +5,11 @@ import pytest
 
 from aegis_provider.synth.fidelity.encoding import pair_total_variation
 from aegis_provider.synth.generate.methods.method import DivergedError
-from aegis_provider.synth.generate.methods.wgan_gp import Settings, WganGp
+from aegis_provider.synth.generate.methods.wgan_gp import WganGp, WganSettings
 from aegis_provider.synth.generate.networks import importance_of
 from tests.provider.synth.generate.methods.tasks import random_columns, task_of
 
-SMALL = Settings(hidden=(32,), noise=16, batch=64, reference=64, rate=2e-3, critic_steps=2)
+SMALL = WganSettings(hidden=(32,), noise=16, batch=64, reference=64, rate=2e-3, critic_steps=2)
 METHOD = WganGp(SMALL, every=80)
 
 
