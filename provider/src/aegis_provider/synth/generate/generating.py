@@ -130,9 +130,7 @@ def generate(
     knobs = usual_knobs(method) if knobs is None else knobs
     _refuse_unheeded(method, chosen, knobs, wish)
     guarantee = chosen.guarantee(knobs)
-    attributes = tuple(attribute for attribute in plan.attributes if attribute.is_generable)
-    if not attributes:
-        raise PlanError(f"{plan.source}: no attribute may be shared unmasked, so none can be generated")
+    attributes = _generable(plan)
     _refuse_output(output, table, plan, escape_formulas=escape_formulas)
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given:
@@ -153,10 +151,6 @@ def generate(
     warnings = () if output is None else write(output, texts, separator, escape_formulas=escape_formulas)
     if checkpoint is not None:
         checkpoint.remove()
-    accepted: Mapping[str, str] = {}
-    if accept_identifiers:
-        distinct = ((name, pc.unique(texts[name]).to_pylist()) for name in texts.column_names)
-        accepted = accepted_beside(distinct, Replayed({}), reasons)
     return Generated(
         table=texts,
         output=output,
@@ -174,8 +168,21 @@ def generate(
         left_out=tuple(attribute.name for attribute in plan.attributes if attribute not in attributes),
         weights=prepared.weights(),
         warnings=warnings,
-        accepted=accepted,
+        accepted=_accepted(texts, reasons) if accept_identifiers else {},
     )
+
+
+def _generable(plan: Plan) -> tuple[Attribute, ...]:
+    attributes = tuple(attribute for attribute in plan.attributes if attribute.is_generable)
+    if not attributes:
+        raise PlanError(f"{plan.source}: no attribute may be shared unmasked, so none can be generated")
+    return attributes
+
+
+def _accepted(texts: pa.Table, reasons: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the columns with accepted identifying values, and the kinds of these."""
+    distinct = ((name, pc.unique(texts[name]).to_pylist()) for name in texts.column_names)
+    return accepted_beside(distinct, Replayed({}), reasons)
 
 
 def _refuse_output(output: Path | None, table: Source, plan: Plan, *, escape_formulas: bool) -> None:
