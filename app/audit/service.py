@@ -125,7 +125,11 @@ class LogPart:
 
 @dataclass(frozen=True, slots=True)
 class AuditService:
-    """Reads the log for operators (others are refused with `RoleNotAllowedError`) and signs its last record."""
+    """Reads the log and signs its last record.
+
+    Raises:
+        RoleNotAllowedError: a caller who reads the log is not an operator.
+    """
 
     log: AuditLogStore
 

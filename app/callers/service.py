@@ -135,8 +135,10 @@ class ListedKeys:
 class KeyAdministration:
     """Key administration for callers.
 
-    A caller who may not administer the tenant, or keys of this role, is refused with `RoleNotAllowedError`. An unknown
-    key, or one of a tenant that is not the caller's, is a `NotFoundError`; a bad name is an `InvalidDocumentError`.
+    Raises:
+        RoleNotAllowedError: the caller may not administer the tenant, or keys of this role.
+        NotFoundError: there is no such key, or its tenant is not the caller's.
+        InvalidDocumentError: the name of the tenant is invalid.
     """
 
     keys: KeyStore

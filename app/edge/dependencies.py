@@ -102,7 +102,11 @@ PublisherDependency = Annotated[Caller, Depends(get_publisher)]
 
 
 async def require_room(state: StateDependency, _: CallerDependency) -> None:
-    """Refuse to store more (`StorageFullError`), before a body is read, if the disk is almost full."""
+    """Refuse to store more, before a body is read, if the disk is almost full.
+
+    Raises:
+        StorageFullError: it is.
+    """
     state.limits.refuse_full_disk()
 
 

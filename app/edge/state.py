@@ -162,7 +162,11 @@ class Limits:
         return nullcontext() if self.guesses is None else self.guesses.attempt(address, secret)
 
     def refuse_full_disk(self) -> None:
-        """Refuse to store more (`StorageFullError`) if the disk of the database is almost full."""
+        """Refuse to store more.
+
+        Raises:
+            StorageFullError: the disk of the database is almost full.
+        """
         if self.disk is not None and not self.disk.has_room:
             raise StorageFullError("The disk of the database is almost full; free some space to store more.")
 

@@ -45,5 +45,9 @@ def privacy_in(text: str) -> RequiredPrivacy:
 
 
 def required_by(settings: Settings) -> RequiredPrivacy:
-    """The privacy that the settings require of every entry; raises as `required_privacy`."""
+    """The privacy that the settings require of every entry.
+
+    Raises:
+        InvalidDocumentError: they name a criterion that does not exist.
+    """
     return required_privacy(settings.require_privacy or {})

@@ -21,7 +21,11 @@ class TenantPage:
 
 @dataclass(frozen=True, slots=True)
 class TenantService:
-    """Tenants by name, for the service and its operator. A bad name is an `InvalidDocumentError`."""
+    """Tenants by name, for the service and its operator.
+
+    Raises:
+        InvalidDocumentError: the name of a tenant is invalid.
+    """
 
     tenants: TenantStore
     quotas: QuotaStore
@@ -47,8 +51,9 @@ class TenantService:
 class TenantAdministration:
     """The policies of tenants, for callers.
 
-    A caller who may not administer the tenant is refused with `RoleNotAllowedError`; a bad name is an
-    `InvalidDocumentError`.
+    Raises:
+        RoleNotAllowedError: the caller may not administer the tenant.
+        InvalidDocumentError: the name of a tenant is invalid.
     """
 
     service: TenantService
@@ -77,8 +82,9 @@ class TenantAdministration:
 class QuotaService:
     """Quotas of tenants. `usual` is the default for limits that a tenant does not have.
 
-    Only operators set quotas, and read those of other tenants (`RoleNotAllowedError`). A bad name is an
-    `InvalidDocumentError`.
+    Raises:
+        RoleNotAllowedError: the caller is not an operator, and sets a quota or reads that of another tenant.
+        InvalidDocumentError: the name of a tenant is invalid.
     """
 
     quotas: QuotaStore

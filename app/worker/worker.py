@@ -129,7 +129,11 @@ async def _cancelled(tasks: Collection[asyncio.Task[None]]) -> list[BaseExceptio
 
 
 async def keep_fitting(database: Database) -> None:
-    """Raise `SchemaMismatchError` once this version no longer works with the schema, as its jobs would only fail."""
+    """Check every few seconds that this version works with the schema; otherwise its jobs would only fail.
+
+    Raises:
+        SchemaMismatchError: it does not.
+    """
     while True:
         await asyncio.sleep(FITTING_LOOK)
         with suppress(DatabaseUnavailableError, OverloadedError):

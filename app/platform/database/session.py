@@ -201,7 +201,11 @@ class Database:
             self._connections.release()
 
     async def ping(self) -> None:
-        """Make one round trip to the database, or raise `DatabaseUnavailableError`."""
+        """Make one round trip to the database.
+
+        Raises:
+            DatabaseUnavailableError: the database cannot be reached.
+        """
         async with self.transaction() as session:
             await session.execute(text("SELECT 1"))
 

@@ -59,13 +59,16 @@ class ChildState:
 class ChildProcess:
     """Runs functions in separate processes, by default one at a time; a process that dies is started again.
 
-    All objects of this class in an event loop share their processes, as many as functions run at a time. If the process
-    dies, calls raise `InterruptedWorkError`; if too many callers wait, `OverloadedError`.
+    All objects of this class in an event loop share their processes, as many as functions run at a time.
 
     Args:
         module: the module with the functions, imported in advance.
         deadline: seconds after which the process is killed, since some input would never finish.
         room: the total size of their input in bytes; a larger input runs alone.
+
+    Raises:
+        InterruptedWorkError: the process died during a call.
+        OverloadedError: too many callers wait for their turn.
     """
 
     def __init__(

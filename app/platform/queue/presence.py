@@ -135,10 +135,12 @@ class Presence:
     """Shows on a separate connection that a process lives, and looks for dead ones.
 
     A suspended server accepts statements and never responds. Then a heartbeat waits for it, and its locks remain.
-    Without a response, methods raise `psycopg.Error`.
 
     Args:
         settled_after: seconds of steady heartbeats before `recover_jobs` takes jobs.
+
+    Raises:
+        psycopg.Error: the database does not respond to a method.
     """
 
     def __init__(self, url: str, settled_after: float = SETTLED_AFTER) -> None:
