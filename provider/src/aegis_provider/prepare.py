@@ -172,7 +172,8 @@ def prepare_entry(
             summary, controlled = _controlled(opened, plan, controls, counting)
             counted, telling, doubtful = summary.entry, summary.telling, summary.doubtful_types
             changed = controlled_plan(plan, controlled)
-        _refuse_listed(controlled.entry, plan, replayed)
+        if replayed is not None:
+            refuse_written(texts_of_entry(controlled.entry).items(), replayed, f"{plan.source}: the entry")
         entry = _with_alone(controlled.entry, opened, changed)
     controlled = replace(controlled, entry=entry)
     return PreparedEntry(table, plan, controlled, Exposure.of(entry), counted, telling, doubtful)
@@ -234,11 +235,6 @@ def _replayed(table: Table, plan: Plan) -> Replayed:
     shared = shared_as_they_are(plan, plan.configurations)
     refuse_identifiers(table, plan.source, shared, instead, label=plan.label, known=reasons)
     return Replayed.of(table, table.columns, plan.left_out, reasons)
-
-
-def _refuse_listed(entry: EntryDocument, plan: Plan, replayed: Replayed | None) -> None:
-    if replayed is not None:
-        refuse_written(texts_of_entry(entry).items(), replayed, f"{plan.source}: the entry")
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:

@@ -50,7 +50,7 @@ def processes_ready(records: int, module: str) -> Iterator[None]:
     try:
         if pool is not None:
             for _ in range(_processes()):
-                pool.submit(_import, module)
+                pool.submit(import_module, module)
         yield
     finally:
         _is_ready.reset(ready)
@@ -151,10 +151,6 @@ def _result_of(future: Future[T], call: Callable[[], T]) -> T:
 
 def _nothing() -> None:
     pass
-
-
-def _import(module: str) -> None:
-    import_module(module)
 
 
 def _end_after(parent: int) -> None:

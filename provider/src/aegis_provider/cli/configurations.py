@@ -90,7 +90,9 @@ def configurations(
         )
     if result.interrupted:
         warn("Ctrl-C ended the search; the best configurations so far are kept")
-    write_plan(plan, intended, result.configurations, output, _remark(result))
+    required_ones = "; ".join(point.requirement.described() for point in result.frontier)
+    remark = f"Found by `aegis plan configurations`, {required_ones}, the most useful first by {result.measure}."
+    write_plan(plan, intended, result.configurations, output, remark)
     offered = replace(intended, configurations=result.configurations)
     shares = alone_in_releases(table, offered, delimiter=delimiter, memory_limit=memory_limit())
     alone = told_alone(offered, shares, result.configurations[0].id)
@@ -129,11 +131,6 @@ def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
         chosen = ", ".join(f"{name}: {choice}" for name, choice in fixed.items())
         yield ""
         yield f"not quasi-identifiers, so the same in every configuration (`default` in the plan): {chosen}"
-
-
-def _remark(result: SearchResult) -> str:
-    required = "; ".join(point.requirement.described() for point in result.frontier)
-    return f"Found by `aegis plan configurations`, {required}, the most useful first by {result.measure}."
 
 
 def _document(result: SearchResult, alone: Mapping[str, float | None]) -> dict[str, Any]:

@@ -81,6 +81,8 @@ def release(
     Ctrl-C during the search continues with the best configurations so far. The same command again resumes an
     interrupted run.
     """
+    from pydantic import TypeAdapter
+
     from aegis_provider.workflow import USUAL
     from aegis_provider.workflow import release as make_release
 
@@ -113,7 +115,8 @@ def release(
             client.close()
     for warning in released.findings.masked.applied.warnings:
         warn(warning)
-    document = {"output": str(output), "entry": released.entry_id, "card": _document(released.card)}
+    card = TypeAdapter(type(released.card)).dump_python(released.card, mode="json")
+    document = {"output": str(output), "entry": released.entry_id, "card": card}
     faults = list(_faults(released, accept_unique=accept_unique))
     print_result(document, _report(released, faults), as_json=as_json)
     if faults:
@@ -129,12 +132,6 @@ def _faults(released: Released, *, accept_unique: bool) -> Iterator[str]:
         yield f"too many records are alone on what is shared: mask more, or accept that: {ACCEPT_UNIQUE}"
     if shown.below_k and not accept_unique:
         yield f"{shown.below_k_in_words}, or accept that: {ACCEPT_UNIQUE}"
-
-
-def _document(card: Card) -> Any:  # noqa: ANN401 - any JSON value
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(type(card)).dump_python(card, mode="json")
 
 
 def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:

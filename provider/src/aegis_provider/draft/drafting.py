@@ -48,7 +48,8 @@ def extended(plan: Path, attributes: Sequence[DraftedAttribute], label: str) -> 
         PlanError: The layout of the file does not permit this.
     """
     text = plan.read_bytes().decode()  # with its line ends and byte-order mark
-    nodes = _nodes(yaml.compose(text, Loader=yaml.BaseLoader))
+    root = yaml.compose(text, Loader=yaml.BaseLoader)
+    nodes = {key.value: value for key, value in root.value} if isinstance(root, yaml.MappingNode) else {}
     own = nodes["attributes"]
     if not isinstance(own, yaml.MappingNode) or own.flow_style or own.start_mark.column != _INDENT:
         raise PlanError(f"{plan}: cannot add attributes unless those below `attributes:` are indented by two spaces")
@@ -67,10 +68,6 @@ def _removals(plan: Path, left_out: yaml.Node | None, names: set[str], text: str
     for key, value in left_out.value if isinstance(left_out, yaml.MappingNode) else ():
         if key.value in names:
             yield text.rfind("\n", 0, key.start_mark.index) + 1, _line_end(text, value.end_mark.index), ""
-
-
-def _nodes(root: yaml.Node | None) -> dict[str, yaml.Node]:
-    return {key.value: value for key, value in root.value} if isinstance(root, yaml.MappingNode) else {}
 
 
 def _line_end(text: str, place: int) -> int:
@@ -249,7 +246,8 @@ def start(
             raise PlanError(f"{output}: an existing plan is not changed; write `fold_case: true` into it")
         _refuse_unread(opened, survey, odd_as_missing=odd_as_missing)
         if not (survey.to_draft or there):
-            raise PlanError(f"{opened.name}: no column can be shared: {_reasons(survey.left_out)}")
+            reasons = "; ".join(f"{shortened(name)} {reason}" for name, reason in survey.left_out.items())
+            raise PlanError(f"{opened.name}: no column can be shared: {reasons}")
         least = minimum or default_minimum(survey.label.records)
         attributes = _drafted(as_read, label, survey.to_draft, {*add, *stated}, least, progress)
         left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
@@ -369,7 +367,3 @@ def _write(output: Path, text: str) -> None:
     with written_whole(output, private=True) as part:  # it has counts and values
         part.write_text(text, encoding="utf-8")
         load_plan(part, configurations_needed=False)
-
-
-def _reasons(left_out: Mapping[str, str]) -> str:
-    return "; ".join(f"{shortened(name)} {reason}" for name, reason in left_out.items())

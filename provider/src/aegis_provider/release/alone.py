@@ -14,7 +14,7 @@ import numpy as np
 
 from aegis_provider.counting.coded_table import Combinations
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords, MaskedDomain
-from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
+from aegis_provider.counting.counts import Partition, Places, common_refinement
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy import PrivacyTable, class_of_each
 from aegis_provider.privacy.cells import Suppressed
@@ -218,13 +218,9 @@ def _as_masked(table: PrivacyTable, configuration: Configuration, shared: Sequen
         if suppressed.stars.any():
             names = [name for name in shared if name in table.plan.quasi_identifiers]
             records, mappings = _starred(records, mappings, names, suppressed)
-    sizes = _sizes(replace(records, counts=counts), mappings, shared)
+    groups, size = class_of_each(replace(records, counts=counts), mappings, shared)
+    sizes = np.bincount(groups, counts, size).astype(np.int64)
     return CountedAlone(int((sizes == 1).sum()), int(counts.sum()))
-
-
-def _sizes(records: DistinctRecords, mappings: Mapping[str, Places], shared: Sequence[str]) -> Counts:
-    groups, size = class_of_each(records, mappings, shared)
-    return np.bincount(groups, records.counts, size).astype(np.int64)
 
 
 def _starred(

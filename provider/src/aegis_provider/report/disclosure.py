@@ -123,17 +123,14 @@ def _counted(name: str, cell: Cell) -> str:
 def _small(disclosure: Disclosure) -> Iterator[Part]:
     few = f"1 to {disclosure.below - 1}"
     attributes = _worst(disclosure, lambda each: each.below + each.linked.derived_below)
+    by_difference = [attribute.linked.derived_below for attribute in attributes]
     yield SeriesBars(
         f"Small counts that are published, and small counts that differences of tables give away.{_of_all(disclosure)}",
         Axis("counts", "counts, on a logarithmic scale"),
         [attribute.name for attribute in attributes],
         [
             Lengths(f"counts of {few} in its tables", GOOD, [attribute.below for attribute in attributes]),
-            Lengths(
-                f"counts of {few} in no table, but determined exactly",
-                BAD,
-                [attribute.linked.derived_below for attribute in attributes],
-            ),
+            Lengths(f"counts of {few} in no table, but determined exactly", BAD, by_difference),
         ],
         is_logarithmic=True,
     )

@@ -1,6 +1,6 @@
 """The requirements on a release, and its time limits."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from types import MappingProxyType
@@ -114,7 +114,8 @@ class Aim:
     def requirements(self) -> list[Requirement]:
         """Return the requirements of the search: the aim itself, then the same with the other values of k."""
         first = Requirement(dict(self.require), self.suppress_at_most)
-        return [first, *(replace(first, privacy=each) for each in self._other_ks())]
+        others = [k for k in KS if k != self.require["k"]] if "k" in self.require else []
+        return [first, *(replace(first, privacy={**self.require, "k": k}) for k in others)]
 
     def is_met_by(self, configuration: Configuration) -> bool:
         """Return whether a configuration has the required privacy."""
@@ -138,10 +139,6 @@ class Aim:
             "seconds": self.seconds,
             "most": self.most,
         }
-
-    def _other_ks(self) -> Iterator[dict[str, float]]:
-        if "k" in self.require:
-            yield from ({**self.require, "k": k} for k in KS if k != self.require["k"])
 
 
 def _reaches(name: str, reached: float | None, limit: float) -> bool:

@@ -207,9 +207,13 @@ def _shared(card: Card) -> Iterator[Part]:
     if card.never_shared:
         reasons = [(shown(name), reason) for name, reason in card.never_shared.items()]
         yield TextTable(("never shared", "because"), reasons)
+    labels = [
+        (shown(value), card.told(each.records), kept_in_words(each.share), kept_in_words(each.share_released))
+        for value, each in card.labels.items()
+    ]
     yield TextTable(
         (card.label, "records of the table", "share", "share released"),
-        list(_labels(card)),
+        labels,
         "how leaving out records moved the label",
         most=_LABELS_SHOWN,
     )
@@ -237,11 +241,6 @@ def _costs(card: Card) -> Iterator[Part]:
             [Lengths("lost", BAD, [share for _, share in bars])],
             notes=[caption],
         )
-
-
-def _labels(card: Card) -> Iterator[tuple[str, ...]]:
-    for value, each in card.labels.items():
-        yield shown(value), card.told(each.records), kept_in_words(each.share), kept_in_words(each.share_released)
 
 
 def _privacy(card: Card) -> Iterator[Part]:

@@ -102,7 +102,14 @@ class Folder:
         """
         adapter, digest = TypeAdapter(result), _digest(inputs)
         done = self.done.get(name)
-        if done is not None and done.inputs == digest and self._are_unchanged(done.outputs):
+        if (
+            done is not None
+            and done.inputs == digest
+            and all(
+                self.file(output).exists() and digest_of(self.file(output)) == kept
+                for output, kept in done.outputs.items()
+            )
+        ):
             with suppress(ValidationError):  # written by another version of this package
                 if keeps(kept := adapter.validate_python(done.result)):
                     return kept
@@ -172,11 +179,6 @@ class Folder:
             return
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be removed: {error.strerror}") from error
-
-    def _are_unchanged(self, outputs: Mapping[str, str]) -> bool:
-        return all(
-            self.file(name).exists() and digest_of(self.file(name)) == digest for name, digest in outputs.items()
-        )
 
     def _save(self) -> None:
         with written_whole(self.file(_STATE), private=True) as part:

@@ -29,7 +29,7 @@ from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.table.databases import is_url
 from aegis_provider.workflow.aim import USUAL, Aim, Deadline
 from aegis_provider.workflow.card import CARD_ENDINGS, Card, CardService, public
-from aegis_provider.workflow.card_making import Findings, Masked, Summarised, card_of, entry_faults, texts_of_cards
+from aegis_provider.workflow.card_making import Findings, Summarised, card_of, entry_faults, texts_of_cards
 from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, Comparison, file_at
 from aegis_provider.workflow.steps import ENTRY, FOUND, MASKED, PLAN, Steps
@@ -40,7 +40,7 @@ from aegis_sdk import (
     UnexpectedAnswerError,
     UniqueRecordsError,
 )
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
+from aegis_sdk.reading import ACCEPT_UNIQUE, read_together_line
 from aegis_sdk.wire import EntryDocument
 
 if TYPE_CHECKING:  # slow to load
@@ -295,17 +295,15 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
         next((configuration.privacy for configuration in entry.masked if configuration.id == advice.best.id), None)
         or {}
     )
-    assessed = steps.assess(advice.best.id, _alone(steps, entry, masked, advice.best.id), published_privacy)
+    shares = {each.id: each.alone for each in entry.masked} | {advice.best.id: masked.applied.checked.alone.share}
+    alone = told_alone(steps.found, shares, advice.best.id)
+    assessed = steps.assess(advice.best.id, alone, published_privacy)
     check = _checked(steps, [ranked.id for ranked in advice.ranking[:2]], search)
-    comparison = _compared(steps, entry, _on_the_frontier(steps, advice.best.id, search))
+    on_frontier = [point.configuration for point in search.frontier if point.configuration is not None]
+    masks = {each.id: each for each in [*on_frontier, steps.found.configuration(advice.best.id)]}
+    comparison = _compared(steps, entry, sorted(masks.values(), key=lambda each: each.privacy.get("k", 0)))
     summarised = replace(counted.summarised, advice=advice)
     return Findings(search, entry, counted.judged, summarised, masked, together, assessed, check, comparison)
-
-
-def _alone(steps: Steps, entry: EntryDocument, masked: Masked, configuration: str) -> Alone:
-    """Return how many records are alone in the written masked table, and in the configurations of the entry."""
-    shares = {each.id: each.alone for each in entry.masked} | {configuration: masked.applied.checked.alone.share}
-    return told_alone(steps.found, shares, configuration)
 
 
 def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | str | None:
@@ -314,13 +312,6 @@ def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]
         return steps.compare(entry, masks)
     except AegisError as error:
         return str(error)
-
-
-def _on_the_frontier(steps: Steps, best: str, search: SearchResult) -> list[Configuration]:
-    """Return the configuration of the release, and the best ones for other requirements."""
-    others = [point.configuration for point in search.frontier if point.configuration is not None]
-    masks = {each.id: each for each in [*others, steps.found.configuration(best)]}
-    return sorted(masks.values(), key=lambda each: each.privacy.get("k", 0))
 
 
 def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) -> CheckResult | str:
