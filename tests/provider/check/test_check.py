@@ -225,7 +225,7 @@ def test_a_refitted_masking_without_a_value_of_the_table_is_an_error(write, plan
     def forgetful(known, _):
         [attribute] = known.attributes
         [masking] = attribute.maskings
-        masked = {code: text for code, text in masking.function.table.items() if code != "n7"}
+        masked = {code: text for code, text in masking.function.values.items() if code != "n7"}
         return replace(known, attributes=(replace(attribute, maskings=(replace(masking, function=Mapped(masked)),)),))
 
     with pytest.raises(TableError, match="'n7' is not in the mapping"):
