@@ -37,6 +37,7 @@ from docs.generate import ROOT, abridged, blocks, documents, essence, run, runni
 from tests.provider.masking.functions import concrete_functions
 
 DOCUMENTS = documents()
+CODE = ("app", "advisor", "sdk", "provider", "tests", "bench", "research", "examples", "docs", "migrations")
 #: Of a decision: one page.
 MOST_WORDS = 350
 COMMANDS = {
@@ -118,6 +119,16 @@ def test_paths_of_the_repository_exist():
     folders = "advisor|app|sdk|provider|tests|docs|examples|migrations|bench|research|openapi"
     path = re.compile(rf"`((?:{folders})/[\w./-]+)`")
     assert faults(lambda document: (one for one in path.findall(text_of(document)) if not (ROOT / one).exists())) == {}
+
+
+def test_ends_of_paths_are_ends_of_paths():
+    tracked = [f"/{path.relative_to(ROOT).as_posix()}" for folder in CODE for path in (ROOT / folder).rglob("*.py")]
+
+    def dead(document):
+        ends = re.findall(r"`([\w./-]+/\w+\.py)`", text_of(document))
+        return sorted({end for end in ends if not any(path.endswith(f"/{end}") for path in tracked)})
+
+    assert faults(dead, of_today()) == {}
 
 
 def test_our_commands_and_their_options_exist():
@@ -270,9 +281,7 @@ def as_read(model):
 
 def test_the_measures_are_those_there_are_with_their_check_values():
     table = np.array([[0, 0, 1, 7, 12], [15, 25, 29, 9, 2]], dtype=np.float64)
-    said = {
-        cells[0].strip("`"): cells for cells in rows(text_of(ROOT / "docs/model.md"), r"`(g\d|joint|[a-z]+(_[a-z]+)+)`")
-    }
+    said = {cells[0].strip("`"): cells for cells in rows(text_of(ROOT / "docs/model.md"), r"`[a-z][a-z\d]*(_[a-z]+)*`")}
     assert set(MEASURES) <= set(said)
     for measure in MEASURES.values():
         _, _, unit, better, check = said[measure.id]

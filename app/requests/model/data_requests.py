@@ -120,7 +120,7 @@ class Change:
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewDataRequest:
     """What a consumer says.
 
@@ -136,7 +136,7 @@ class NewDataRequest:
     terms: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DataRequest(NewDataRequest):
     """A request for data.
 

@@ -40,7 +40,7 @@ def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract, or the terms are not accepted.
     """
-    said = {name: form.text(name) for name in SAID}
+    said = {name: form.text(name) or None for name in SAID}
     members = question_members(form, names) | said | {"terms": form.text("terms") if form.has("accept") else ""}
     try:
         return wire.NewDataRequest.model_validate(members)

@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pycanon import anonymity
 
+from aegis_advisor.verdict.privacy_steps import STEPS
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.plan.model import DROP, IDENTITY
 from aegis_provider.privacy import CRITERIA, breaks, classes_of, holds, measure_privacy, measured_names
 from aegis_provider.table import open_table
+from aegis_sdk.wire.configuration import ATTACKS
 from tests.examples import at_most
 from tests.for_each import for_each
 from tests.provider.privacy.privacy_tables import groups_of, records_of, tables
@@ -214,3 +216,8 @@ def test_the_numbers_are_plain():
         name: int if CRITERIA[name].is_whole else float for name in measured_names()
     }
     assert isclose(found["entropy_l"], 2)
+
+
+def test_no_measured_criterion_is_published_as_it_is():
+    promised = {"epsilon", *ATTACKS}  # by the method that made a generated table, not measured
+    assert set(CRITERIA) - promised == {*STEPS, "k", "l"}  # a new one needs steps, or to be a whole number

@@ -113,8 +113,10 @@ def test_it_is_of_one_table_wherever_that_is(folder, tmp_path):
     first, other = tmp_path / "a.csv", tmp_path / "b.csv"
     first.write_text("a\n1\n")
     other.write_text("a\n2\n")
-    made(Folder.open(folder, []), {"a": 1})
-    Folder.open(folder, []).claim(first)
+    begun = Folder.open(folder, [])
+    begun.claim(first)
+    assert not any(folder.iterdir())  # a run that is refused leaves nothing
+    made(begun, {"a": 1})
     with pytest.raises(OutputError, match=f"{folder}: has the release of {first}; name another folder for {other}$"):
         Folder.open(folder, []).refuse_other(str(other), ["file"])
     Folder.open(folder, []).refuse_other(other, ["masked.csv"])  # nothing to replace

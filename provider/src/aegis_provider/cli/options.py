@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aegis_provider.report.model import Report
 from aegis_sdk.cli.options import fields_of
 from aegis_sdk.cli.terminal import InputError
 

@@ -147,13 +147,8 @@ class Folder:
             raise OutputError(f"{self.path}: has the release of {known.result}; name another folder for {place}")
 
     def claim(self, table: Source) -> None:
-        """Record the table of this folder.
-
-        Raises:
-            OutputError: The record cannot be written.
-        """
+        """Record the table of this folder; it is written with the first step that is done, so a refusal leaves none."""
         self.done[_TABLE] = Done(_digest(_bytes_of(table)), {}, _place_of(table))
-        self._save()
 
     def withdraw(self, names: Iterable[str]) -> None:
         """Remove these files, so that they are not mistaken for the result of a failed run.

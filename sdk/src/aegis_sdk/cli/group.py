@@ -12,7 +12,7 @@ from functools import wraps
 from importlib import import_module
 from importlib.metadata import entry_points, version
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -20,7 +20,9 @@ from typer.main import get_command
 
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.terminal import InputError, warn
-from aegis_sdk.wire import DataRequest, DeliveryVerdict, EntryDocument, Evidence
+
+if TYPE_CHECKING:
+    from aegis_sdk.wire import DataRequest, DeliveryVerdict, EntryDocument, Evidence
 
 DISTRIBUTION = "aegis-sdk"
 """The distribution whose version is shown."""
@@ -266,7 +268,7 @@ VERDICTS = "aegis.verdicts"
 VERIFICATIONS = "aegis.verifications"
 """Functions of a delivered file, its request, the evidence and a delimiter that return a `LocalVerification`."""
 
-Verify = Callable[[Path, DataRequest, Evidence, str | None], "LocalVerification"]
+Verify = Callable[[Path, "DataRequest", "Evidence", str | None], "LocalVerification"]
 
 
 @dataclass(frozen=True)
@@ -282,7 +284,7 @@ class LocalVerdict:
     line: str
 
 
-def verdict_on(entry: EntryDocument, path: Path, *, counts: bool) -> LocalVerdict | None:
+def verdict_on(entry: "EntryDocument", path: Path, *, counts: bool) -> LocalVerdict | None:
     """Return the verdict on an entry; `None`, with a warning, if the provider's package cannot be used.
 
     Warns about identifiers of persons in any case; without `counts`, the verdict is a pass.
@@ -316,7 +318,7 @@ class LocalVerification:
     """
 
     received: bool
-    verdict: DeliveryVerdict
+    verdict: "DeliveryVerdict"
     lines: tuple[str, ...]
     details: dict[str, Any] = field(default_factory=dict)
 
