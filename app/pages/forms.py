@@ -182,8 +182,9 @@ def in_forms_words(error: ValidationError) -> InvalidDocumentError:
 
 
 def number(text: str) -> object:
-    """The number in a text; None if it is empty; else the text itself, which the contract refuses. A comma is refused,
-    too: some read 1,000 as a thousand, others as one.
+    """The number in a text; None if it is empty; else the text itself, which the contract refuses.
+
+    A comma is refused, too: some read 1,000 as a thousand, others as one.
     """
     if not text:
         return None

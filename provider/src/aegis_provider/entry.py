@@ -1,4 +1,5 @@
 """The entry: as a document, as a file that a person can read before publishing it, and as evidence for the advisor.
+
 It warns about disclosures that its provider may not expect.
 """
 

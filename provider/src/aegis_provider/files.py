@@ -34,6 +34,7 @@ def refuse_overwriting(output: Path, *inputs: Source) -> None:
 @contextmanager
 def none_if_refused(*outputs: Path) -> Iterator[None]:
     """Remove older output if this run is refused, since it would look like the result of this run.
+
     Files stay if the run fails for another reason.
     """
     try:

@@ -200,6 +200,7 @@ def _controlled(
 
 def _with_alone(entry: EntryDocument, table: Table, plan: Plan) -> EntryDocument:
     """Return the entry with the share of records alone in each configuration, and the attacker that promises assume.
+
     Quasi-identifiers are stated only if other attributes are shared, too; otherwise they are all shared attributes.
     """
     shares = alone_in_releases(table, plan)

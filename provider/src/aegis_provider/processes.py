@@ -1,4 +1,5 @@
 """Work in as many processes as there are cores. Imports little, because each process repeats the imports.
+
 Small models spend most of their time in Python, where threads would block each other. Needs loky. And how long work
 tells its progress.
 """
@@ -90,6 +91,7 @@ def results(calls: Iterable[Callable[[], T]], records: int) -> Generator[T, None
 
 def begun(calls: Sequence[Callable[[], T]], records: int) -> list[Callable[[], T]]:
     """Start the first calls in the background, one per process, if processes are ready.
+
     After its call, if any, each process imports the libraries that train models.
 
     Args:

@@ -250,6 +250,7 @@ def held_out_share(plan: Plan | None, asked: float | None) -> float:
 
 def validated_of(records: Records, share: float, seed: int) -> NDArray[np.bool_]:
     """(records,) Return whether each training record is used for validation.
+
     These are all records with some combinations of attributes. If combinations repeat so often that their numbers of
     records are too large or too small, records are drawn one by one.
     """
@@ -261,6 +262,7 @@ def validated_of(records: Records, share: float, seed: int) -> NDArray[np.bool_]
 
 def validated_by_coin(records: int, share: float) -> NDArray[np.bool_]:
     """(records,) Return about this share of the records, each by a coin of the system's secure random source.
+
     Coins depend neither on records nor on a seed, so an additional record changes nothing for the others, unlike in
     `validated_of`. Differential privacy requires this.
     """

@@ -189,8 +189,9 @@ class WebhooksFlows(ServiceFlows):
 
     @method
     def test(self, webhook_id: str) -> Flow[WebhookDelivery]:
-        """Send the event `ping`, even if the webhook is not for it. A worker sends it; `deliveries` shows the
-        result.
+        """Send the event `ping`, even if the webhook is not for it.
+
+        A worker sends it; `deliveries` shows the result.
         """
         return self._call(WebhookDelivery, "POST", _path(webhook_id, "test"))
 

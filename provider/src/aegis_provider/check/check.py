@@ -38,8 +38,10 @@ from aegis_sdk.wire import EntryDocument, Measured
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """The predictions of a model. `probabilities`: (records, classes) By the model of the fold that tests the record;
-    `on_trained`: (folds,) The AUC of each fold's model on its training records.
+    """The predictions of a model.
+
+    `probabilities`: (records, classes) By the model of the fold that tests the record; `on_trained`: (folds,) The AUC
+    of each fold's model on its training records.
     """
 
     probabilities: Matrix
@@ -48,8 +50,10 @@ class Predictions:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The training and test data, and limits. `tables`: by name, a function that returns a table's records in a fold;
-    may be called often; `end`: the time, by the monotonic clock, after which no further training starts.
+    """The training and test data, and limits.
+
+    `tables`: by name, a function that returns a table's records in a fold; may be called often; `end`: the time, by the
+    monotonic clock, after which no further training starts.
     """
 
     labels: Labels
@@ -61,6 +65,7 @@ class Training:
 
     def predictions(self) -> Iterator[tuple[str, str, Predictions | None]]:
         """Yield each model with each table and its predictions, or `None` if time was up.
+
         All models of the first table come first, since other tables are compared with it, and are masked meanwhile.
         """
         names = list(self.tables)
@@ -91,6 +96,7 @@ class Training:
 
     def _call(self, model: str, table: str, place: int, trained: deque[Labels]) -> Callable[[], Matrix | None]:
         """Return a call that trains on all folds but one, and predicts the records of that one, unless time is up.
+
         The call also predicts its training records; their classes are added to `trained`.
         """
         if table != NOTHING and monotonic() >= self.end:
@@ -134,6 +140,7 @@ def refuse_other_entry(entry: EntryDocument, plan: Plan, configurations: Sequenc
 
 def with_measured(entry: EntryDocument, plan: Plan, result: CheckResult) -> EntryDocument:
     """Return the entry with the AUC of each checked configuration, by the best model for the unmasked table.
+
     Configurations whose training did not finish stay unchanged.
 
     Raises:

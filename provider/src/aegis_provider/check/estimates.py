@@ -1,4 +1,5 @@
 """AUC and accuracy of cross-validated predictions, with the influence of each record on them.
+
 Influence values have a mean of 0, and their mean square over the number of records is the variance of the estimate,
 apart from divisors. A record is compared with those of its fold, which its model has not seen (LeDell, Petersen and van
 der Laan, Computationally efficient confidence intervals for cross-validated area under the ROC curve estimates, 2015),
@@ -76,6 +77,7 @@ def auc(
     probabilities: Numbers, labels: Labels, folds: Sequence[Fold], on_trained: Sequence[float] | None = None
 ) -> Estimate:
     """Return the AUC: the mean over the folds, and over the classes weighted by their records.
+
     With two classes this is the AUC of either. With more, each class is compared with the rest.
 
     Args:
@@ -120,6 +122,7 @@ def noise_of(tested: float, trained: float) -> float:
 
 def excess_of(noise: float, folds: int) -> float:
     """Return the factor by which the variance of a cross-validated AUC exceeds that for given models.
+
     For a linear model and two normal classes of one covariance, to the second order (`docs/model.md` derives it): the
     contributions of single test and training records, of pairs of different folds, and of pairs of the same fold. It is
     2 for a score of pure chance, and 1 for a score without chance.
@@ -149,6 +152,7 @@ def weighted_auc(probabilities: Numbers, labels: Labels) -> Estimate:
 
 def one_against_rest(scores: Numbers, positive: NDArray[np.bool_]) -> Estimate:
     """Return the AUC of scores: the probability that a positive record scores higher, where ties count half.
+
     A positive record contributes the share of negatives below it, a negative one the share of positives above it.
     """
     ranks, above = _ranks(scores), np.zeros(len(scores))

@@ -67,8 +67,10 @@ _MOST_INDICATORS: Final = 50
 
 
 def fitting_of(model: str, features: Sequence[Feature], labels: Labels, train: NDArray[np.intp], fold: Fold) -> Fitting:
-    """Return a model to fit, and the records of the fold's test to predict. `train`: the records of the fold that the
-    release shows, to train on. If there are none, only the shares of the classes in the fold are used.
+    """Return a model to fit, and the records of the fold's test to predict.
+
+    `train`: the records of the fold that the release shows, to train on. If there are none, only the shares of the
+    classes in the fold are used.
     """
     features = [feature for feature in features if feature.places.min() < feature.places.max()]  # others tell nothing
     known, classes = (train if len(train) else fold.train), int(labels.max()) + 1

@@ -130,8 +130,9 @@ def _runs(begins: Places) -> Places:
 
 
 def _merged_in_order(joint: Counts, least: int, *, missing: bool) -> Places:
-    """(rows,) Groups of neighbours. Missing values stay separate if that leaves no small count; otherwise they join a
-    run.
+    """(rows,) Groups of neighbours.
+
+    Missing values stay separate if that leaves no small count; otherwise they join a run.
     """
     coarse = _coarsened(joint[missing:])
     rows = folded(joint[missing:], coarse)

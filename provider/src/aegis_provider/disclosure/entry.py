@@ -184,8 +184,10 @@ def judged(
     bounds: Mapping[str, CellBounds],
     stop: Callable[[], bool],
 ) -> Judged:
-    """Return the verdict on an entry. `bounds`: the bounds of the cells of attributes, by name, as far as computed;
-    `stop`: called regularly; if true, the rest is undecided.
+    """Return the verdict on an entry.
+
+    `bounds`: the bounds of the cells of attributes, by name, as far as computed; `stop`: called regularly; if true, the
+    rest is undecided.
 
     Raises:
         EntryError: Its pair counts contradict the rest.

@@ -82,6 +82,7 @@ BINS: Final = 32
 
 def bins_of(table: Table, names: Sequence[str]) -> dict[str, Edges]:
     """Return the edges of the bins of these columns of numbers, independent of the label.
+
     The table is read twice for each column: for quantiles, and for numbers that would fill a bin alone. Zero is often
     one, with another meaning than nearby numbers.
 
@@ -199,6 +200,7 @@ def start(
     progress: Progress = lambda _done, _columns: None,
 ) -> Started:
     """Survey a table and draft a plan for it; nothing in an existing plan is changed.
+
     A file that only states how to read some columns (their types, `decimal`, `dates`) is not a plan yet: the draft
     follows it and replaces it. With more than 60 columns, the draft includes those with the most information about the
     label, adjusted for chance, and all that are named; the others are left out.

@@ -42,6 +42,7 @@ def folded(joint: Counts, groups: Groups) -> Counts:
 
 def without_labels_of_rare(joint: Counts, least: int) -> NDArray[np.float64]:
     """Return counts that hide the labels of rare values from merges, since groups could disclose them.
+
     Records of values with fewer than `least` get the average labels of all others.
 
     Args:
@@ -74,6 +75,7 @@ def blind_runs(records: NDArray[np.number], least: int) -> Places:
 
 def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Groups]:
     """Return the best nested partition of ordered values into intervals for each size.
+
     Of all partitions into at most `size` intervals that are unions of the previous ones and have at least `minimum`
     records each, it preserves the most information (by dynamic programming). Values with fewer records in total become
     one interval.
@@ -94,6 +96,7 @@ def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[
 
 def merge_any(joint: NDArray[np.number], minimum: int, sizes: Sequence[int]) -> list[Groups]:
     """Return a nested partition of unordered values for each size.
+
     Groups are merged greedily, with the least loss of information: first the smallest one with another, while it has
     fewer than `minimum` records; then any two.
 
@@ -154,6 +157,7 @@ def _purity(joint: NDArray[np.number]) -> NDArray[np.float64]:
 
 def _best_cuts(joint: Counts, minimum: int, most: int) -> list[int]:
     """Return the beginnings of at most `most` intervals of the rows, and the end of the last.
+
     They preserve the most information of all with `minimum` records each. `best[j]` is the maximum information of a
     number of intervals of the first `j` rows: the maximum over `i` of `best[i]` for one interval less, plus that of
     rows `i` to `j`.
@@ -252,6 +256,7 @@ class Intervals:
 
 def fit_intervals(domain: Domain, joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Intervals]:
     """Return the best intervals of a domain of numbers or bins for each size, nested; missing values stay missing.
+
     Rare values are merged with neighbours independently of their labels, and no edge discloses one.
 
     Args:
@@ -305,6 +310,7 @@ def tree_of(texts: Sequence[str], joint: Counts, levels: Sequence[Groups]) -> Tr
 
 def refit(attribute: Attribute, domain: Domain, joint: Counts, minimum: int) -> Attribute:
     """Return an attribute with refitted intervals and trees, each with at most as many groups as before.
+
     Values of the trees that the domain lacks are merged with others, so that they can still be masked. Other maskings,
     and attributes that are not fitted to the label, stay unchanged.
 
@@ -336,6 +342,7 @@ def refitted(
     memory_limit: str = "1GB",
 ) -> Plan:
     """Return a plan whose label-fitted attributes are refitted to the records of a table.
+
     To test a plan on unseen records, refit it to the others first. Ids of maskings stay, and so do bins, which do not
     depend on the label.
 

@@ -1,4 +1,5 @@
 """Handles a provider's data requests unattended: approves by the rules of a YAML file, fulfils, backs off, and repeats.
+
 Any number of agents may run with the same rules, on any number of machines. The lease of a request lets one of them
 fulfil it; if that one dies, another takes over.
 """
@@ -151,6 +152,7 @@ _REASON: Final = "approved by the rules of the provider's agent"
 
 def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
     """Approve the requests that a rule allows, oldest first, and yield each. A person decides on all others.
+
     The service counts what a tenant was granted, so several agents together do not exceed the limit of a rule.
 
     Raises:

@@ -130,6 +130,7 @@ class Fulfilled:
 
 def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
     """Mask the table as approved, upload it to the provider's storage, and report its link to the service.
+
     Plan, entry and approval must agree: the version's digest and the maskings are compared. The promised privacy is
     measured in the masked file, whose records are shuffled. An interrupted run resumes with the same `work`, without
     masking or uploading again.
@@ -223,8 +224,9 @@ def _refuse_unique(task: Task, head: EntryHead, request: DataRequest, masked: Ma
 
 
 def _refuse_read_together(task: Task, entry: EntryDocument, configuration: str, masked: Path) -> None:
-    """Refuse a table if it and the entry together give away counts of 1 to 4 that the table does not show. Exact
-    published counts mean that small ones may be known.
+    """Refuse a table if it and the entry together give away counts of 1 to 4 that the table does not show.
+
+    Exact published counts mean that small ones may be known.
     """
     with open_table(task.table, delimiter=task.delimiter, memory_limit=task.memory_limit) as source:
         separator = source.delimiter or ","  # as written

@@ -78,6 +78,7 @@ class InUseError(ServiceError):
 @contextmanager
 def work_folder(work: Path, request_id: str) -> Iterator[Folder]:
     """Open the folder of a request for this program alone, or create one that only its owner can read.
+
     A killed program loses its lock, so another one can resume.
 
     Raises:

@@ -1,4 +1,5 @@
 """The provider's own storage, from which consumers fetch masked tables by a link.
+
 File names contain the SHA-256 of the content, so a repeated upload never replaces another file, and a finished one is
 not repeated.
 """
@@ -271,6 +272,7 @@ LONGEST: Final = 300.0
 
 def pause(failures: int, shortest: float = SHORTEST, longest: float = LONGEST) -> float:
     """Return the seconds to wait after this many consecutive failures, doubling each time.
+
     A random share is subtracted, so that clients that failed together do not retry together.
     """
     upper = min(longest, shortest * 2.0 ** min(failures, 32))

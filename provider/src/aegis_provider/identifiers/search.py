@@ -187,6 +187,7 @@ _PLAIN: Final = "^([+-]?(0|[1-9][0-9]*)?([.][0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2})
 
 def values_of(table: Table, names: Sequence[str]) -> list[Values]:
     """Survey these columns.
+
     The table is read twice for every 60 uncounted columns, and three times more for each column with many values.
 
     Raises:

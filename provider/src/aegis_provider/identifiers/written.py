@@ -67,10 +67,12 @@ class Replayed:
     def of(
         cls, table: Table, names: Sequence[str], left_out: Mapping[str, str], masked: Mapping[str, str] | None = None
     ) -> Self:
-        """Collect the identifying contents of these columns, and all distinctive values of identifying ones. For notes,
-        only contents are collected, not whole notes: `type 2 diabetes` may be a category elsewhere. The table is read
-        once, unless all columns are counted. At most 200,000 distinct values of a kind are collected. `masked`: why
-        shared columns, masked or not, identify persons: their masked values must not list even short values.
+        """Collect the identifying contents of these columns, and all distinctive values of identifying ones.
+
+        For notes, only contents are collected, not whole notes: `type 2 diabetes` may be a category elsewhere. The
+        table is read once, unless all columns are counted. At most 200,000 distinct values of a kind are collected.
+        `masked`: why shared columns, masked or not, identify persons: their masked values must not list even short
+        values.
 
         Raises:
             TableError: The table cannot be read.
@@ -194,6 +196,7 @@ def _grouped(texts: Iterable[tuple[str, Sequence[str]]]) -> Iterator[list[tuple[
 
 def texts_written(table: Table) -> Iterator[tuple[str, list[str]]]:
     """Yield the name and distinct texts of each column of a written table, some thousand records at a time.
+
     Short numbers are omitted. Texts may repeat only if there are many.
 
     Raises:

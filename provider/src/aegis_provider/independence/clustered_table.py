@@ -114,8 +114,10 @@ class Basis:
 
     @classmethod
     def of(cls, column: Column, value_type: ValueType | None = ValueType.STRING) -> "Basis":
-        """Return the basis for a column. `value_type`: the type of the values, by default one without order; `None`
-        infers numbers or dates from the texts.
+        """Return the basis for a column.
+
+        `value_type`: the type of the values, by default one without order; `None` infers numbers or dates from the
+        texts.
 
         Raises:
             TableError: A text is not of the type.
@@ -220,8 +222,9 @@ class ClusteredTable:
         progress: Progress,
         types: Mapping[str, ValueType | None] | None = None,
     ) -> "ClusteredTable":
-        """Read the columns, and drop records until the clusters can be of equal size. `types`: the types of columns in
-        `from_`, as for `Basis.of`; values of other columns have no order.
+        """Read the columns, and drop records until the clusters can be of equal size.
+
+        `types`: the types of columns in `from_`, as for `Basis.of`; values of other columns have no order.
 
         Raises:
             TableError: There are fewer records than clusters, or a value is not of the type of its column.

@@ -31,8 +31,10 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """A column of values without order. `values`: (rows,) The codes, from 0; `weight`: the weight that gives the
-    indicators of all codes together a variance of 1, or of 0.
+    """A column of values without order.
+
+    `values`: (rows,) The codes, from 0; `weight`: the weight that gives the indicators of all codes together a variance
+    of 1, or of 0.
     """
 
     values: IntArray
@@ -63,8 +65,9 @@ class DistinctRows:
 
     @classmethod
     def of(cls, columns: Sequence[FloatArray | IntArray]) -> tuple["DistinctRows", IntArray]:
-        """Return the distinct rows, and (n,) the row of each record. `columns`: (n,) each; floats are numbers, integers
-        are codes.
+        """Return the distinct rows, and (n,) the row of each record.
+
+        `columns`: (n,) each; floats are numbers, integers are codes.
 
         Raises:
             ValueError: A number is not finite.

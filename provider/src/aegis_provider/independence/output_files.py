@@ -79,8 +79,9 @@ class MaskedRecords:
         )
 
     def write(self, path: Path, progress: Progress, *, parquet: bool, keep_order: bool) -> None:
-        """Write the records as CSV, or as Parquet, in which the unchanged columns keep the table's types. `keep_order`:
-        whether the records keep the order of the table, which can identify people.
+        """Write the records as CSV, or as Parquet, in which the unchanged columns keep the table's types.
+
+        `keep_order`: whether the records keep the order of the table, which can identify people.
 
         Raises:
             TableError: The table changed since it was read.

@@ -80,8 +80,10 @@ class Vectors:
         return int(self.counts[:, 0].sum())
 
     def group_of_record(self, members: IntArray, random: np.random.Generator) -> IntArray:
-        """(n,) The group of each record. Equal records of a cluster are assigned to their groups at random. `members`:
-        (groups, u) The vector of each group's record of each cluster.
+        """(n,) The group of each record.
+
+        Equal records of a cluster are assigned to their groups at random. `members`: (groups, u) The vector of each
+        group's record of each cluster.
         """
         groups = np.empty(len(self.of_record), dtype=np.int64)
         for cluster in range(self.clusters):

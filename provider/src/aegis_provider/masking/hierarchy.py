@@ -63,8 +63,9 @@ def paths_of(tree: Tree, above: tuple[str, ...] = ()) -> Iterator[tuple[str, tup
 
 
 def names_of(tree: Tree) -> tuple[list[str], list[str]]:
-    """Return the names of all groups, and all values. A group that contains only a group of the same name is named
-    once.
+    """Return the names of all groups, and all values.
+
+    A group that contains only a group of the same name is named once.
     """
     groups, values = list(tree), []
     for name, within in tree.items():

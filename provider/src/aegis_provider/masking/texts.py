@@ -57,8 +57,9 @@ class Blur(MaskingFunction):
 
 @dataclass(frozen=True)
 class BlurPositions(MaskingFunction):
-    """Replaces the `positions` of a text by `character`: 1 is the first, -1 the last. Positions beyond a text are
-    ignored.
+    """Replaces the `positions` of a text by `character`: 1 is the first, -1 the last.
+
+    Positions beyond a text are ignored.
     """
 
     keeps_parts: ClassVar[bool] = True

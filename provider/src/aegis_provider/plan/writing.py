@@ -31,6 +31,7 @@ def write_plan(
     text: str | None = None,
 ) -> None:
     """Write a copy of the plan file `source` with these configurations, and the generated tables of `plan`.
+
     They replace those in the file. Its other text stays, including comments. Paths are rewritten if the output is in
     another directory. The output is read back, and must equal `plan`.
 

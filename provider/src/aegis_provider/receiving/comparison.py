@@ -34,6 +34,7 @@ _MORE: Final = "..."
 @dataclass(frozen=True)
 class UnknownText:
     """A text of the file that the entry does not list. It may be a raw value, so it stays on the consumer's machine.
+
     `attribute`: `None` for the label; `text`: cut if it is long.
     """
 

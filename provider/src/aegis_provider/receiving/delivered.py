@@ -87,6 +87,7 @@ _INVALID = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, Un
 
 def can_be_output(text: str, function: Mapping[str, Any] | None, value_type: ValueType) -> bool:
     """Return whether the published function can produce this masked value; true if unknown.
+
     Round, blur and the like map their masked values to themselves; for an interval, a number in it is masked.
     """
     masking = None if function is None else _function(function["name"], function.get("parameters") or {})
@@ -144,8 +145,10 @@ _LOOKED_UP: Final = (Mapped.name, "hierarchy")
 
 @dataclass(frozen=True)
 class Listed:
-    """A column as described in an entry. `function`: the masking function; `None` for an unmasked column; `exact`:
-    whether every masked value is listed unmerged.
+    """A column as described in an entry.
+
+    `function`: the masking function; `None` for an unmasked column; `exact`: whether every masked value is listed
+    unmerged.
     """
 
     texts: Sequence[str]

@@ -25,9 +25,10 @@ _ROLES: Final = ("quasi-identifier", "sensitive")
 
 @dataclass(frozen=True)
 class Roles:
-    """The roles of the columns of a delivered table. `known`: whether the provider stated the roles. Otherwise they are
-    a plan's defaults: the label is sensitive, and all other columns are quasi-identifiers, which underestimates class
-    sizes at worst.
+    """The roles of the columns of a delivered table.
+
+    `known`: whether the provider stated the roles. Otherwise they are a plan's defaults: the label is sensitive, and
+    all other columns are quasi-identifiers, which underestimates class sizes at worst.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -165,6 +166,7 @@ def _records(
 
 def _domain(name: str, texts: Sequence[str], whole: Mapping[str, int] | None, evidence: Evidence) -> Domain:
     """Return the domain of a column: for the label, the published one; otherwise, the texts of the file.
+
     Promises that depend on an order require a stated order, in which the values are then published.
     """
     known = tuple(evidence.label.domain)
@@ -183,8 +185,10 @@ _OF_THE_FILE: Final = (duckdb.InvalidInputException, duckdb.DataError)
 
 @dataclass(frozen=True)
 class Fault:
-    """A deviation from the agreement. `text`: A sentence for the consumer, possibly with names from the file that
-    nobody else may read; `reason`: the same without such names, for everybody.
+    """A deviation from the agreement.
+
+    `text`: A sentence for the consumer, possibly with names from the file that nobody else may read; `reason`: the same
+    without such names, for everybody.
     """
 
     text: str

@@ -32,6 +32,7 @@ SECONDS: Final = 60.0
 
 def judged_beside(entry: EntryDocument, configuration: str, table: Table, seconds: float) -> Verdict:
     """Return the verdict on what an entry gives away to an attacker who also has the masked table of a configuration.
+
     What takes longer than `seconds` is undecided.
 
     Raises:

@@ -41,6 +41,7 @@ class CountedAlone:
     @property
     def share(self) -> float:
         """The share to publish: rounded up to at most two digits; 0 only if nobody is alone.
+
         Steps are at least 0.1 % and wider than five records, so the share gives away no count of 1 to 4: neither of the
         records alone, nor of all others, nor the difference of two configurations.
         """

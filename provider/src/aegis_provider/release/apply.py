@@ -81,6 +81,7 @@ class ShownValues:
 
 def shown_values(written: Table, counted: CountedTable, plan: Plan, configuration: Configuration) -> ShownValues:
     """Count the unmasked values in the written table of a configuration, made from the `counted` one.
+
     TableError: The table cannot be read.
     """
     whole = {

@@ -69,6 +69,7 @@ class ExhaustedError(Exception):
 
 class Urns:
     """An urn of masked values for every pair of value and label, from which its records draw without replacement.
+
     Every urn ends up empty, so the counts are exactly those of the draw. All orders of a pair's masked values are
     equally likely, as if the urn were shuffled and dealt out.
     """
@@ -98,6 +99,7 @@ class Urns:
 
     def _draw(self, urn: Counts, many: int) -> Places:
         """Take this many masked values out of an urn, in the order of the draw.
+
         It draws numbers of items, since NumPy's own urns hold at most 10^9.
         """
         ends = np.cumsum(urn)

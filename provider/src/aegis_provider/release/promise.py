@@ -116,6 +116,7 @@ class Promise:
 
     def suppression(self, blocks: Iterable[pa.RecordBatch]) -> Suppression:
         """Return the suppression of records in the blocks of `judged` that break the promise.
+
         Memory holds only distinct combinations of values, never records.
         """
         records = records_of(blocks, self.judged.names, self.release.domains, self._columns)

@@ -1,4 +1,5 @@
 """Writes tables block by block, in random order: CSV by RFC 4180, or Parquet, with types wherever they lose nothing.
+
 A generated table that a plan offers is copied, exactly the file with the stated digest.
 """
 

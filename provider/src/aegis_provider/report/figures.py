@@ -103,6 +103,7 @@ class EntryFigure:
 
 def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -> Frontier:
     """Return every ranked configuration by its promised privacy (to the right) and its utility (better is up).
+
     Utility is a share of the unmasked table's, or the deviation if that is unknown. There are 95 % intervals where the
     advice has standard errors.
 
@@ -134,6 +135,7 @@ def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -
 
 def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
     """Return the first privacy criterion on which the ranked configurations, or without advice all, differ.
+
     If there is none, return the first promised criterion.
 
     Raises:
@@ -149,6 +151,7 @@ def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
 
 def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None = None) -> Bars:
     """Return the deviation of every scored masking as a bar, by attribute, the highest reference utility first.
+
     If more utility is better, the attribute's reference utility, the maximum loss, is outlined. The outline is dashed
     if the unmasked joint counts are unknown; then more may be lost, and bounds are shown. The maskings of the best
     configuration are marked.

@@ -30,6 +30,7 @@ def judged_line(name: str, judged: Judged, summarize: str) -> str:
 @dataclass(frozen=True)
 class RiskVerdict:
     """Whether every promise holds.
+
     A value that every table trivially satisfies, such as an l of 1, promises nothing. There is no verdict without
     another promise, nor if no promise is broken but some cannot be measured here.
 

@@ -29,8 +29,10 @@ class TimeIsUpError(Exception):
 
 @dataclass(eq=False)
 class Clock:
-    """Shares the seconds of a search among its requirements; the next ones get the time that one leaves. `seconds`: the
-    seconds for all requirements; `progress`: called with (done, total), counting thousandths of a requirement.
+    """Shares the seconds of a search among its requirements; the next ones get the time that one leaves.
+
+    `seconds`: the seconds for all requirements; `progress`: called with (done, total), counting thousandths of a
+    requirement.
     """
 
     seconds: float

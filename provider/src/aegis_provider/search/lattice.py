@@ -141,9 +141,11 @@ _SCANNED_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Tags:
-    """A byte for each node. If a node holds, so do all coarser ones; if it fails, so do all finer ones. `flags`: the
-    nodes in the lattice's order. The last axis combines as many of the last attributes as fit, so that few operations
-    on long rows tag the box of nodes above or below a node.
+    """A byte for each node.
+
+    If a node holds, so do all coarser ones; if it fails, so do all finer ones. `flags`: the nodes in the lattice's
+    order. The last axis combines as many of the last attributes as fit, so that few operations on long rows tag the box
+    of nodes above or below a node.
     """
 
     lattice: Lattice

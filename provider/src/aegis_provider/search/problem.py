@@ -29,8 +29,10 @@ def in_words(privacy: Mapping[str, float]) -> str:
 
 @dataclass(frozen=True)
 class Requirement:
-    """The requirement that every resulting configuration must meet. `suppress_at_most`: the share of records, from 0 to
-    below 1, that may be suppressed because their equivalence class breaks the requirement.
+    """The requirement that every resulting configuration must meet.
+
+    `suppress_at_most`: the share of records, from 0 to below 1, that may be suppressed because their equivalence class
+    breaks the requirement.
     """
 
     privacy: Mapping[str, float]
@@ -181,8 +183,10 @@ class Problem:
         measure: Measure,
         told: DistinctRecords | None = None,
     ) -> "Problem":
-        """Read the records of the counted table. `told`: the records that utility is measured on, with at least the
-        plan's attributes and the label as columns; without them, all records of the table.
+        """Read the records of the counted table.
+
+        `told`: the records that utility is measured on, with at least the plan's attributes and the label as columns;
+        without them, all records of the table.
 
         Raises:
             PlanError: The search cannot evaluate a default.

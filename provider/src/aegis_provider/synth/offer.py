@@ -1,4 +1,5 @@
 """Generated tables beside masked ones: in an entry, and in a release, compared by their utility for held-out records.
+
 A table with all records masked has seen everyone. So the comparison masks only the records that are not held out.
 """
 
@@ -137,6 +138,7 @@ def with_generated(
     progress: Progress = lambda _done, _total: None,
 ) -> PreparedEntry:
     """Return the entry with the generated tables of its plan, unchanged if the plan has none.
+
     Every configuration gets its transfer utilities, too, unless it masks at random or shows no records: from the masked
     seen records to the held-out ones.
 

@@ -85,6 +85,7 @@ Numbers: TypeAlias = tuple[float, float, float]
 
 def told_by(transfer: Transfer, holdout: Holdout, measure: str) -> Numbers | None:
     """Return the transfer utility by a measure: `joint` of all attributes together, otherwise the mean over them.
+
     For g3, it is the reduction of a rule's errors. `None` if there are no such numbers.
     """
     if measure == "joint":

@@ -213,8 +213,9 @@ def duckdb_engine(
 
 @contextmanager
 def bounded(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> Iterator[None]:
-    """Limit DuckDB's memory, with a temporary directory for the rest. At the end, close DuckDB and remove the
-    directory.
+    """Limit DuckDB's memory, with a temporary directory for the rest.
+
+    At the end, close DuckDB and remove the directory.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="aegis-") as spill:

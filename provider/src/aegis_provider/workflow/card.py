@@ -1,4 +1,5 @@
 """The release card as data, and the public one: combined with entry and masked table, it discloses no further count.
+
 Its counts of the table are the rounded counts of the entry. Counts of the release are visible in the masked table.
 Everything else that depends on unseen records is a share of two digits, or an AUC of three.
 """
@@ -266,6 +267,7 @@ _SHARE_DIGITS: Final = 2
 
 def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card:
     """Return a card without counts and digits that its entry and masked table do not show.
+
     Privacy is rounded to the steps of the entry, since a card may be read without the masked table.
 
     Args:

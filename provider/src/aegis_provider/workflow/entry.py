@@ -52,6 +52,7 @@ def draw_entry(
     seconds: float,
 ) -> DrawnEntry:
     """Return an entry that passes the verdict together with the masked table, and its ranked configurations.
+
     If none passes, it is the last one drawn.
 
     The verdict depends only on published data, so knowing that an entry passed excludes no possible table.

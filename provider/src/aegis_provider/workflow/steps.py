@@ -431,6 +431,7 @@ class Steps:
     @cached_property
     def found(self) -> Plan:
         """The plan with the configurations, available after `search`.
+
         Messages name the original plan, since that is the one to edit.
         """
         return load_plan(self.folder.file(FOUND), source=str(self.plan))

@@ -32,6 +32,7 @@ Predicate: TypeAlias = Sequence[Part]
 
 def singling_out(case: Case) -> Iterator[Outcome]:
     """Find predicates that single out one released record, and test whether they single out a real one.
+
     On one column, these are rare and extreme values of the release. On several columns, they describe a random released
     record: its categories, and upper or lower bounds on its numbers. The baseline takes random values. Both sides are
     represented by equally many persons.

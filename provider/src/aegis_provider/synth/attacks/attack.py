@@ -73,6 +73,7 @@ class Outcome:
 
 def least(interval: Interval, variants: int) -> float:
     """Return the lower limit of an interval, with Bonferroni's correction for the number of variants.
+
     The more attacks are tried, the more often one looks better than it is.
     """
     wider = NormalDist().inv_cdf(1 - 0.025 / variants) / CONFIDENCE
@@ -170,6 +171,7 @@ class Case:
 
     def persons(self, attack: str, most: int) -> tuple[Records, Records]:
         """Return one record per person of each side, drawn at random, at most `most`.
+
         Equal records are always on the same side, so persons, not records, were assigned independently. Drawing records
         would favour persons with many records, more so on the side of which fewer are drawn.
         """
@@ -178,6 +180,7 @@ class Case:
 
     def targets(self, attack: str, most: int) -> tuple[Records, Records]:
         """Return at most `most` persons of each side to attack, or randomly drawn records.
+
         Records are drawn if none are held out, since nothing is compared, and if a side has few combinations of
         attributes, since many people share each.
         """
@@ -192,6 +195,7 @@ class Case:
 
     def equal_sides(self, attack: str) -> tuple[Records, Records]:
         """Return all records of equally many persons of each side, drawn at random.
+
         Without held-out records, return all that the release was made from.
         """
         if not len(self.held_out):
@@ -204,6 +208,7 @@ class Case:
 
     def fair_to(self, secret: str) -> "Case":
         """Return the case for guessing a secret, without persons who differ from others in the secret alone.
+
         The side of a record depends on its attributes. If the secret is one of them, the release may lack exactly the
         records with the secret of a held-out person, and then seems to reveal less about held-out persons even if it
         reveals nothing. The label does not affect the side. If too few persons remain, all are retained.

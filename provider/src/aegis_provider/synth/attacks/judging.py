@@ -45,6 +45,7 @@ _PARTS: Final = 1_000
 
 def declared_attacks(case: Case) -> dict[str, Attacked]:
     """Try the attacks that an entry can declare, where possible; none if too many values are not understood.
+
     `reidentification` assumes knowledge of half of the quasi-identifiers, `attribute_disclosure` takes the best number
     of neighbours for the attacker, and `membership` goes by the nearest record.
     """
@@ -120,6 +121,7 @@ class Judgement:
     @property
     def results(self) -> Mapping[str, Result]:
         """The result of each attack: it works, fails, or is not judged.
+
         The comparison of distances is not an attack, so it has no result.
         """
         tried = [outcome.name for outcome in self.outcomes if outcome.is_attack]
@@ -154,6 +156,7 @@ class Judgement:
     @property
     def copied_held_out(self) -> tuple[int, int] | None:
         """The number of held-out records in the release and their total, if that is much more than chance.
+
         Then the release was probably made from them, too, and they are useless for comparison. The criteria: it
         contains nearly all of them, or far more released and held-out records are equal than in independent draws, or
         it is a part of the table.
@@ -173,6 +176,7 @@ class Judgement:
     @property
     def strongest(self) -> Outcome | None:
         """The attack with the highest certain gain over both chance and held-out records.
+
         Without any, the attack with the highest certain gain over chance; `None` if there is none.
         """
         attacks = [outcome for outcome in self.outcomes if outcome.is_attack and not outcome.is_few]

@@ -206,6 +206,7 @@ def exact_copies(case: Case) -> Iterator[Outcome]:
 
 def _pairs(case: Case) -> dict[str, float]:
     """Return the number of pairs of equal released and held-out records, and its maximum by chance.
+
     If the release never saw them, n released and m held-out records are independent draws, with probabilities p and q
     of each kind of record: n m sum(p q) pairs are equal by chance, at most n m sqrt(sum(p^2) sum(q^2)) by Cauchy and
     Schwarz. The frequencies of equal pairs within the release, and within the table, estimate these sums.
@@ -263,6 +264,7 @@ class _Distinct:
 
     def share(self, copies: NDArray[np.intp], distinct: int, released: int) -> Interval:
         """Return the share of released records that equal one of `distinct` records, extrapolated from these.
+
         The interval is that of a sum over persons, who were assigned to the sides at random with all their records.
         """
         scale = distinct / (len(copies) * released)

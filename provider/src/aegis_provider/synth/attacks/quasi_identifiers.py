@@ -55,6 +55,7 @@ _GUESSED: Final = 1_000
 
 def attribute_disclosure(case: Case) -> Iterator[Outcome]:
     """Guess each secret from the k released records that are nearest in the quasi-identifiers, for k from 1 to 10.
+
     A released value that may stand for several divides its vote among them, and records tied for the k-th place share
     the remaining votes. The success is the recall, averaged over the classes that both sides have; constant and random
     guesses both reach one over the number of classes.
@@ -126,6 +127,7 @@ def _disclosed(
 
 def macro_recall(guess: NDArray[np.intp], truth: NDArray[np.intp], classes: NDArray[np.intp]) -> Interval:
     """Return the share of right guesses, averaged over true classes, with its 95 % interval.
+
     The classes are independent samples. The variance of each has one success and one failure added (Agresti and Caffo
     2000), so that a class with one record does not appear certain.
 
@@ -166,6 +168,7 @@ Matrix = NDArray[np.float64]
 
 def reidentification(case: Case, epsilon: float | None = None, known: int | None = None) -> Iterator[Outcome]:
     """Predict the unknown quasi-identifiers of targets from the known ones, for increasing numbers of known ones.
+
     Numbers are scaled to [0, 1] as in the distances. Categories have indicators, and the largest output is the
     prediction. The distance is Euclidean, with 0 or 1 for a category. The baseline is fitted to the release with
     shuffled columns, so that it knows value frequencies only.

@@ -70,6 +70,7 @@ def assigned_to(vectors: Vectors, assigned: Vectors, number: int) -> NDArray[np.
 
 def agreement(one: NDArray[np.int32], other: NDArray[np.int32]) -> float:
     """Return the agreement of two assignments of the same records: the adjusted Rand index.
+
     It is 1 for equal assignments, and 0 for agreement by chance.
     Source: Hubert and Arabie, Comparing partitions (1985), eq. 5.
     """

@@ -24,6 +24,7 @@ from aegis_provider.synth.fidelity.result import ColumnAssociation, Compared, Em
 
 def associations(codes: Codes, sizes: Sequence[int]) -> NDArray[np.float64]:
     """(columns, columns) Return Cramér's V of each pair of columns, corrected for the bias of few records.
+
     It is 0 for independent or constant columns, and 1 if each determines the other.
 
     Args:
@@ -78,6 +79,7 @@ class Comparison:
 
     def agreement(self) -> tuple[int | None, Compared | None]:
         """Return the number of clusters, and the agreement of real records' clusters with the others'.
+
         Both are `None` if real records have no clusters.
         """
         from aegis_provider.synth.fidelity.clusters import agreement, assigned_to, number_of_clusters  # noqa: PLC0415 - an extra

@@ -244,6 +244,7 @@ class Gaussian:
 
     def frechet_distance(self, other: "Gaussian") -> float:
         """Return the Fréchet distance, as usual without the square root.
+
         It is |m1 - m2|^2 + tr(S1 + S2 - 2 (S1 S2)^(1/2)). The last trace is the sum of the singular values of S1^(1/2)
         S2^(1/2), which avoids an inverse and the root of an asymmetric matrix.
         Source: Dowson and Landau, The Fréchet distance between multivariate normal distributions (1982), eq. 4.

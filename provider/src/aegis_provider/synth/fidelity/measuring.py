@@ -61,6 +61,7 @@ class Trials:
     @classmethod
     def of(cls, parts: Parts, label: str, rng: np.random.Generator) -> "Trials":
         """Return the training and test records.
+
         Released records with a label value that no real record has are left out.
 
         Raises:
@@ -149,6 +150,7 @@ def fidelity(
     progress: Progress = lambda _done, _total: None,
 ) -> Fidelity:
     """Measure the utility of a release for training models, and its fidelity to the table.
+
     Models are tested on held-out real records. Without any, as for masked tables, a fifth of the real records is drawn
     for tests, and their rows are removed from the release if each of its rows masks a record. Models treat masked
     values as separate values. For everything else, a masked value is replaced by a random value that it stands for, and

@@ -1,4 +1,5 @@
 """Splits released and real records, so that no model is tested on its training records.
+
 A masked value is a separate value, as in `aegis check`: models are trained on masked values, and predict real records
 masked in the same way. A hidden number (`*`) counts as missing.
 """
@@ -52,6 +53,7 @@ class Parts:
 
 def parts_of(opened: Opened, name: str, seed: int) -> Parts:
     """Return the records to compare.
+
     Models are tested on the held-out records. If there are too few, a fifth of the real ones is drawn for tests, and
     their rows are removed from the release if each of its rows masks a record.
 
@@ -209,6 +211,7 @@ def _shown(column: ReleasedColumn) -> Places:
 
 def records_of_rows(released: Released, records: Records, rng: np.random.Generator) -> Places:
     """(released,) Return the place of a separate real record that each row may mask; -1 if none remains.
+
     Rows with the fewest hidden cells choose first; among equally masked records, one is drawn at random.
     """
     found = np.full(len(released), -1)

@@ -111,6 +111,7 @@ def generate(
     watch: Watch = lambda _: None,
 ) -> Generated:
     """Learn from the records of a table, and generate similar ones.
+
     Attributes that the plan forbids to share unmasked (`identity: false`) are left out.
 
     Args:
@@ -330,6 +331,7 @@ class Prepared:
 
     def sampled(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> Codes:
         """Return (records, columns) generated levels with the requested label values.
+
         By default, labels are drawn by the shares of the training records, since exact numbers would disclose how many
         people have each. With differential privacy, which those shares would break, the model draws the labels.
 

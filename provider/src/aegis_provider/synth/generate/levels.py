@@ -294,6 +294,7 @@ class Conditional:
 
 def spread(group: Codes, rng: np.random.Generator) -> NDArray[np.float64]:
     """(records,) Return random numbers in [0, 1) spread evenly over each group.
+
     Each is uniform, but a group of n records has one in each n-th of [0, 1), in random order. A level with share p is
     thus drawn n p times, with an error below two (stratified sampling, Cochran 1977, chapter 5).
     """

@@ -52,6 +52,7 @@ def meanings_of(
     counts: Sequence[int] | None = None,
 ) -> Meanings:
     """Return the meanings of a column's released texts.
+
     Supported are values, also in other spellings, intervals in the usual notations, `*`, texts with `*` over some
     characters, units of dates, and the names of groups in drafted plans. If such a name omits values ("and 3 more"),
     these are the values that no other text stands for.

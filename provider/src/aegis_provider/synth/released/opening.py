@@ -37,6 +37,7 @@ def meanings_by_plan(
     table: Table, plan: Plan, configuration: Configuration, records: Records
 ) -> Mapping[str, Mapping[str, Members]]:
     """Return by column the values that a configuration masks to each text in this table.
+
     Columns masked elsewhere are omitted, since they have no mapping. So are values absent from `records`.
 
     Raises:

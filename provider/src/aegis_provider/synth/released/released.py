@@ -1,4 +1,5 @@
 """A release as its reader sees it: for every record and column, the set of possible original values.
+
 A generated value stands for itself, a masked one for all values with this masked value, and `*` for every value. So the
 same attacks apply to generated and masked tables.
 """
@@ -296,6 +297,7 @@ def _column(
 
 def positions_of(column: Column, scale: Scale = "rank") -> NDArray[np.float64]:
     """(values,) The positions of values.
+
     A number lies in [0, 1]: by rank, at the share of records below it plus half of those equal to it. A missing number
     is NaN. A category lies at its place.
     """

@@ -1,4 +1,5 @@
 """Other spellings of a table's values: dates, numbers, truth values and words of various programs and countries.
+
 A column is read in one way, never cell by cell, since `01.02.2020` is in January or in February, and `1.234` above or
 below 2. Of the ways that fit all its cells, the one that matches most of the table's values applies.
 """

@@ -300,6 +300,7 @@ def judge_generated(
     progress: Progress = lambda _done, _all: None,
 ) -> GeneratedCard:
     """Attack generated records and measure their utility; if they are in a file, write a card beside it.
+
     For `made.csv`, these are `made.csv.card.md`, `made.csv.card.html` and `made.csv.card.json`.
 
     Args:

@@ -188,6 +188,7 @@ def private_levels(
     columns: Sequence[Column], types: Sequence[ValueType | None], rho: float, delta: float
 ) -> tuple[list[Levels], list[str]]:
     """Return the levels of columns, and the texts of the label's levels, except the last, which has none.
+
     All together are delta-approximately rho-zCDP (Bun and Steinke 2016, section 8).
 
     Args:

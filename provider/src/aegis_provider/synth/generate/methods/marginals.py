@@ -56,6 +56,7 @@ def spanning_tree(columns: int, chosen: Callable[[Sequence[Pair]], Pair]) -> lis
 
 def mutual_information(one: Codes, other: Codes) -> float:
     """Return the bias-corrected mutual information of two columns in nats.
+
     For independent columns of n records, the bias is (rows - 1)(columns - 1) / 2n (Miller 1955). Without the
     correction, columns with many levels seem dependent. The result may be negative.
     """
@@ -351,6 +352,7 @@ class Marginals:
 
     def guarantee(self, knobs: Knobs) -> tuple[float, float] | None:
         """Return epsilon and delta; `None` without epsilon.
+
         For two tables that differ by one record, the results of `noticed` and `train` together, and records drawn from
         the model, are (epsilon, delta)-indistinguishable: they use only noisy counts and noisy choices. A second
         training spends the budget again.

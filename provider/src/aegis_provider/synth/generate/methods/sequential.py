@@ -224,6 +224,7 @@ _IN_A_BOOSTED_LEAF: Final = 20
 
 class Trees(SequentialMethod):
     """Trees with large leaves for attributes, and boosted trees for the label.
+
     The utility of a release lies in the association of attributes with the label, its risk in associations among
     attributes. So the attributes are drawn one after the other by trees with large leaves. The label comes last,
     predicted by boosted trees from all attributes: their many small corrections follow no single record. The privacy

@@ -169,6 +169,7 @@ def trained(
     networks: Networks, problem: Problem, key: Array, *, blocks: Blocks, settings: WganSettings, iterations: int
 ) -> tuple[Networks, Array, Array]:
     """Return the networks after this many iterations, with the mean losses of critic and generator.
+
     Each iteration has its own key, so that an interrupted training resumes with the same results.
     """
 
