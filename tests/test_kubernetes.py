@@ -64,9 +64,7 @@ each_pod = pytest.mark.parametrize("component", pods())
 
 @pytest.fixture(scope="module")
 def wrong() -> Callable[[dict[str, Any]], dict[str, str]]:
-    """A function that says what versions of Kubernetes do not accept of a manifest: the newest one whose schemas are
-    there, and one that many still have.
-    """
+    """A function that yields what the newest and a common older version of Kubernetes reject in a manifest."""
     import kubernetes_validate as known  # noqa: PLC0415 -- a second, for each process that collects tests
 
     def wrong_in(manifest: dict[str, Any]) -> Iterator[tuple[str, str]]:

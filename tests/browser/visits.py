@@ -21,8 +21,7 @@ _GIVEN_UP = "net::ERR_ABORTED"
 
 @dataclass
 class Watch:
-    """Records the faults of all pages of a context: console messages (also of the Content-Security-Policy), errors of
-    scripts, requests that fail or go elsewhere, and responses of status 400 and above.
+    """Records the faults of all pages of a context: console messages, script errors, bad requests and responses.
 
     Attributes:
         origin: the only origin that pages may call.

@@ -242,9 +242,7 @@ def release_line(file: str, *, is_readable: bool) -> str:
 
 
 def _plain_name(file: str) -> str:
-    """The name of a file as an argument of a command: without folders, not an option; empty if it has hidden
-    characters.
-    """
+    """A file name as an argument of a command: without folders, not an option; empty if it has hidden characters."""
     name = file.replace("\\", "/").rpartition("/")[2]
     if _HIDDEN.search(name):
         return ""

@@ -199,9 +199,7 @@ def _associations(entry: PublishedEntry, detail: str, base: float = math.inf) ->
 
 
 def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:
-    """The faults of other exact numbers: suppressed records, records counted by a masking, measurements on the records,
-    and counts of records that were generated without noise.
-    """
+    """The faults of other exact numbers of records: suppressed, masked, measured, or generated without noise."""
     detail = "This number of records is exact, but this service requires noise in all counts: leave it out"
     masked = (("attributes", place, "maskings", index, "records") for place, index in entry.masked_records)
     for path in (*(path for path, _ in entry.configurations.numbers_suppressed), *masked):

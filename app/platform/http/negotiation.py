@@ -1,6 +1,4 @@
-"""What callers prefer: media types and content codings (RFC 9110, section 12), and how long they wait for an answer
-(`Prefer`, RFC 7240).
-"""
+"""Preferences of callers: media types, content codings (RFC 9110, section 12) and waiting (`Prefer`, RFC 7240)."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,4 @@
-"""The two lanes of a worker: each runs the jobs of its queue one at a time, is registered as a worker, and
-leaves a log line, metrics and a span per try.
-"""
+"""The two lanes of a worker: each runs the jobs of its queue in turn, with a log line, metrics and a span per try."""
 
 import asyncio
 import os

@@ -1,5 +1,4 @@
-"""Classifiers of scikit-learn: a linear one, a forest and a boosted one, with usual settings and a fixed seed,
-and the result of checking releases by them.
+"""Classifiers of scikit-learn: linear, forest and boosted, with usual settings and a fixed seed; and their results.
 
 *Logistic regression* gets an indicator per value; rare values of an attribute share one. Numbers are also standardised,
 and get no indicators if they have many different values. *Random forest* and *gradient boosting* get the ranks of

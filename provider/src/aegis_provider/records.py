@@ -115,9 +115,7 @@ class Records:
         return type(self)(tuple(column.take(rows) for column in self.columns))
 
     def distinct(self, names: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return (distinct records,) the first record of each kind in these columns, and (records,) the kind of each
-        record.
-        """
+        """Return (distinct records,) the first record of each kind in these columns, and (records,) their kinds."""
         _, first, of_record = np.unique(self.places(names), axis=0, return_index=True, return_inverse=True)
         return first, of_record.reshape(-1)
 

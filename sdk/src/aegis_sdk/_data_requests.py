@@ -86,9 +86,7 @@ class DataRequestsFlows(ServiceFlows):
     def list(
         self, state: str | None = None, entry_id: str | None = None, side: str | None = None
     ) -> Pages[DataRequestHead]:
-        """The requests that the caller may see, newest first; `side`: only those that its tenant has made (`consumer`)
-        or received (`provider`).
-        """
+        """The visible requests, newest first; `side`: only those that the tenant made (`consumer`) or got."""
         wanted = {"state": state, "entry": entry_id, "side": side}
         return self._pages(DataRequestPage, "/v1/requests", wanted)
 

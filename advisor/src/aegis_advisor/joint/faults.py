@@ -1,5 +1,4 @@
-"""Checks of published associations with the label: of two masked attributes, exact or noisy, against the counts of each
-and of both, and of the unmasked table's trace against its bounds from the counts.
+"""Checks of published associations with the label, and of the unmasked trace, against bounds from the counts.
 
 A noisy association has only faults that no plausible noise explains.
 """

@@ -1,5 +1,4 @@
-"""Interactions: the information of attributes on the label that only their combination has, from one chi-square per
-pair of maskings.
+"""Interactions: information on the label that only combinations of attributes have, by chi-squares of masking pairs.
 
 An additive function of two masked values explains Pillai's trace `V_ij` of the label, and any function of them the mean
 square contingency `chi_square_ij / N`. Both are adjusted for chance (`trace_bias`). The difference is the gain of the

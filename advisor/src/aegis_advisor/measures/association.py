@@ -1,5 +1,4 @@
-"""Measures based on squared deviations from independence, and Cramer's V: the root of chi-square over the largest value
-that it can have, by itself and corrected for bias.
+"""Measures based on squared deviations from independence, and Cramer's V, also corrected for bias.
 
 Tables, `atoms` and gradients are as in `information`. Every measure of an empty table is 0.
 """

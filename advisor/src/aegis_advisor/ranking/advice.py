@@ -1,6 +1,4 @@
-"""From a question to its answer: measure each attribute, rank configurations, and assess the reliability of the
-order.
-"""
+"""Answers a question: measures each attribute, ranks configurations, and assesses the reliability of the order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,6 +1,4 @@
-"""The loss of each masking of an attribute: its deviation from the reference utility, and bounds of the true
-utility.
-"""
+"""The loss of each masking: its deviation from the reference utility, and bounds of the true utility."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

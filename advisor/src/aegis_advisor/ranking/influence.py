@@ -205,8 +205,7 @@ def moments(table: FloatArray, moves: FloatArray, perhaps: FloatArray | float = 
 
 
 def records_by_chance(table: FloatArray) -> FloatArray:
-    """(rows, labels) The records that an empty cell may have in another sample: 1, or the expected count if that is
-    lower.
+    """(rows, labels) The records of an empty cell in another sample: 1, or the expected count if lower.
 
     A cell with an expectation of 1 is empty in 37 % of samples, which do not show its variance.
     """

@@ -254,8 +254,7 @@ def score_by_attribute(
 def _tolerance(
     selected: Sequence[Selected], assessments: Sequence[AttributeAssessment], measure: Measure, weights: FloatArray
 ) -> float:
-    """The largest difference of deviations that tie: a share of the reference utilities, and at least the rounding
-    error.
+    """The largest difference of tied deviations: a share of the reference utilities, at least the rounding error.
 
     References may be 0 or nearly so, if the label has a single class or does not depend on the attributes. Two
     deviations contain four rounded utilities, and each of the additions of `n` attributes rounds once more.

@@ -83,8 +83,7 @@ class _Unions:
 
 
 def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] = never) -> int | None:
-    """Return the number of small differences of unions of an attribute's masked values that a reader of these tables
-    knows.
+    """Return the number of small differences of unions of masked values that a reader of an attribute's tables knows.
 
     Args:
         tables: all tables of the attribute, its values in the rows.

@@ -115,8 +115,7 @@ def _by_rows(tables: Sequence[RoundedTable]) -> Iterator[list[RoundedTable]]:
 
 
 def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numbers:
-    """Return the limits on the records of rows, by criterion; `rows` has, by attribute, the row (values,) of each
-    value.
+    """Return the limits on the records of rows, by criterion; `rows`: by attribute, (values,) the row of each value.
 
     Releases without suppression show all records. If every release separates the rows, each record is in a class of k,
     since only records in some release are counted. Generated tables show none.

@@ -174,8 +174,7 @@ def _log_ways(cells: int, most: int) -> FloatArray:
 
 
 def _tilt(cells: int, most: int) -> float:
-    """The factor of each record in the weight of a table; it makes sums near `most` probable, so that weights stay
-    finite.
+    """The factor of each record in the weight of a table; it makes sums near `most` probable, for finite weights.
 
     It is the same for all tables with a sum, so no probability depends on it.
     """

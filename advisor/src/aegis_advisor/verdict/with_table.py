@@ -260,8 +260,7 @@ def _is_finer(chain: _Chain, index: int) -> BoolArray:
 
 
 def _of_rows(chain: _Chain, shown: Range, table: MaskedTable) -> BoolArray:
-    """Mark groups with certainly few left-out records, whatever their label, and groups whose values have one record
-    each.
+    """Mark groups with certainly few left-out records, whatever their label, and groups with one record per value.
 
     Every listed value has a record, so a group with as many records as values has one of each.
     """

@@ -1,5 +1,4 @@
-"""Noise in the association of two masked attributes with the label: in the sums behind chi-square, and in the number of
-combinations.
+"""Noise in the association of two masked attributes with the label: in chi-square's sums, and in the combinations.
 
 With `n_ij` records of combination `i` and label value `j`, chi-square is `N (Q - 1)`, `Q = sum_j S_j / m_j`, with the
 records `m_j` of each label value and the **label sums** `S_j = sum_i n_ij^2 / n_i`. One record can change chi-square
@@ -89,9 +88,7 @@ def sensitivity(labels: int) -> int:
 
 
 def association_scale(epsilon: float, labels: int) -> float:
-    """Return the smallest scale in records, up to rounding, for which OpenDP proves that both numbers use this
-    epsilon.
-    """
+    """Return the smallest scale in records, up to rounding, for which OpenDP proves this epsilon for both numbers."""
     scale = (sensitivity(labels) / UNIT + 1) / epsilon
     while sum(map(Fraction, epsilons_of(scale, labels))) > Fraction(epsilon):
         scale = math.nextafter(scale, math.inf)

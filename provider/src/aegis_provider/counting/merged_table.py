@@ -88,8 +88,7 @@ def refuse_rare_labels(counted: CountedTable, name: str, least: int) -> None:
 
 
 def with_merged_labels(counted: CountedTable, name: str, least: int) -> tuple[CountedTable, MergedValues | None]:
-    """Merge the label values with fewer than `least` records into one, together with the next rarest if the sum is
-    still below it.
+    """Merge the label values with fewer than `least` records, and the next rarest if the sum is still below it.
 
     Raises:
         TableError: One value would be left.
@@ -206,8 +205,7 @@ class MergedTable:
 
 
 def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedTable:
-    """Merge masked values until neither a masking nor the common refinement of an attribute's maskings has a small
-    count.
+    """Merge masked values until no masking and no common refinement of an attribute's maskings has a small count.
 
     So everything that follows from the maskings of an attribute, such as the difference of two of them, is a sum of
     counts that are not small. A table without small counts stays unchanged, and so do maskings without a mapping or

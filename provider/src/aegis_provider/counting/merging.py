@@ -102,8 +102,7 @@ def cost_of_group(joint: Counts) -> float:
 
 
 def _best_runs(joint: Counts, worth: Callable[[Counts], NDArray[np.float64]]) -> Places | None:
-    """(rows,) The run of each row in the partition into runs with the highest total worth; None if that is minus
-    infinity.
+    """(rows,) The run of each row in the partition into runs of highest total worth; None if that is minus infinity.
 
     Args:
         joint: (rows, labels) joint counts.
@@ -318,9 +317,7 @@ def nested_merging(views: Sequence[View], least: int, values: Values) -> list[Pa
 
 
 def _merged(view: View, above: Sequence[View], least: int, values: Values) -> View:
-    """Merge a view within the groups of those above; if these cross, within those of the one that retains most
-    information.
-    """
+    """Merge a view within the groups of those above; if these cross, within those of the most informative one."""
     everything = Partition(np.zeros(len(view.partition.groups), dtype=np.intp), 1)
     common = common_refinement([everything, *(coarse.partition for coarse in above)])
     within_all = merged_within(view, common, least, values)

@@ -1,5 +1,4 @@
-"""Comparison of an entry with the provider's own table: the distance of a guess from the entry alone to the true
-counts.
+"""Comparison of an entry with the provider's own table: the distance of a guess from the entry to the true counts.
 
 A table that is not the entry's is rejected. Distances are total variation distances.
 """

@@ -1,6 +1,4 @@
-"""Surveys a column before counting, and drafts nested maskings for its attribute, from fine to coarse, each with its
-information about the label.
-"""
+"""Surveys a column before counting, and drafts nested maskings, each with its information about the label."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -137,9 +135,7 @@ class Column(Values):
 
     @property
     def has_codes(self) -> bool:
-        """Whether the values are texts of equal length without spaces, such as postal codes, so that prefixes can group
-        them.
-        """
+        """Whether prefixes can group the values: texts of equal length without spaces, such as postal codes."""
         is_one_word = not any(" " in text for text in self.sample)
         return self.type == ValueType.STRING and is_one_word and len(set(map(len, self.sample))) == 1
 
@@ -314,8 +310,7 @@ def drafted(table: CountedTable, counted: CountedAttribute, column: Column, mini
 
 
 def telling_most(attributes: Sequence[CountedAttribute], most: int) -> set[int]:
-    """Return the places of the attributes with the most information about the label, adjusted for chance; ties go to
-    the first.
+    """Return the places of the attributes most informative about the label, adjusted for chance; ties go to the first.
 
     Args:
         attributes: Counted attributes.

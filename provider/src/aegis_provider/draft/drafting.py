@@ -114,9 +114,7 @@ def _counted(table: Table, name: str) -> ibis.Table:
 
 
 def _around_frequent(table: Table, counted: ibis.Table) -> Iterator[Decimal]:
-    """Yield every number that would fill a bin alone, unless it is the first, and the roundest before the next
-    number.
-    """
+    """Yield edges around every number that would fill a bin alone: the roundest between it and its neighbours."""
     total = counted["n"].sum().over()
     beside = counted.mutate(
         total=total, before=counted["x"].lag().over(order_by="x"), after=counted["x"].lead().over(order_by="x")

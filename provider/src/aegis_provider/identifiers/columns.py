@@ -231,9 +231,7 @@ def _is_even(values: Values, digits: Sequence[str]) -> bool:
 
 
 def _named(values: Values) -> str | None:
-    """Judge columns named like identifiers, if few records share a value, and those named like numbers of customers,
-    patients or members, however many do.
-    """
+    """Judge columns named like identifiers, if few records share a value, or like customer numbers, however many do."""
     header, is_integer = values.header, values.kind == "integer"
     if values.distinct <= _FEW_VALUES:
         return None

@@ -178,9 +178,7 @@ class Attribute:
 
     @property
     def kept_as(self) -> str:
-        """Its choice if only other attributes are searched: the default, or a token or `drop` where raw values are
-        forbidden.
-        """
+        """Its choice if only others are searched: the default; a token or `drop` if raw values are forbidden."""
         if self.default != IDENTITY:
             return self.default
         tokens = [masking.id for masking in self.maskings if masking.is_secret]

@@ -35,9 +35,7 @@ class Column:
 
 
 def roles_of(plan: Plan, configurations: Sequence[Configuration]) -> dict[str, str]:
-    """Return the role of every column of the plan; for those without one, the number of configurations that share
-    them.
-    """
+    """Return the role of each column of the plan; without one, the number of configurations that share the column."""
     roles = dict.fromkeys(plan.quasi_identifiers, "quasi-identifier") | dict.fromkeys(plan.sensitive, "sensitive")
     for name in plan.columns:
         shared = sum(configuration.maskings.get(name) != DROP for configuration in configurations)
@@ -47,9 +45,7 @@ def roles_of(plan: Plan, configurations: Sequence[Configuration]) -> dict[str, s
 
 
 def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
-    """Return the plan's columns with their maskings in the configuration: quasi-identifiers, sensitive attributes,
-    others.
-    """
+    """Return the columns with their maskings in the configuration: quasi-identifiers, sensitive attributes, others."""
     attributes = {attribute.name: attribute for attribute in plan.attributes}
     return tuple(
         Column(name, role, configuration.maskings.get(name, ""), _becomes(attributes.get(name), configuration))
@@ -247,9 +243,7 @@ class ReleasePrivacy:
         return None if self.unmeasured or self.left_to_chance or self.masked_elsewhere else True
 
     def in_words(self, *, counted: bool = True) -> str:
-        """Describe for people whether it meets its promise; unless `counted`, without the numbers of suppressed records
-        and cells.
-        """
+        """Say whether it meets its promise; unless `counted`, without the numbers of suppressed records and cells."""
         if self.left_to_chance:
             return f"masked at random ({', '.join(self.left_to_chance)}): measure the masked table"
         if self.masked_elsewhere:

@@ -155,9 +155,7 @@ def is_rising(mapping: Sequence[int] | Places) -> bool:
 
 
 def _renumbered(keys: Places, size: int) -> tuple[Places, int]:
-    """Renumber keys below `size` as 0, 1, ... without gaps, in the same order; also return the number of distinct
-    ones.
-    """
+    """Renumber keys below `size` as 0, 1, ... without gaps, in the same order; return also how many are distinct."""
     if size > _KEYS_PER_ROW * len(keys):
         occurring, places = np.unique(keys, return_inverse=True)
         return places, len(occurring)

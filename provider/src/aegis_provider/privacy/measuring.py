@@ -57,9 +57,7 @@ def refuse_without_order(demanded: Iterable[str], counted: CountedTable, plan: P
 
 
 def _maskings_out_of_order(counted: CountedTable, attribute: CountedAttribute, plan: Plan) -> Iterator[Masking]:
-    """Yield the maskings of an attribute that lose its order although a configuration promises a criterion that needs
-    it.
-    """
+    """Yield the maskings of an attribute that lose its order although a promised criterion needs it."""
     ordered = [
         configuration
         for configuration in plan.configurations

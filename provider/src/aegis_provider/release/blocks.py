@@ -184,8 +184,7 @@ class Release:
         return replace(self, columns=tuple(columns))
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
-        """Yield the masked texts of all records in the table's order, the same each time and whatever the other
-        columns.
+        """Yield the masked texts of all records in the table's order, the same each time and for any other columns.
 
         Raises:
             TableError: The records are no longer those that were counted.

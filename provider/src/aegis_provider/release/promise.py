@@ -43,9 +43,7 @@ class Suppression:
     def of(
         cls, release: Release, quasi_identifiers: tuple[str, ...], records: DistinctRecords, suppressed: Suppressed
     ) -> "Suppression":
-        """Return the suppression in a release of these distinct records, whose first columns are the
-        quasi-identifiers.
-        """
+        """Return the suppression in a release of these distinct records; quasi-identifiers are the first columns."""
         _, firsts = np.unique(suppressed.classes, return_index=True)
         codes = records.codes[suppressed.places[firsts], : len(quasi_identifiers)]
         stars = np.pad(suppressed.stars[firsts], ((0, 1), (0, 0)))

@@ -32,8 +32,7 @@ _STRENGTHS: Final = (0.8, 0.6, 0.4, 0.25)
 
 
 def disclosure_report(disclosure: Disclosure, summarize: str, *, in_full: bool = False) -> Report:
-    """Report the verdict, small counts, cells determined by all tables together, their distance from the truth, and all
-    tables.
+    """Report the verdict, small counts, cells that all tables determine, their distance from the truth, and all tables.
 
     Args:
         disclosure: The results.

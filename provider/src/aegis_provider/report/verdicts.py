@@ -146,9 +146,7 @@ class _Ways:
     plan: Path | None
 
     def mending(self, broken: Sequence[ReleasePrivacy]) -> str:
-        """Return the command that masks the table as promised; if only numbers in the plan are wrong, the
-        correction.
-        """
+        """Return the command that masks as promised; if only numbers in the plan are wrong, the correction."""
         wrong = [(release.id, breach) for release in broken for breach in release.broken]
         if all(each.name in SUPPRESSED for _, each in wrong):
             [(release, each), *_] = wrong

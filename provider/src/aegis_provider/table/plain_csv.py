@@ -291,8 +291,7 @@ def _header_in(text: str, delimiter: str) -> tuple[int, list[str]]:
 
 
 def _below(tail: str, delimiter: str, columns: int) -> int:
-    """Return the number of lines at the end that are totals (a word in one field, most others blank), or blank next to
-    one.
+    """Return the number of last lines that are totals (a word in one field, most others blank), or blank next to one.
 
     Blank lines alone are records without a value.
     """

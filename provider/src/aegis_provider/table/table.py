@@ -331,9 +331,7 @@ class Table:
             yield pa.record_batch([*columns, *batch.columns[len(columns) :]], batch.schema.names)
 
     def likely_delimiter(self, name: str) -> str | None:
-        """Return a delimiter that splits the header into several columns instead of one, or yields a column of this
-        name.
-        """
+        """Return a delimiter that splits the header into several columns, or yields a column of this name."""
         others = [mark for mark in DELIMITERS if mark != self.delimiter] if self.delimiter is not None else []
         for mark in others:
             cut = [part.strip(' "') for column in self.columns for part in column.split(mark)]

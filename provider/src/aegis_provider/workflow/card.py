@@ -212,9 +212,7 @@ class Card:
 
     @property
     def left_out_told(self) -> str:
-        """The number of left-out records, as far as published; the entry does not count records that no release
-        shows.
-        """
+        """The published number of left-out records; the entry does not count records that no release shows."""
         return "some" if self.left_out is None else f"{self.left_out:,}"
 
     def told(self, number: int | None) -> str:

@@ -210,9 +210,7 @@ class Steps:
         return self.folder.step("search", inputs, [FOUND], SearchResult, lambda: self._search(drawn), self._kept_search)
 
     def _kept_search(self, result: SearchResult) -> bool:
-        """Reuse the search of an earlier run, with a note if it was unfinished, since another would change the
-        release.
-        """
+        """Reuse an earlier search, since another would change the release; note if it was unfinished."""
         if not result.complete:
             with self.stage(
                 "keeping what was found until the search ended: more --seconds, or another folder, may find more"

@@ -43,8 +43,7 @@ def costs_chart(
     *,
     id: str = "costs",  # noqa: A002 - the name that HTML has for it
 ) -> Bars:
-    """The cost of each masking by attribute, the largest utility first; the maskings of the best configuration are
-    marked.
+    """The cost of each masking by attribute, the largest utility first; the best configuration is marked.
 
     For a coarse answer, the range of the share that each masking keeps. The first eight attributes are drawn, with six
     maskings each; the table has all.

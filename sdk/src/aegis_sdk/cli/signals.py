@@ -19,9 +19,7 @@ _SOON = 0.05
 
 
 class Interrupted(SystemExit, KeyboardInterrupt):
-    """Ctrl-C: ends the command, unless the running code catches `KeyboardInterrupt` and continues with partial
-    results.
-    """
+    """Ctrl-C: ends the command, unless the code catches `KeyboardInterrupt` and continues with partial results."""
 
 
 @contextmanager

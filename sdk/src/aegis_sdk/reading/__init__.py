@@ -1,5 +1,4 @@
-"""Reading entries and advice: configurations in one form, lattices, functions in plain words, and the certainty of
-the numbers of an advice.
+"""Reading entries and advice: configurations in one form, lattices, functions in words, and certainty of numbers.
 
 Part of the base installation; needs only Python.
 """

@@ -115,9 +115,7 @@ def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Declaring
 def _declaring(
     label: Label, attributes: Sequence[Attribute], pairs: Sequence[Pair]
 ) -> Iterator[tuple[Location, Label | Masking | Pair]]:
-    """Every table of counts that can declare its noise and rounding: the label's, those of maskings, and pair
-    counts.
-    """
+    """Every table of counts that can declare noise and rounding: of the label, of maskings, and of pairs."""
     yield ("label",), label
     for place, attribute in enumerate(attributes):
         for index, masking in enumerate(attribute.maskings):

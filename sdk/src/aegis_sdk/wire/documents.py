@@ -186,8 +186,7 @@ _NO_STRINGS = b"0123456789 \t\r\n,[]"
 
 
 def refuse_repeated_members(body: bytes | str, document: object) -> None:
-    """Refuse a JSON body with repeated members, by comparing the number of its members with that of the parsed
-    document.
+    """Refuse a JSON body with repeated members: it has more than the parsed document.
 
     Raises:
         ValidationError: an object names a member twice.

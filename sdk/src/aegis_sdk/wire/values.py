@@ -147,9 +147,7 @@ def _without(fault_of: Callable[[object], str | None]) -> AfterValidator:
 
 
 def _json_faults(value: object, location: tuple[str | int, ...] = ()) -> Iterator[Fault]:
-    """The faults of a JSON value: parts that RFC 8785 cannot represent, so that there is no digest, or that cannot be
-    stored.
-    """
+    """The faults of a JSON value: parts that cannot be stored, or that RFC 8785 cannot represent in a digest."""
     if isinstance(value, dict):
         for name, member in value.items():
             if isinstance(name, str) and "\0" in name:

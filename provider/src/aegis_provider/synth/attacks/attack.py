@@ -1,6 +1,4 @@
-"""The case of an attack (a release, the records that it was made from, held-out records), and its outcome, compared
-with chance and with held-out records.
-"""
+"""The case of an attack (release, training and held-out records), and its outcome against chance and the latter."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
