@@ -23,7 +23,7 @@ NO_METADATA = {"Date": None, "Creator": None}
 
 
 MOST_ROWS = 8
-"""Of a table on the page; longer ones are files beside it."""
+"""The most rows of a table on the page; longer tables are files beside it."""
 
 _TABLE = re.compile(r"(?:^\|.*\n){3,}", re.MULTILINE)
 _NUMBER = re.compile(r"[*-]*\d")

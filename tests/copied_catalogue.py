@@ -77,7 +77,7 @@ GROUP BY version_id, tenant_id ON CONFLICT DO NOTHING
 """
 
 FILLED: Final = (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _OFFERED, _VACUUM)
-"""What makes a catalogue of so many `entries` like the oldest version that is there."""
+"""What makes a catalogue of this many `entries` like the oldest version that is there."""
 
 ANSWERED: Final = (_CONFIGURATIONS, _ADVICE, _QUESTIONS, _BUDGETS, _VACUUM)
 """What makes the answers about that version answers about all of them, for a `consumer`."""

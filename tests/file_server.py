@@ -19,8 +19,8 @@ class FileServer:
         etag: its tag; None for none.
         ranges: whether it serves parts.
         status: what it answers instead, once for each item.
-        cut_after: hangs up after so many bytes of each answer.
-        hang_after: stops sending after so many bytes of each answer.
+        cut_after: hangs up after this many bytes of each answer.
+        hang_after: stops sending after this many bytes of each answer.
         told_length: the length that it claims; None to send the body in chunks without one.
         location: where it sends the client instead.
         headers: more headers of the file.

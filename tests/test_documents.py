@@ -38,7 +38,7 @@ from tests.provider.masking.functions import concrete_functions
 
 DOCUMENTS = documents()
 CODE = ("app", "advisor", "sdk", "provider", "tests", "bench", "research", "examples", "docs", "migrations")
-#: Of a decision: one page.
+#: In a decision: one page.
 MOST_WORDS = 350
 COMMANDS = {
     "aegis": command_group(),

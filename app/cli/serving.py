@@ -164,7 +164,7 @@ def migrate(
         ),
     ] = None,
     wait: Annotated[
-        float | None, typer.Option(min=0, help="Change nothing; wait at most so many seconds for another migration.")
+        float | None, typer.Option(min=0, help="Change nothing; wait at most this many seconds for another migration.")
     ] = None,
 ) -> None:
     """Bring the database to the newest revision. Safe to run at any time, also in parallel.

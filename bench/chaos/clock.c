@@ -1,4 +1,4 @@
-/* The time of day of this process, so many seconds ahead of the machine's as a file says. The file is mapped, so there is
+/* The time of day of this process, this many seconds ahead of the machine's as a file says. The file is mapped, so there is
  * nothing to lock: libfaketime's locks can be held by another thread while a process forks, and then its child hangs. */
 #define _GNU_SOURCE
 #include <fcntl.h>

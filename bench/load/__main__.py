@@ -28,7 +28,7 @@ class Memory:
     sizes: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, minute: float, sizes: dict[str, float]) -> None:
-        """Add the sizes after so many minutes. A missing process has ended; a new one had no memory before."""
+        """Add the sizes after this many minutes. A missing process has ended; a new one had no memory before."""
         for name in {**self.sizes, **sizes}:
             self.sizes.setdefault(name, [0.0] * len(self.minutes)).append(sizes.get(name, 0.0))
         self.minutes.append(minute)

@@ -105,7 +105,7 @@ def made_up_tables(*sizes: int) -> Iterator[Tables]:
 
 
 def make_table(path: Path, size: int, attributes: int, more: Sequence[str] = ()) -> None:
-    """Write a table of so many attributes and the label to Parquet."""
+    """Write a table of this many attributes and the label to Parquet."""
     columns = [*map(_column, range(attributes)), *more, f"hash(i * 37) % {LABELS} AS y"]
     query = f"SELECT {', '.join(columns)} FROM range({size}) AS t(i)"
     with duckdb.connect() as connection:

@@ -58,7 +58,7 @@ STAGE = Stage("http://127.0.0.1:1", psutil.Process(), (Tenant("key", "entry"),))
 
 
 async def arrivals(monkeypatch, busy):
-    """When requests were due, while each keeps this process busy for so many seconds."""
+    """When requests were due, while each keeps this process busy for this many seconds."""
     dues = []
 
     async def send(_, due):

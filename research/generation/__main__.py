@@ -49,7 +49,7 @@ def evaluate(output: Path, folder: Path, budget: Budget, *, adult_file: Path | N
         folder: Where releases and results are kept.
         budget: How long trainings take.
         adult_file: The file of Adult; without it, only the example is drawn.
-        most: At most so many records of each table are used.
+        most: At most this many records of each table are used.
     """
     first = the_example(folder, most)
     results = [measured(first, folder, budget, budget.seeds)]

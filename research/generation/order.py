@@ -2,7 +2,7 @@
 
 python -m research.generation.order --adult FOLDER     prints the table of docs/generation.md (ten minutes)
 
-Each of four tables is split by persons into halves. Of one half 20 masked and 20 generated releases are made; on the
+Each of four tables is split by persons into halves. From one half, 20 masked and 20 generated releases are made; on the
 other, the transfer utilities and the AUC of boosting trained on each release are measured.
 """
 

@@ -56,8 +56,8 @@ def method(results: Sequence[Measured]) -> Section:
         for each in results
     ]
     text = f"""\
-Of each table, at most 20,000 records are drawn, and those with half of the combinations of attributes are held out for
-tests of models and attacks. A tenth of the others chooses the best model of a training.
+At most 20,000 records of each table are drawn, and those with half of the combinations of attributes are held out for
+tests of models and attacks. A tenth of the others selects the best model of a training.
 
 {table(("table", "records", "learnt from", "label", "secret", "quasi-identifiers, which have privacy weights"), rows)}
 

@@ -17,8 +17,8 @@ FIGURE: Final = "generation-reidentification.svg"
 PAPER_MOST: Final = 0.1
 
 ABOUT: Final = """\
-Of 1 % of the persons (100 at least), someone knows some quasi-identifiers and predicts the others by a neural network
-that is fitted on the release. A person is re-identified if the prediction is within epsilon of the truth.
+An attacker knows some quasi-identifiers of 1 % of the persons (at least 100) and predicts the others by a network
+fitted on the release. A person is re-identified if the prediction is within epsilon of the truth.
 
 **The paper claims** that less than 10 % are re-identified, with epsilon = 3, and names no unit. Here numbers are scaled
 to [0, 1] and a wrong category counts as 1, so two persons are less than 3 apart: **with epsilon = 3, everyone counts as

@@ -12,7 +12,7 @@ from tests import example
 
 HELD_OUT: Final = 0.5
 MOST: Final = 20_000
-"""Of a larger table, this many records are drawn at random; so about half as many are learnt from."""
+"""The most records of a table, drawn at random; about half of them are learnt from."""
 
 SEED: Final = 1
 EXAMPLE: Final = "example"

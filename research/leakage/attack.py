@@ -12,7 +12,7 @@ from research.leakage.target import Target
 
 WALKS = 32
 
-#: Walks that are still where they began may only have been too short: they go on for so many times their steps.
+#: Walks that are still where they began may only have been too short: they go on for this many times their steps.
 ROUNDS = 100
 
 #: What somebody holds to be more likely than not has been recovered.

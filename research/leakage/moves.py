@@ -97,7 +97,7 @@ class Mover:
         return np.asarray(np.exp2(self._rng.uniform(0.0, orders, size=self._walks)).astype(np.int64))
 
     def _take(self, cells: IntArray, records: IntArray) -> IntArray:
-        """Take so many records (walks,) from the cells (walks, n), each record with the same chance."""
+        """Take this many records (walks,) from the cells (walks, n), each record with the same chance."""
         left, rest = records.copy(), cells.sum(axis=1)
         taken = np.zeros_like(cells)
         for place in range(cells.shape[1]):
@@ -107,7 +107,7 @@ class Mover:
         return cells - taken
 
     def _put(self, cells: IntArray, records: IntArray) -> IntArray:
-        """Put so many records (walks,) into the cells (walks, n), as into Polya's urn."""
+        """Put this many records (walks,) into the cells (walks, n), as into Polya's urn."""
         share = self._rng.standard_gamma(cells + 1.0)
         return cells + self._rng.multinomial(records, share / share.sum(axis=1, keepdims=True))
 

@@ -51,7 +51,7 @@ class Walks:
         self._scores = [self._score(self.tables, place) for place in range(len(target.attributes))]
 
     def run(self, steps: int, every: int = 10) -> Samples:
-        """Take so many steps, and keep the states of the second half after every so many."""
+        """Take this many steps, and keep every n-th state of the second half."""
         kept = []
         for step in range(steps):
             self.step()

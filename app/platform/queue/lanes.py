@@ -214,7 +214,7 @@ class JobWatch:
         return span(self._tracer, name)
 
     def _note(self, job: Job, waited: float, ran: float, word: str, problem: Problem | None, current: Span) -> None:
-        """Record a try that waited and ran for so many seconds."""
+        """Record a try that waited and ran for this many seconds."""
         task, lane, number = job.task_name, job.queue, job.attempts + 1
         code = None if problem is None else problem.code
         if number == _FIRST:

@@ -246,7 +246,7 @@ class DataRequestService(DataRequestSteps):
     async def approve(
         self, caller: Caller, request_id: str, reason: str | None, limit: tuple[int, int] | None
     ) -> DataRequest:
-        """Approve a request unless its consumer has reached the limit: so many grants within so many days.
+        """Approve a request unless its consumer has reached the limit: a number of grants within a number of days.
 
         Raises:
             EnoughGrantedError: the limit is reached.

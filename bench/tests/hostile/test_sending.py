@@ -42,7 +42,7 @@ def answer_one(listener):
 
 @contextmanager
 def serving(*connections):
-    """A server that answers so many requests by each connection and ends the next; None: it never answers again."""
+    """A server that answers this many requests by each connection and ends the next; None: it never answers again."""
     over = threading.Event()
 
     def serve():

@@ -78,7 +78,7 @@ def evaluate(
         folder: The folder that keeps the results.
         output: The page.
         adult_folder: The folder with adult.csv, to measure Adult; otherwise, the health example is measured.
-        most: At most so many records of the table are used.
+        most: At most this many records of the table are used.
     """
     folder.mkdir(parents=True, exist_ok=True)
     table = two_labels(folder, most) if adult_folder is None else adult(adult_folder / "adult.csv", folder, most)

@@ -191,7 +191,7 @@ def without_none(values: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def json_bytes(document: BaseModel | Mapping[str, Any] | bytes) -> bytes:
-    """A body as JSON. Of a model only the fields that were set are sent, so it is published as written."""
+    """A body as JSON. Only the fields of a model that were set are sent, so it is published as written."""
     if isinstance(document, bytes):
         return document
     if isinstance(document, BaseModel):

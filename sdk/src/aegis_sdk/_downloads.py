@@ -57,7 +57,7 @@ class Patience:
     """The limits on retries and on slow links.
 
     Attributes:
-        attempts: Attempts in a row without progress.
+        attempts: Consecutive attempts without progress.
         pause: Seconds before the second attempt; each further pause is twice as long.
         longest: The longest pause, in seconds.
         window: Seconds in which `least` bytes have to arrive, so that a dripping link is given up. If nothing of the

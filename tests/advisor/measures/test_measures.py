@@ -94,7 +94,7 @@ def test_merging_rows_never_improves_what_is_called_monotone(measure):
 
 
 NOT_MONOTONE = [
-    # Of one attribute, `joint_interactions` is `joint`; only with several is it not monotone.
+    # With one attribute, `joint_interactions` is `joint`; only with several is it not monotone.
     *(measure for measure in MEASURES.values() if not measure.monotone and not measure.sees_interactions),
     *(measure.corrected() for measure in MEASURES.values() if measure.correction),
 ]
@@ -136,7 +136,7 @@ class TestEveryMeasure:
     def test_counts_near_2_to_the_53_are_as_good_as_any(self, measure):
         large = PAPER_TABLE.astype(float) * (2**53 // 100)
         factor = 2**53 // 100 if measure.id == "chi_square" else 1
-        # With so many records there is nothing to correct.
+        # With this many records there is nothing to correct.
         small = MEASURES["cramers_v"] if measure.id == "cramers_v_corrected" else measure
         assert measure(large) == pytest.approx(small(PAPER_TABLE.astype(float)) * factor, rel=1e-12)
 

@@ -202,7 +202,7 @@ def test_the_order_is_no_worse_where_fine_values_tell_more():
 
 
 def sums(utilities):
-    """Of configurations that share each attribute by its fine masking, by its coarse one or not at all."""
+    """The sums for configurations that share each attribute by its fine masking, by its coarse one or not at all."""
     return [sum(each) for each in product(*((one["fine"], one["coarse"], 0.0) for one in utilities))]
 
 

@@ -43,7 +43,7 @@ def recommended(known, configurations, measure, weights):
 
 
 def chi_square(table, mapping):
-    """Of the folded table, without rounding."""
+    """Chi-square of the folded table, without rounding."""
     joint = np.zeros((max(mapping) + 1, table.shape[1]), dtype=object)
     np.add.at(joint, mapping, table.astype(object))
     rows, columns, total = joint.sum(axis=1), joint.sum(axis=0), int(joint.sum())

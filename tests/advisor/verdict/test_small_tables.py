@@ -10,7 +10,7 @@ from tests.for_each import for_each
 
 
 def splits(totals, size, last=None):
-    """Yield the classes of at least so many records that a table with these totals may have, once in any order."""
+    """Yield the classes of at least this many records that a table with these totals may have, once in any order."""
     if not any(totals):
         yield ()
         return

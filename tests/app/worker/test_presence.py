@@ -36,7 +36,7 @@ def execute(database_url, statement, *parameters):
 
 
 def worker(database_url, seconds_ago=-60.0):
-    """A worker that was last heard of so many seconds ago; by default it stays heard of, however slow this machine is.
+    """A worker last heard of this many seconds ago; by default it stays heard of, however slow this machine is.
 
     Returns its id.
     """
@@ -45,7 +45,7 @@ def worker(database_url, seconds_ago=-60.0):
 
 
 def job_of(database_url, worker_id, attempts=0, tries=1, status="doing", claim=None):
-    """A job that a worker runs, and that was begun so many times; its id."""
+    """A job that a worker runs, and that was begun this many times; its id."""
     statement = (
         "INSERT INTO procrastinate_jobs (queue_name, task_name, status, worker_id, attempts, queueing_lock) "
         "VALUES ('heavy', 'reference', %s, %s, %s, %s) RETURNING id"

@@ -243,7 +243,7 @@ def test_what_is_not_masked_is_not_refitted(write, plan_of):
 
 @pytest.mark.long
 def test_a_drafted_plan_is_refitted_by_itself(write, tmp_path):
-    """Of noise a drafted plan keeps what is there by chance, which is nothing in other records."""
+    """A drafted plan keeps what noise shows by chance, which is nothing in other records."""
     random = np.random.default_rng(5)
     numbers, codes = random.integers(0, 40, 800).tolist(), random.integers(0, 30, 800).tolist()
     labels = random.choice(["no", "yes"], 800).tolist()

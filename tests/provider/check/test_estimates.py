@@ -57,7 +57,7 @@ def test_its_variance_is_that_of_delong_with_each_class_compared_across_the_fold
 @pytest.mark.long
 @for_each(("distance", "size"), [(0.0, 10), (0.4, 3), (0.7, 10), (1.0, 30)])
 def test_models_vary_as_much_as_said_where_two_normal_classes_are_told_apart(distance, size):
-    """The variance over 400 tables of 200 records with so many numbers, in five folds: its own error is 7 %."""
+    """The variance over 400 tables of 200 records with this many numbers, in five folds: its own error is 7 %."""
     random, found, seen = np.random.default_rng(7), [], []
     labels = np.tile([0, 1], 100)
     folds = [Fold(np.flatnonzero(of), np.flatnonzero(~of)) for of in np.arange(200) // 2 % 5 != np.arange(5)[:, None]]

@@ -330,7 +330,7 @@ class Reader:
 
 
 def _log_tables(joint, width):
-    """The logarithm of the number of tables with so many values of a partner that have this joint table."""
+    """The logarithm of the number of tables with this many values of a partner that have this joint table."""
     return _log_binomials(width)[joint].sum()
 
 

@@ -114,7 +114,7 @@ def test_the_probability_of_a_pair_is_the_share_of_what_the_product_draws(seed, 
 
 @pytest.mark.long
 def test_the_chain_draws_tables_by_their_probability():
-    """Of an attribute and two partners of two values each: all tables are weighed."""
+    """All tables of an attribute and two partners of two values each are weighed."""
     joint = np.array([[2, 1], [1, 5]])
     tables = [np.stack([joint - joint // 2, joint // 2], axis=1) for _ in range(2)]
     case = Case(3, tables, {"identity": np.arange(2)}, [{"identity": np.arange(2)}] * 2)

@@ -23,7 +23,7 @@ RECALL, ALARMS = 0.98, 0.05
 
 
 def columns(script, folder, every):
-    """The columns of every so many tables of a half: where, whether they identify, and why the search says so."""
+    """The columns of every n-th table of a half: where, whether they identify, and why the search says so."""
     runpy.run_path(str(script))["main"](str(folder))
     for table in json.loads((folder / "labels.json").read_text(encoding="utf-8"))["tables"][::every]:
         with (folder / table["file"]).open(encoding="utf-8", newline="") as file:

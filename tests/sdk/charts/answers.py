@@ -105,7 +105,7 @@ def _words(name, whole, maskings):
 
 
 def realistic(count, seed=1):
-    """The k and the deviations of so many configurations: the more private, the more they lose, more or less."""
+    """The k and the deviations of this many configurations: the more private, the more they lose, more or less."""
     random = Random(seed)
     ks = [random.choice([2, 3, 5, 7, 10, 14, 20, 30, 50, 80]) for _ in range(count)]
     return ks, [0.0012 + 0.004 * (k / 20) ** 0.6 * (0.6 + random.random() * 1.6) for k in ks]

@@ -223,7 +223,7 @@ def tau_at(score: float, known: PartialTable) -> float:
 
 
 TWO_SIDED = 1.96
-"""95 % of a normal distribution lie within so many standard deviations."""
+"""95 % of a normal distribution lie within this many standard deviations."""
 
 ROUNDING = 1e-14
 """The relative accuracy of a score; the square root magnifies its rounding error near 0."""

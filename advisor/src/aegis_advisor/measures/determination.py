@@ -130,7 +130,7 @@ def agreement_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
 
 
 def agreement_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
-    """At most the score of the most uneven coupling of the group's rows and labels."""
+    """The score of the most uneven coupling of the group's rows and labels, an upper bound."""
     coupled = groups.majorant
     if coupled is None or groups.largest is None:
         return np.zeros(groups.values.size)

@@ -100,7 +100,7 @@ absent from these records.
 """
 
 Choose: TypeAlias = Callable[[CountedTable, Plan, DistinctRecords, int], Sequence[Configuration]]
-"""Returns at most so many configurations, the best first, chosen as if only some records had a known label: from the
+"""Returns at most this many configurations, the best first, chosen as if only some records had a known label: from the
 table, all of whose records must be private, its plan, and the places of the values and labels of these records.
 Raises `NothingHoldsError` if no configuration meets the requirement.
 """

@@ -160,4 +160,4 @@ def _method(result: CheckResult) -> Iterator[str]:
     yield f"{result.records} records{drawn}, in {result.folds} folds, the same for every table"
     if result.classes > _TWO_CLASSES:
         yield f"AUC: each of the {result.classes} label values against the rest, weighted by its records"
-    yield "±: 95 % intervals, for models trained on so many records of other draws of the table; differences are paired"
+    yield "±: 95 % intervals, for models trained on as many records of other draws of the table; differences are paired"

@@ -41,7 +41,7 @@ def start(
     ] = None,
     minimum: Annotated[
         int | None,
-        typer.Option(min=1, help="Minimum records of a merged group.  [half a percent of the records, at least 5]"),
+        typer.Option(min=1, help="Minimum records of a merged group.  [0.5 % of the records, at least 5]"),
     ] = None,
     odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
     fold_case: FoldOption = False,  # noqa: FBT002 - a flag

@@ -53,7 +53,7 @@ def cut_where_round(domain: Domain, members: Places, frequent: NDArray[np.bool_]
     if is_date:
         months = np.array([12 * key.year + key.month for key in keys])
         apart = months[:-1] != months[1:]
-    else:  # whether a number with three digits is above a number and not above the next
+    else:  # whether a number with three digits is in (below, above]
         apart = np.zeros(len(keys) - 1, dtype=bool)
         with localcontext(prec=_PRECISION):
             for place, (below, above) in enumerate(pairwise(map(Decimal, keys))):

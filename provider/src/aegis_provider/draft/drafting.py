@@ -208,7 +208,7 @@ def start(
         label: The column to predict from the others.
         output: The plan file (YAML).
         add: Columns to add to an existing plan, or to draft although they would be left out.
-        minimum: Minimum records of a drafted group; by default 5, or half a percent of the records if that is more.
+        minimum: Minimum records of a drafted group; by default 5, or 0.5 % of the records if that is more.
         delimiter: The delimiter of CSV files; by default, the one with which the header has the label.
         accept_identifiers: Whether columns to add, and the label, may identify persons.
         index: Whether to include the index of a data frame as a column.

@@ -237,7 +237,7 @@ _INFINITE: Final = Decimal("inf")
 
 
 def default_minimum(records: int) -> int:
-    """Return the minimum records of a group in a table with this many: half a percent of them, and at least 5."""
+    """Return the minimum records of a group in a table with this many: 0.5 % of them, and at least 5."""
     return max(_FEWEST_RECORDS, records // _MOST_GROUPS)
 
 

@@ -180,7 +180,7 @@ _COLUMNS_PER_READING: Final = 60
 #: Maximum columns of a table to survey.
 MOST_COLUMNS: Final = 2_000
 
-# Of more values, this many at both ends are sampled, and this many that are neither plain numbers nor dates.
+# With more values, this many at both ends are sampled, and this many that are neither plain numbers nor dates.
 _SAMPLED: Final = 2_000
 _PLAIN: Final = "^([+-]?(0|[1-9][0-9]*)?([.][0-9]*)?|[0-9]{4}-[0-9]{2}-[0-9]{2})$"
 

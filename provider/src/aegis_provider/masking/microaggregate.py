@@ -170,7 +170,7 @@ def _add(best: "deque[tuple[int, int]]", first: int, end: int, ends: int, cost: 
 
 
 def _mean(values: Sequence[Decimal], counts: Sequence[int], decimals: int) -> str:
-    """Return the mean, rounded half to even to so many decimals, without trailing zeros."""
+    """Return the mean, rounded half to even to this many decimals, without trailing zeros."""
     total = reduce(plus, map(times, values, map(Decimal, counts)))
     scaled = round(Fraction(int(times(total, Decimal(10**decimals))), sum(counts)))
     digits = f"{abs(scaled):0{decimals + 1}d}"

@@ -365,7 +365,7 @@ _CRITERIA = (
         name="membership",
         word="membership inference",
         meaning="how well an attacker tells the people in the table from others, as an area under the ROC curve: 0.5 "
-        "is chance, 1 certainty. An attack shows it, not the table. Less is better. (Hayes et al. 2019)",
+        "is chance, 1 certainty. Only an attack measures it. Less is better. (Hayes et al. 2019)",
         axis="membership: AUC of telling who is in the table",
         consequence=lambda reached: (
             f"a person of the table is told from another person in {Share(reached)} of the cases; chance gives 50 %"

@@ -123,7 +123,7 @@ def release(
         ServiceError: The service does not respond, or does not let the caller publish. Nothing was done.
         PublishingError: The service would refuse the entry. Nothing was done.
         SmallCountsError: The entry to publish gives away small counts.
-        UniqueRecordsError: Too many records are alone for publishing, and that is not accepted.
+        UniqueRecordsError: Too many records are alone on all shared columns, and that is not accepted.
         AegisError: The service refuses the entry, or no longer responds.
     """
     aim, deadline = Aim(label, require, suppress_at_most, measure, seconds, generates=also_generate), Deadline(seconds)

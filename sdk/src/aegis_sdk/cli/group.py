@@ -118,7 +118,7 @@ class CommandSection:
 class CommandGroup(TyperGroup):
     """Commands of the SDK, and those that other distributions register by an entry point.
 
-    `path` has the words before the command. Of commands of the same name in two `sections`, which are in order, the
+    `path` has the words before the command. If two `sections`, which are in order, have a command of the same name, the
     first runs, so nobody replaces one of the SDK. The group is open if the provider's package adds commands.
     """
 

@@ -17,7 +17,7 @@ LONGEST = 2.0
 
 
 def heartbeats(database_url, processes, seconds_ago=0):
-    """Have so many workers' processes sent their last heartbeats so many seconds ago; each sends one for each lane."""
+    """Have these workers' processes sent their last heartbeats this many seconds ago; each sends one for each lane."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         for _ in range(processes * len(Lane)):
             connection.execute(

@@ -18,7 +18,7 @@ def kill_yourself():
 
 
 def meet(path, others):
-    """Wait until so many processes are here, and return this one's id."""
+    """Wait until this many processes are here, and return this one's id."""
     (path / str(os.getpid())).touch()
     deadline = time.monotonic() + 20
     while len(list(path.iterdir())) < others and time.monotonic() < deadline:

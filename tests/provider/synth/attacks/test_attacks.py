@@ -138,7 +138,7 @@ def repeated(seed):
 
 @pytest.mark.long
 def test_repeated_records_look_like_no_members_of_a_release_made_of_others(as_records):
-    """Of each side, the same share of the frequent and of the rare records has to be attacked."""
+    """The same share of the frequent and of the rare records of each side has to be attacked."""
     outcomes = {"nearest": [], "density": [], "closer": []}
     for seed in range(8):
         records, rng = as_records(repeated(seed)), np.random.default_rng(seed)

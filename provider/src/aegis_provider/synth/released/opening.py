@@ -269,7 +269,7 @@ class MaskedRecords:
         return all(masking is None or masking.is_by_value for masking in maskings)
 
     def released(self, configuration: Configuration, rows: Rows) -> Released:
-        """Return the records in `rows`, (records,), masked by a configuration, without left-out ones; may be empty.
+        """Return the masked records of `rows`, (records,), that a configuration does not suppress, perhaps none.
 
         Raises:
             PlanError: The configuration masks at random, or elsewhere.

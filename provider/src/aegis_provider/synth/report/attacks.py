@@ -183,7 +183,7 @@ def _word(result: Result | None) -> str:
 def _row(outcome: Outcome, judgement: Judgement) -> tuple[str | float, ...]:
     low, high = (_number(outcome, Interval(each, each, each)) for each in (outcome.success.low, outcome.success.high))
     shows_share = not outcome.is_few
-    # Of few tries, the number of successes is shown, since a share would feign precision.
+    # A share of few tries would feign precision, so the number of successes is shown.
     hits = outcome.success.value * outcome.attacked
     is_count = outcome.measure not in _NO_SHARES and abs(hits - round(hits)) < _ROUNDING
     few = f"{round(hits)} of {outcome.attacked}" if is_count else "-"
