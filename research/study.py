@@ -62,7 +62,7 @@ class Study:
         configurations: at most 30 of them.
         pairs: the counts of every two masked attributes that a configuration uses together, except maskings with a
             single masked value, which tell nothing.
-        associations: what these tell of the label together.
+        associations: their joint association with the label.
         codes: (records, attributes) the index of every value in its attribute's domain.
         classes: (records,) the index of every record's class in the label's domain.
         truths: per attribute (values, labels) the unmasked joint counts, which the advisor must not see.

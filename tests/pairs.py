@@ -56,7 +56,7 @@ def pair(attributes: tuple[str, str], maskings: tuple[str, str]) -> dict[str, An
 
 
 def with_label(attributes: tuple[str, str], maskings: tuple[str, str]) -> dict[str, Any]:
-    """Return what two masked attributes tell of the label together."""
+    """Return what two masked attributes say about the label together."""
     first, second = (masked(name, masking) for name, masking in zip(attributes, maskings, strict=True))
     names, combination = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
     table = np.array(counted(combination.reshape(-1), records()["label"]), dtype=np.float64)
@@ -65,7 +65,7 @@ def with_label(attributes: tuple[str, str], maskings: tuple[str, str]) -> dict[s
 
 
 def associated_entry(**changes: Any) -> dict[str, Any]:
-    """Return the entry of `paired_entry` with what every two maskings used together tell of the label."""
+    """Return the entry of `paired_entry` with what every two maskings used together say about the label."""
     entry = paired_entry()
     for one in entry["pairs"]:
         one["with_label"] = with_label(one["attributes"], one["maskings"])

@@ -1,4 +1,4 @@
-"""Waiting for what comes about soon: with so much patience that a loaded machine is no failure, but not for ever."""
+"""Waiting for what comes about soon: patient enough for a loaded machine, but with a limit."""
 
 import asyncio
 import inspect

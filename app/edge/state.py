@@ -116,7 +116,7 @@ MINUTE, DAY = 60.0, 86_400.0
 #: A tenant's requests with an idempotency key per day; each key is stored for a day.
 MOST_KEYS: Final = 100_000
 
-#: The number of the largest bodies that fit into memory together.
+#: How many bodies of the largest size fit into memory together.
 LARGE_BODIES: Final = 4
 
 

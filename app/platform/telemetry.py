@@ -264,7 +264,7 @@ class DatabaseCollector(Collector):
         if reading.pulse is not None:
             seconds, workers = reading.pulse.seconds, reading.pulse.workers
             yield GaugeMetricFamily("aegis_database_ping_seconds", "Time of a statement", value=seconds)
-            yield GaugeMetricFamily("aegis_workers", "Workers that were heard of lately", value=workers)
+            yield GaugeMetricFamily("aegis_workers", "Workers with a recent heartbeat", value=workers)
         yield from _queue(reading)
 
 

@@ -50,7 +50,7 @@ def utilities(study: Study, records: IntArray) -> FloatArray:
 
 
 def figures(study: Study, draws: int) -> Sequence[str]:
-    """How many configurations cannot be told from the best, by the true error and by what single errors allow."""
+    """The number of configurations indistinguishable from the best, by the true error and as single errors allow."""
     rng = np.random.default_rng(SEED)
     whole = utilities(study, np.arange(study.classes.size))
     drawn = np.array([utilities(study, rng.integers(0, study.classes.size, study.classes.size)) for _ in range(draws)])
@@ -73,7 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m research.chance.joint_errors", description=__doc__)
     parser.add_argument("--draws", type=int, default=DRAWS, help="bootstrap samples (default: %(default)s)")
     draws = parser.parse_args().draws
-    print("Configurations that cannot be told from the best by the joint measure (95 %)\n")
+    print("Configurations that cannot be distinguished from the best by the joint measure (95 %)\n")
     columns = ("table", "configurations", "single error", "sum over true", "by the true error", "by single errors")
     studies = [*real_tables.took_part(), *real_tables.held_out()]
     print(table(columns, [figures(study, draws) for study in studies]))

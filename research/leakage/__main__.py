@@ -45,7 +45,7 @@ Maker = Callable[[Sequence[Control]], Target]
 def main() -> None:
     """Read the command line, attack, and print the outcomes of each kind of entry."""
     parser = argparse.ArgumentParser(prog="python -m research.leakage", description=__doc__)
-    parser.add_argument("--entries", type=int, default=100, help="number of random entries; 0 attacks the tables only")
+    parser.add_argument("--entries", type=int, default=100, help="number of random entries; 0 attacks only the tables")
     parser.add_argument("--adult", type=Path, help="the file adult.csv of the UCI repository, with a header line")
     parser.add_argument("--no-health", action="store_true", help="leave the repository's example out")
     given = parser.parse_args()

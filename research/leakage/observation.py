@@ -27,7 +27,7 @@ class Observation:
         low: per attribute (options,) the least share that an option can keep.
         high: the largest share.
         magnitude: (attributes,) the power of `shares.GRID` that an attribute's utility is rounded to; NaN if it tells
-            nothing. The attacker learns differences between attributes only.
+            nothing. The attacker learns only differences between attributes.
         levels: (measures, options of all attributes) the power of `Target.grid` that a deviation is rounded to;
             NaN if it is 0. The attacker learns differences within a measure only.
     """

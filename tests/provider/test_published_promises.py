@@ -1,4 +1,4 @@
-"""What an entry vouches for: the promise of the plan as it stands, and of what was measured beyond it a little less."""
+"""What an entry promises: the promise of the plan as it stands, and of what was measured beyond it a little less."""
 
 import pytest
 from hypothesis import given

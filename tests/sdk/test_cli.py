@@ -130,7 +130,7 @@ class TestSummarizeAndApply:
         assert out.startswith(f"{output}: 20190 records\n{alone}; c30 shares 5 columns besides health, all masked\n")
         assert out.splitlines()[2] == "privacy, measured in it:"
         assert rows[4] == ["k", "5", "5", "every", "record", "is", "one", "of", "at", "least", "5", "alike"]
-        assert {row[0] for row in rows[5:]} == {"t", "ordered_t", "beta", "delta_disclosure"}  # l of 1 is no promise
+        assert {row[0] for row in rows[5:]} == {"t", "ordered_t", "beta", "delta_disclosure"}  # l of 1 promises nothing
         assert len(output.read_text(encoding="utf-8").splitlines()) == 20_191
 
     def test_a_masked_table_is_told_of_in_numbers(self, aegis, tmp_path):

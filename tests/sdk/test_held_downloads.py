@@ -1,4 +1,4 @@
-"""Downloads from servers that try to hold their client for ever, or send what no file has."""
+"""Downloads from servers that try to hold their client forever, or send what no file has."""
 
 import socket
 import threading

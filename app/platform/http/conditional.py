@@ -1,7 +1,7 @@
 """Conditional requests (RFC 9110, section 13): entity tags, `If-Match` before changes, `If-None-Match` before reads.
 
 A tag names the state of a resource. The part after a `+` names the representation: the verdict and sign-off it shows,
-and its content coding. Changes compare the state alone.
+and its content coding. Changes compare only the state.
 """
 
 import re

@@ -356,7 +356,7 @@ class Verification:
     def faults(self, action: Action, reason: str | None, handover: Handover) -> Iterator[Fault]:
         """The contradictions between this verification and the consumer's action."""
         if action is Action.DISPUTE:
-            # An unread number of records is no other number.
+            # An unread number of records is not another number.
             is_another = self.sha256 != handover.sha256 or self.records not in (None, handover.records)
             if self.sha256 is None and reason is None:
                 yield Fault("/reason", "Say what is wrong, since no file was checked.")

@@ -106,7 +106,7 @@ class PreparedEntry:
         if privacy := self.controlled.changes.privacy:
             names = dict.fromkeys(name for each in privacy.values() for name in each)
             configurations = f"{len(privacy)} configuration{'s' * (len(privacy) > 1)}"
-            yield f"merging may make {', '.join(names)} worse: {configurations} no longer vouch for it"
+            yield f"merging may make {', '.join(names)} worse: {configurations} no longer promise it"
         if label := self.controlled.changes.label:
             yield (
                 f"only the entry counts {len(label.values)} values of the label as {label.text!r}: releases show them "

@@ -232,7 +232,7 @@ def test_bounds_of_large_counts_are_whole_multiples_of_small_ones(factor):
     small = bound_cells(evidence)
     views = [mapped(one.id, one.mapping, table * factor) for one in evidence.maskings]
     large = bound_cells(evidence_of(table * factor, views))
-    slack = 1 + factor * 1e-9  # a multiplier of the program is no fraction with a power of two as denominator
+    slack = 1 + factor * 1e-9  # a multiplier of the program is not a fraction with a power of two as denominator
     assert_between(large.lower, truth_of(table * factor, large), large.upper)
     assert np.all(np.abs(large.lower - small.lower * factor) <= factor)
     assert np.all(small.lower * factor - large.lower <= slack)

@@ -1,4 +1,4 @@
-"""Records with and without interactions, and what their provider would tell of the label."""
+"""Records with and without interactions, and what their provider would say about the label."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def combination_counts(records, first, one, second, other):
 
 
 def told(records):
-    """What every two maskings tell of the label together, from the records."""
+    """What every two maskings say about the label together, from the records."""
     found = []
     for pair in records.pairs():
         (first, second), (one, other) = pair.attributes, pair.maskings

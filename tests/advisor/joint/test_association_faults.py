@@ -1,4 +1,4 @@
-"""What pairs are said to tell of the label is refused where no table with the counts has it."""
+"""Associations of pairs with the label are refused where no table with the counts has them."""
 
 from dataclasses import replace
 

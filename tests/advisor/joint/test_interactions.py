@@ -155,7 +155,7 @@ def test_noise_adds_next_to_nothing(size, values, labels, uneven):
 
 
 def told_by_all(agreement, values, copies, *, originals):
-    """What all attributes together tell of the label, from the probabilities of every combination of their values.
+    """What all attributes together say about the label, from the probabilities of every combination of their values.
 
     Two attributes with this many equally likely values each have copies, which keep a value with a probability and have
     it drawn anew otherwise. The label is the exclusive or of their upper halves, wrong with a probability of 0.1.

@@ -87,7 +87,7 @@ def test_a_copy_of_an_attribute_adds_nothing():
     copied = Records(one.values[:, [0, 1, 0, 0]], one.classes, [one.mappings[at] for at in (0, 1, 0, 0)])
     row = np.array([[2, 2, 2, 3]])
     found, expected = scores(copied, row), one.trace([2, 2])
-    # v1 of the copy is no function of v0, so it adds something of its own.
+    # v1 of the copy is not a function of v0, so it adds something of its own.
     assert found.utility[0] >= expected[0] - 1e-9
     same = np.array([[2, 2, 2, 2]])
     assert scores(copied, same).utility[0] == pytest.approx(expected[0], abs=1e-8)

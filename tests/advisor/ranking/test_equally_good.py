@@ -35,7 +35,7 @@ ONE, THREE = (1.0,), (0.7, 0.2, 0.1)
 
 
 def told_apart(population, way, samples, measures, weights=ONE, fine="fine"):
-    """How often each measure leaves one of two configurations out of those that cannot be told from the best.
+    """How often each measure leaves one of two configurations out of those indistinguishable from the best.
 
     All attributes are fine (or `identity`) in one and coarse in the other. They are independent given the label, and
     populations of several have seeds in turn.

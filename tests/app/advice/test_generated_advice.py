@@ -88,7 +88,7 @@ async def test_what_is_left_out_is_counted_among_those_that_meet_the_requirement
     of_age = await again(api, worker, answer["entry"], attributes=["age"])
     assert (of_age["considered"], of_age["transfer"]["left_out"]) == (3, 2)
     vouching = await again(api, worker, answer["entry"], require={"k": 5})
-    assert (vouching["considered"], vouching["transfer"]["left_out"]) == (1, 1)  # m2 vouches for k, too
+    assert (vouching["considered"], vouching["transfer"]["left_out"]) == (1, 1)  # m2 promises k, too
 
 
 async def test_equal_figures_tie(api, worker):

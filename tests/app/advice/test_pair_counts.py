@@ -69,7 +69,7 @@ def swapped(index):
 
 
 def told(part, value, place=0):
-    """An entry whose pairs tell of the label, with one number changed."""
+    """An entry whose pairs have label associations, with one number changed."""
     return changed(("pairs", place, "with_label", part), value, associated_entry())
 
 

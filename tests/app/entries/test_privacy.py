@@ -1,4 +1,4 @@
-"""What a provider vouches for, and what a question requires of it."""
+"""What a provider promises, and what a question requires of it."""
 
 import pytest
 
@@ -11,7 +11,7 @@ AT_MOST = [name for name, better in PRIVACY_CRITERIA.items() if better == "lower
 
 
 def vouching(name, first, second):
-    """The example with two configurations that vouch for these numbers."""
+    """The example with two configurations that promise these numbers."""
     entry = example_entry(name=f"vouches-for-{name.replace('_', '-')}-{first}-{second}")
     for configuration, number in zip(entry["configurations"], (first, second), strict=True):
         configuration["privacy"] = {name: number}

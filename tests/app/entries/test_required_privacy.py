@@ -96,7 +96,7 @@ async def test_an_entry_that_vouches_for_nothing_is_refused(database_url):
     owner = await create_key(database_url, "owner", "provider")
     async with tenants_of(database_url) as tenants:
         await tenants.set_policy("owner", TenantPolicy(RequiredPrivacy({"l": 2})))
-    async with running_app(database_url, **K3) as api:  # some configuration vouches for k, and none for l
+    async with running_app(database_url, **K3) as api:  # some configuration promises k, and none l
         answer = await api.post("/v1/entries", json=example_entry(), headers=owner, params=ACCEPTED)
         assert (answer.status_code, pointers(answer)) == (
             422,

@@ -13,7 +13,7 @@ from tests.service import ACCEPTED, create_key, example_entry, publish, running_
 
 
 def entry(name, *, attributes=("age",), privacy=(), **changes):
-    """The example with these attributes, and with a configuration for each mapping of numbers that it vouches for."""
+    """The example with these attributes, and with a configuration for each mapping of promised numbers."""
     made = example_entry(name=name, **changes)
     made["attributes"] = [made["attributes"][0] | {"name": each} for each in attributes]
     bare = {"maskings": dict.fromkeys(attributes, "identity")}

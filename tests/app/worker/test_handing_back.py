@@ -52,7 +52,7 @@ async def test_a_long_job_is_handed_back_at_once_and_nothing_has_failed(api, dat
         await started(one)
         await publish(api, heavy_entry())
         [(job_id,)] = await until(lambda: rows(database_url, RUNNING))
-        signal_children(one, signal.SIGSTOP)  # it would take for ever
+        signal_children(one, signal.SIGSTOP)  # it would take forever
         children = descendants(one.pid)
         one.terminate()
         code, lines = await ended(one)

@@ -20,7 +20,7 @@ HEADERS = {"Content-Type": "application/json"}
 
 
 def resolving(*answers):
-    """A resolver under the test's control: the answers in turn, the last one for ever. Also the names it was asked."""
+    """A resolver under the test's control: the answers in turn, the last one forever. Also the names it was asked."""
     asked, left = [], list(answers)
 
     async def resolve(host, _port):

@@ -132,7 +132,7 @@ PAIRS = [("twos", "as-it-is"), ("identity", "identity")]
 
 
 def with_pairs():
-    """An entry with two pairs, of which the first tells of the label, and the label sums of that."""
+    """An entry with two pairs, of which the first has a label association, and the label sums of that."""
     entry = entry_of(RECORDS, CONFIGURATIONS, joint=("a",), pairs=PAIRS)
     entry["pairs"][0]["with_label"] = {"chi_square": 5.0, "combinations": 8}
     return entry, {(("a", "b"), ("twos", "as-it-is")): (100 * UNIT, 120 * UNIT)}

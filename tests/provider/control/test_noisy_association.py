@@ -1,4 +1,4 @@
-"""Noise in what pairs tell of the label: its sensitivity, its budget, and the chi-square that follows from it."""
+"""Noise in the association of pairs with the label: sensitivity, budget, and the chi-square that follows from it."""
 
 from fractions import Fraction
 

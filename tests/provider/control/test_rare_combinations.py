@@ -1,4 +1,4 @@
-"""Combinations with few records are taken together before what they tell of the label is rounded."""
+"""Combinations with few records are merged before their association with the label is rounded."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""What pairs tell of the label, rounded: without bias, to multiples of the base, and so that it gives nothing away."""
+"""The association of pairs with the label, rounded without bias to multiples of the base, giving nothing away."""
 
 import itertools
 import secrets

@@ -56,7 +56,7 @@ def reasons(verdict):
         ([[40, 5], [30, 0], [20, 15]], "m", {"xy": (70, 1), "z": (20, 15)}, None, {("certain", "/attributes/0")}),
         # Rounded down, it can be either.
         ([[40, 0], [30, 0], [20, 15]], "m", {"xy": (70, 1), "z": (20, 15)}, None, set()),
-        # What the table shows by itself is no fault of the entry.
+        # What the table shows by itself is not a fault of the entry.
         ([[40, 5], [30, 0], [20, 15]], "identity", {"x": (40, 1), "y": (30, 0), "z": (20, 15)}, None, set()),
         # The column is not in the table. It shows 1 of the label, which is certainly in one value.
         ([[40, 5], [30, 0], [20, 0]], "drop", {"": (90, 1)}, None, {("certain", "/attributes/0")}),
@@ -67,7 +67,7 @@ def reasons(verdict):
             [[40, 0], [30, 0], [20, 20]], "m", {"xy": (70, 0), "z": (20, 12)}, 0,
             {("certain", "/attributes/0"), ("certain", "/label/histogram")},
         ),
-        # As many may be left out as are told of, so that nothing is certain.
+        # As many may be left out as are stated, so that nothing is certain.
         ([[40, 0], [30, 0], [20, 20]], "m", {"xy": (70, 0), "z": (20, 12)}, 5, set()),
     ],
 )  # fmt: skip

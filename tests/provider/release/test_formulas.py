@@ -1,4 +1,4 @@
-"""What a spreadsheet would run in CSV is told of, or escaped so that every reader finds the values again."""
+"""Formulas that a spreadsheet would run in CSV give a warning, or are escaped so that every reader finds the values."""
 
 import csv
 import random

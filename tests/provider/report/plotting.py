@@ -6,7 +6,7 @@ from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY, Advice, EntryDocument
 
 
 def entry_of(privacy, **fields):
-    """Return the contract's example with these configurations: by id, what each vouches for."""
+    """Return the contract's example with these configurations: by id, what each promises."""
     configurations = [
         {"id": name, "maskings": {"age": "age-2"}, **({"privacy": vouched} if vouched else {})}
         for name, vouched in privacy.items()

@@ -97,8 +97,8 @@ class TestFrontier:
     @for_each(
         ("entry", "advice", "told"),
         [
-            (entry_of({"c1": {}}), advice_of({"c1": 0.5}), "vouches for any privacy"),
-            (entry_of({"c1": {"k": 2}, "c2": {}}), advice_of({"c2": 0.5}), "vouches for k"),
+            (entry_of({"c1": {}}), advice_of({"c1": 0.5}), "promises any privacy"),
+            (entry_of({"c1": {"k": 2}, "c2": {}}), advice_of({"c2": 0.5}), "promises k"),
             (entry_of(PRIVACY), advice_of({}), "--limit 10000"),
             (entry_of(PRIVACY), advice_of({"c9": 0.5}), "ranks 'c9'"),
             (entry_of({"c1": {"k": 1e300}}), advice_of({"c1": 0.5}), "too large"),

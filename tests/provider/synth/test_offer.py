@@ -187,7 +187,7 @@ def test_no_output_is_an_input_or_of_another_kind(aegis, table, plan, made, tmp_
         ("age,smokes,health,name\n30,yes,ill,Ann\n", "has the column 'name', which the plan does not let be shared"),
         (
             "age,smokes,health\n30,often,ill\n",
-            "made.csv: 'smokes': 100 % of the cells are no values that the table has",
+            "made.csv: 'smokes': 100 % of the cells are not values that the table has",
         ),
         ("age,smokes,health\n30,yes,fine\n", "has the label 'fine', which no record that the entry counts has"),
     ],

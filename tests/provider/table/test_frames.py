@@ -270,7 +270,7 @@ def test_columns_of_several_types_are_as_in_csv(tmp_path):
         ",unknown,?\n,2024-02-01,false\n,,\n,2024-01-31,true\n007,unknown,?\n4.5,2024-02-01,false\n10,,\n"
     )
     assert whole(frame[["mixed", "days", "truth"]]) == whole(tmp_path / "t.csv")
-    with pytest.warns(UserWarning, match="mixed type"):  # pandas warns of names that are no texts
+    with pytest.warns(UserWarning, match="mixed type"):  # pandas warns of names that are not texts
         assert whole(frame)["7"] == ["(-1, 3]"] * 4 + ["(3, 12]"] * 8
 
 

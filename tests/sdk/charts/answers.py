@@ -23,7 +23,7 @@ HEAD = {
 
 
 def schema_of(ks, records=20_003, label="health"):
-    """A schema whose configuration `c001`, `c002`, ... vouch for these k, and mask attributes in turn."""
+    """A schema whose configuration `c001`, `c002`, ... promise these k, and mask attributes in turn."""
     names = {attribute: list(maskings) for attribute, (_, maskings) in ATTRIBUTES.items()}
     return {
         "label": {"name": label, "domain": ["good", "fair", "poor"]},

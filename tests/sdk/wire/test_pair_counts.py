@@ -106,7 +106,7 @@ SOUND = {
     "pairs": ENTRY,
     "no pairs": paired([]),
     "pairs not mentioned": {name: value for name, value in ENTRY.items() if name != "pairs"},
-    "pairs that tell of the label": associated_entry(),
+    "pairs with label associations": associated_entry(),
     "only what a pair tells": paired([without_joint(AGE_ZIP) | {"with_label": WITH_LABEL}]),
     "the same attributes masked otherwise": paired([pair(*PAIRED[0]), pair(("age", "zip"), ("age-2", "zip-odd"))]),
     "one attribute's masking named like another's": json.loads(json.dumps(ENTRY).replace("zip-3", "age-4")),

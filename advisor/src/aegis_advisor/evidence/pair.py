@@ -48,7 +48,7 @@ class PairAssociation:
         chi_square: Pearson's, of the table of the combinations that occur and the label, over all records.
         combinations: the number of combinations that occur.
         rounded_to: the base to a multiple of which `combinations` was rounded up or down, and chi-square to one of
-            `association_unit`, both after combinations with few records were taken together; None if neither was.
+            `association_unit`, both after merging combinations with few records; None if neither was.
         digits: how many significant digits both numbers were then rounded to; None if they were not.
         noise_scale: in records, of the Laplace noise on `combinations` and on each sum `S_j` of squared counts that
             chi-square follows from, `N (sum_j S_j / m_j - 1)` with the published counts `m_j` of the label; None if

@@ -76,7 +76,7 @@ def find_association_faults(
         N V <= chi_square <= N min(q, combinations - 1).
 
     If the pair counts are not known, `V` is at least the larger trace of the two attributes, and there are at least as
-    many combinations as masked values of each. Where combinations with few records were taken together before both
+    many combinations as masked values of each. Where combinations with few records were merged before both
     numbers were rounded, there may be fewer, and only the upper limits hold. The evidence and the pairs must have no
     faults, and the attributes and maskings must exist.
     """

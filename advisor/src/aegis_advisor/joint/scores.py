@@ -89,7 +89,7 @@ def score_jointly(
     Raises:
         MissingCountsError: a masking that is used has no joint counts with the label.
         MissingPairsError: pair counts of maskings that a configuration uses are not known.
-        MissingAssociationsError: what two maskings that a configuration uses tell of the label together is not known.
+        MissingAssociationsError: the joint association of two maskings of a configuration with the label is not known.
         ContradictoryPairsError: no table has these pair counts.
         TooManyColumnsError: the maskings have too many dimensions.
     """

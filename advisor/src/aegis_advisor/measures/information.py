@@ -238,7 +238,7 @@ def divergence_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
 
 
 def divergence_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
-    """The score if every record were in a row of its label only; by convexity no table scores more."""
+    """The score if every record were in a row of only its label; by convexity no table scores more."""
     share = known.label / known.records
     each = _halves(np.eye(share.size), share).sum(axis=1)
     most: FloatArray = groups.counts @ each

@@ -1,4 +1,4 @@
-"""The reference `own` of the paper: each masking is compared with a reconstruction from its own counts only.
+"""The reference `own` of the paper: each masking is compared with a reconstruction from only its own counts.
 
 These are Algorithms 1 and 2 of the paper, read literally. For a deterministic masking the fit has a closed form that
 makes attribute and label independent within each masked value. Mutual information, chi-square, g2 and g3 of the

@@ -45,7 +45,7 @@ def ranking_basis(
 
     * All configurations treat the attribute alike. Then it adds a constant.
     * The unmasked counts are given. Then the reference utility is the true one, and so is the deviation of every
-      masking with a known table: counted (even if it is no function of the value), folded by its mapping, `identity`
+      masking with a known table: counted (even if it is not a function of the value), folded by its mapping, `identity`
       or `drop`. This covers all maskings except those with inexact counts and no mapping.
     * Only exact views are used and, if the label's histogram is certain, `drop`, but never `identity`. The truth is
       `|rho - rho_M|` and ours `|rho_ref - rho_M|`. Neither difference ever changes its sign (`assess`), so the two

@@ -244,7 +244,7 @@ class RoundedTable:
         counts: (rows, columns).
         mappings: the row of each value of the first attribute, and the column of each of the second or of the label.
         within: each count is off by less than this many bases.
-        keeps_sums: whether rows and columns add up to the sums in other tables, so that they are no new look at these.
+        keeps_sums: whether rows and columns add up to the sums in other tables, and so say nothing new about these.
         once: whether it was rounded once with other tables of the attribute, so that their sums are one draw.
     """
 

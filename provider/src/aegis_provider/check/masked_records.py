@@ -212,7 +212,7 @@ class CheckedRecords:
 
 @dataclass(frozen=True, eq=False)
 class Refitted:
-    """The masked records in each fold, with maskings fitted to the label of the training records only."""
+    """The masked records in each fold, with maskings fitted only to the label of the training records."""
 
     records: CheckedRecords
     configurations: Sequence[Configuration]

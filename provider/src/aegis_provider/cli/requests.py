@@ -37,8 +37,8 @@ ToOption = Annotated[
     typer.Option(
         "--to",
         metavar="PLACE",
-        help="Where to put the masked table: s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, gs://BUCKET/PREFIX, a web "
-        "server's address that takes PUT, or a directory.",
+        help="Where to put the masked table: s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, gs://BUCKET/PREFIX, the "
+        "address of a web server that accepts PUT, or a directory.",
     ),
 ]
 LinkOption = Annotated[

@@ -28,7 +28,7 @@ def rounded_association(
     """Return the association of two maskings with the label, rounded at random without bias, then to `DIGITS` digits.
 
     The combinations become a multiple of the base, and chi-square one of `association_unit`. A record of a rare label
-    value changes chi-square most in a combination with few records, so these are taken together before
+    value changes chi-square most in a combination with few records, so these are merged before
     (`PairCells.without_rare`). Three digits alone disclose counts of small tables, since few tables have the same
     chi-square to three digits.
 

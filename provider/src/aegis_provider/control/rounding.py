@@ -149,7 +149,7 @@ class RandomRounding(Control):
         histogram = {} if attribute.histogram is None else {"histogram": joint.sum(axis=1).tolist()}
         maskings = []
         for masking in attribute.maskings:
-            if masking.mapping is None or masking.joint is None:  # its counts are no sums of these
+            if masking.mapping is None or masking.joint is None:  # its counts are not sums of these
                 maskings.append(self._by_itself(attribute.name, masking, up, labels))
                 continue
             sums = np.zeros((len(masking.domain), joint.shape[1]), dtype=np.int64)

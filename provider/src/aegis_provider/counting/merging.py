@@ -283,7 +283,7 @@ class Values:
         return self.ordered and bool(np.all(np.diff(partition.groups[int(self.missing) :]) >= 0))
 
     def has_missing(self, partition: Partition) -> bool:
-        """Return whether the first group has missing values only."""
+        """Return whether the first group has only missing values."""
         return self.missing and int(np.count_nonzero(partition.groups == partition.groups[_FIRST])) == 1
 
 

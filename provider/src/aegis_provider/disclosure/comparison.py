@@ -96,7 +96,7 @@ def refuse_other_counts(truth: Truth, evidence: AttributeEvidence, bounds: CellB
 
 
 def _restricted(plan: Plan, entry: EntryDocument, attributes: Sequence[Attribute]) -> Plan:
-    """Return the plan with these attributes only, in this order."""
+    """Return the plan with only these attributes, in this order."""
     if plan.label != entry.label.name:
         raise PlanError(f"{plan.source}: its label is {plan.label!r}, but the entry's is {entry.label.name!r}")
     known = {attribute.name: attribute for attribute in plan.attributes}

@@ -324,7 +324,7 @@ def associations(
 ) -> tuple[Association, ...]:
     """Return the mutual information of attributes before and after hiding, from the original and the masked table.
 
-    The first associations are between all hidden attributes, taken together, and all attributes that they are hidden
+    The first associations are between all hidden attributes together and all attributes that they are hidden
     from: with the values of these, and with their clusters. The associations of each attribute of both sides with every
     other column follow. After hiding, the clusters stand for the attributes that they were made of.
 

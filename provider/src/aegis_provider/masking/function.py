@@ -129,7 +129,7 @@ class MaskingFunction(Function):
     """A masking function `M` that gives every value of `Dom(A)` a masked value.
 
     Attributes:
-        keeps_parts: Whether masked values have characters or units of the values at their places.
+        keeps_parts: Whether masked values keep characters or units of the values in their places.
     """
 
     keeps_parts: ClassVar[bool] = False

@@ -368,7 +368,7 @@ _CRITERIA = (
         "is chance, 1 certainty. Only an attack measures it. Less is better. (Hayes et al. 2019)",
         axis="membership: AUC of telling who is in the table",
         consequence=lambda reached: (
-            f"a person of the table is told from another person in {Share(reached)} of the cases; chance gives 50 %"
+            f"a person of the table is distinguished from another in {Share(reached)} of the cases; chance gives 50 %"
         ),
         survives_merged_classes=True,
         survives_merged_values=True,

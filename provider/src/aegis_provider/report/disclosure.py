@@ -308,7 +308,7 @@ def _tables(disclosure: Disclosure, *, in_full: bool) -> Iterator[Part]:
         yield "each table of pairs is examined on its own here; the verdict takes all tables together"
     if disclosure.associations:
         yield (
-            f"{disclosure.associations} pairs say what they tell of the label together (with_label), which is not used "
+            f"{disclosure.associations} pairs state their association with the label (with_label), which is not used "
             "here: a chi-square depends on the counts of both attributes and the label, and narrows them down"
         )
 

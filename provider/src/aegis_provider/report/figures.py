@@ -124,7 +124,7 @@ def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -
         if row.configuration not in known:
             raise PlotError(f"the advice ranks {row.configuration!r}, which {entry.name!r} does not have")
     if not any(row.configuration in vouched for row in advice.ranking):
-        raise PlotError(f"no configuration of the ranking vouches for {name}; name another with --privacy")
+        raise PlotError(f"no configuration of the ranking promises {name}; name another with --privacy")
     chart = frontier_chart(advice, Subject(entry).schema, name)
     if chart.drawing is None or not all(drawable(row.deviation) for row in advice.ranking):
         raise PlotError("a number is missing or too large to draw; was the file changed?")
@@ -143,7 +143,7 @@ def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
     """
     vouched = {name: numbers for name in PRIVACY_CRITERIA if (numbers := vouched_for(entry, name))}
     if not vouched:
-        raise PlotError(f"no configuration of {entry.name!r} vouches for any privacy; write promises in the plan")
+        raise PlotError(f"no configuration of {entry.name!r} promises any privacy; write promises in the plan")
     ids = ids_of(entry) if advice is None else [row.configuration for row in advice.ranking or ()]
     ranked = {name: {by_id[each] for each in ids if each in by_id} for name, by_id in vouched.items()}
     return next((name for name, numbers in ranked.items() if len(numbers) > 1), next(iter(vouched)))

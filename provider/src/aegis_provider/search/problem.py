@@ -1,4 +1,4 @@
-"""What a search is given, a table, a plan and requirements, as evaluations and utilities of the nodes of a lattice."""
+"""The input of a search (table, plan, requirements) as evaluations and utilities of the nodes of a lattice."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -116,7 +116,7 @@ def listed_partition(counted: CountedTable, attribute: CountedAttribute) -> Part
 
 
 def unsearched(counted: CountedTable, plan: Plan) -> dict[str, Partition]:
-    """Return the groups in an entry of each attribute that is no quasi-identifier and masked by its value alone."""
+    """Return the groups in an entry of each attribute that is masked only by its value and not a quasi-identifier."""
     groups = {}
     for each in counted.attributes:
         name, choice = each.attribute.name, each.attribute.kept_as

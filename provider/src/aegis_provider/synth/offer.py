@@ -98,7 +98,7 @@ class RealSides:
         if unread := next(iter(released.not_judged.items()), None):
             name, found = unread
             raise TableError(
-                f"{generated.file}: {shortened(name)}: {Share(found.share)} of the cells are no values that the table "
+                f"{generated.file}: {shortened(name)}: {Share(found.share)} of the cells are not values that the table "
                 "has; write them as the table does"
             )
         return released
@@ -143,7 +143,7 @@ def with_generated(
     seen records to the held-out ones.
 
     Args:
-        prepared: The entry. The added numbers are rounded, and measured on held-out records only.
+        prepared: The entry. The added numbers are rounded, and measured only on held-out records.
 
     Raises:
         ControlError: The counts have noise, or values of the label are merged.

@@ -114,7 +114,7 @@ def transfer_of(released: Released, seen: Records, held_out: Records, label: str
     Source: docs/model.md, "What a release tells about real records".
 
     Args:
-        released: The release. If it is masked, it must contain seen records only.
+        released: The release. If it is masked, it must contain only seen records.
         seen: The records that it was made from, which determine the values too rare to distinguish.
     """
     compared = _Compared.of(released, seen, held_out, label)

@@ -62,7 +62,7 @@ class CardChoice:
         suppressed: The number of records left out.
         kept: The share of the table's utility that it keeps.
         proven: Whether it is proven optimal.
-        suppressed_cells: The number of suppressed cells; `None` if it suppresses whole records only.
+        suppressed_cells: The number of suppressed cells; `None` if it suppresses only whole records.
         at_most: An upper bound on what another one keeps, if known.
         predicted: The AUC above chance of the best model for the unmasked table, trained on this release, as a share of
             its AUC above chance on the table.

@@ -279,7 +279,7 @@ def _unfinished(findings: Findings) -> Iterator[str]:
     if not findings.summarised.in_time:
         yield "counts were rounded anew until time was up: with more --seconds, another draw may pass"
     if any(each.reason == "undecided" for each in (*findings.judged.verdict.findings, *findings.together.findings)):
-        yield "what the counts give away was not decided in full, which is no pass; more --seconds may decide it"
+        yield "what the counts give away was not decided in full, which does not pass; more --seconds may decide it"
     if isinstance(findings.comparison, str):
         yield f"generated tables were not compared: {findings.comparison}"
     elif findings.comparison is not None and findings.comparison.unfinished:

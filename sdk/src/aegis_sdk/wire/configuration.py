@@ -229,7 +229,7 @@ def _known_guarantees(value: dict[str, float]) -> dict[str, float]:
 
 
 class GeneratedConfiguration(CheckedRequest):
-    """A table drawn from a model. Its records describe no real person, and its counts are of this table only.
+    """A table drawn from a model. Its records describe no real person, and its counts are only of this table.
 
     Each promised limit is at least the upper limit measured, so each attack with a promise is in `attacks`.
     """

@@ -67,7 +67,7 @@ def control_faults(
     if control.rounding is not None and (control.rounded_to is None or control.epsilon is not None):
         yield ("disclosure_control", "rounding"), "Needs `rounded_to`, and cannot be combined with epsilon"
     declaring = list(_declaring(label, attributes, pairs))
-    # The associations are no counts, but computed from counts.
+    # The associations are not counts, but computed from counts.
     with_label = ((("pairs", index, "with_label"), pair.with_label) for index, pair in enumerate(pairs))
     noisy = [*declaring, *((location, one) for location, one in with_label if one is not None)]
     if control.open_answers:
@@ -129,7 +129,7 @@ _NEARLY = 1e-6
 
 
 class JointTrace(Request):
-    """The joint utility of all unmasked attributes: one number, for the provider and the service alone."""
+    """The joint utility of all unmasked attributes: one number, only for the provider and the service."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_JOINT_TRACE]})
 

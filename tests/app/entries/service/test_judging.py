@@ -1,4 +1,4 @@
-"""What the verdict of the service is told of an entry, which is what that of its provider is told."""
+"""The service gives its verdict the same input on an entry as the provider does."""
 
 import orjson
 

@@ -23,7 +23,7 @@ async def test_requests_one_after_the_other_on_one_connection():
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         assert head.startswith("http/1.1 200")
         assert "content-length: 1\r\n" in head
-        assert (await read_answer(reader))[2] == b"5"  # what comes next is no body of the answer before
+        assert (await read_answer(reader))[2] == b"5"  # what comes next is not a body of the answer before
         for size in (100_000, 0, 3_000_000, 7):
             writer.write(post(*filled, body=b"b" * size))
             assert (await read_answer(reader))[2] == str(size).encode()

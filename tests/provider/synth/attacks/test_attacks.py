@@ -185,7 +185,7 @@ def few_kinds(records, seed):
 
 @pytest.mark.long
 def test_people_of_few_kinds_are_attacked_one_by_one(case_of):
-    """Few combinations of attributes are no few persons, and all of them differ in the secret alone from others."""
+    """Few combinations of attributes are not few persons, and all of them differ in the secret alone from others."""
     case = replace(case_of(few_kinds(3_000, 1), copy, seed=2), secrets=["kind", "sick"])
     assert len(case.held_out)
     judgement = judge(case, seconds=600)

@@ -100,7 +100,7 @@ def true_positives(members: NDArray[np.float64], others: NDArray[np.float64]) ->
 
 CLOSEST: Final = "closer to the seen records"
 CAVEAT: Final = (
-    "This proves nothing alone: a release can be far from every record on average and still show some of them, and a "
+    "This alone proves nothing: a release can be far from every record on average and still show some of them, and a "
     "share of 50 % says only that the release is no nearer to its own records than to others."
 )
 

@@ -61,7 +61,7 @@ class PlainRecords:
         return self.columns[self.names.index(name)]
 
     def only(self, names: Collection[str]) -> Self:
-        """Return the records with these columns only."""
+        """Return the records with only these columns."""
         return replace(self, columns=tuple(column for column in self.columns if column.name in names))
 
     def take(self, rows: NDArray[Any]) -> Self:

@@ -135,7 +135,7 @@ class _TextReader:
 
     @cached_property
     def _units(self) -> Mapping[str, list[int]]:
-        """The places of dates by the names of their units; empty if values are no dates."""
+        """The places of dates by the names of their units; empty if values are not dates."""
         units: dict[str, list[int]] = {}
         for named in DATE_UNITS.values() if self._domain.value_type is ValueType.DATE else ():
             for place, key in enumerate(self._domain.keys):

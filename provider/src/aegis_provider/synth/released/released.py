@@ -210,7 +210,7 @@ class Released:
         return replace(self, not_understood=left)
 
     def only(self, names: Collection[str]) -> Self:
-        """Return the release of these columns only."""
+        """Return the release of only these columns."""
         return replace(self, columns=tuple(column for column in self.columns if column.name in names))
 
     def take(self, rows: NDArray[Any]) -> Self:
