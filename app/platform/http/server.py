@@ -56,8 +56,8 @@ def listening_on(config: uvicorn.Config) -> socket.socket:
 class Server(uvicorn.Server):
     """The server.
 
-    Asked to stop, it reports that it is not ready, but serves on until load balancers have noticed. When it stops, it
-    tells those who wait for an answer at once that there is none yet.
+    Asked to stop, it reports that it is not ready, but serves on until load balancers have noticed. When it stops,
+    waiting callers learn at once that there is no answer yet.
     """
 
     def __init__(self, config: uvicorn.Config, app: Starlette, drain_seconds: float) -> None:

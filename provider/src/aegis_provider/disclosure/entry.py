@@ -1,5 +1,6 @@
-"""The analysis of an entry's disclosure: the verdict, by the same mathematics as in the service, the command for a
-safer entry and, with the provider's own table, the distance of a guess from the truth.
+"""The analysis of an entry's disclosure: the service's verdict, and the command for a safer entry.
+
+With the provider's own table, also the distance of a guess from the truth.
 """
 
 from collections.abc import Callable, Mapping, Sequence

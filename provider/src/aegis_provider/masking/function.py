@@ -82,7 +82,7 @@ class Function(ABC):
     Attributes:
         name: Its name in the plan and the entry.
         published: Its fields that the entry states; all others stay private.
-        file_keys: Its parameters in the plan that name a file.
+        file_keys: Its parameters that name a file.
         keys_beside: The keys beside its name in the plan that belong to it.
         secret: Whether the mapping is secret, because anyone who knows it could undo the masking.
     """

@@ -43,8 +43,9 @@ AS_TEXT: Final = Reading()
 
 @dataclass(frozen=True)
 class Typed(Reading):
-    """The reading of integers of up to 64 bits, of `true` and `false`, which some engines write as 1 and 0, of binary
-    floats, and of dates, times, decimals and all other values, whose keys are texts as written by the engine.
+    """The reading of integers, truth values, binary floats and all others, whose keys are the engine's texts.
+
+    Integers have up to 64 bits. Some engines write `true` and `false` as 1 and 0.
 
     A float is the shortest decimal of the same value, without `.0`; NaN counts as missing. Engines agree only on the
     digits, not on the notation (`1`, `1.0`, `1e+20`, `1.0E20`).

@@ -204,7 +204,7 @@ def _picture(known: Sequence[Beside], label: str) -> Part:
     tones = {MASKED: charts.GOOD, GENERATED: charts.BAD}
     return charts.Plane(
         charts.Axis("AUC", "success of membership inference (AUC)", levels={"chance": 0.5}),
-        charts.Axis("told", f"told about {shown(label)} of held-out records", "share", levels=BASELINES),
+        charts.Axis("told", f"information about {shown(label)} of held-out records", "share", levels=BASELINES),
         [charts.Series(kind, tones[kind], some) for kind, some in spots.items() if some],
         notes=["The further up, the more useful; the further left, the less is given away. Lines are 95 % intervals."],
     )
