@@ -122,8 +122,8 @@ def _distance_says(reconstructions: Sequence[Reconstruction]) -> str:
 With histograms and all views the distance is below {PAPER}, the value that the paper reports for its own tables, on
 {below} of {tables} tables. The largest is {worst.histogram.complete:.3f} ({worst.name}), the mean {_mean(known):.3f}.
 Without histograms the mean is {_mean(unknown):.3f}. Independence, which uses no view, is below the paper's value on
-{independent} of {tables} tables with histograms. With histograms the reconstruction is closer to the truth than records
-drawn from the histograms on {closer} tables, and closer than those drawn within the finest view on {closer_views}."""
+{independent} of {tables} tables with histograms. With histograms the reconstruction beats records drawn from the
+histograms on {closer} tables, and records drawn within the finest view on {closer_views}."""
 
 
 def _mean(variants: Sequence[Variant]) -> float:

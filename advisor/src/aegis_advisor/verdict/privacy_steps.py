@@ -78,7 +78,7 @@ def limits_of(privacy: Mapping[str, float], totals: Totals) -> ClassLimits:
 
 
 def telling_numbers(privacy: Mapping[str, float], totals: Totals) -> dict[str, dict[str, int]]:
-    """Return the published values from which small counts follow, with these counts.
+    """Return the published values that imply small counts, with these counts.
 
     They are counts of the class behind one value (`certain_counts`), or of any class of a small table, which follow
     from a value and earlier harmless ones (`counts_in_all_tables`).

@@ -60,7 +60,7 @@ class MaskedTable:
 
 
 def judge_with_table(published: PublishedCounts, table: MaskedTable, stop: Callable[[], bool] = never) -> Verdict:
-    """Return the verdict on what published counts disclose to a reader who has a masked table, too.
+    """Return the verdict on what published counts disclose to a reader of a masked table.
 
     They pass if no count of 1 to `SMALL` records that the table does not show is certain: records that it leaves out,
     columns that it drops, values finer than its masked ones. What the table shows by itself does not count. A count
