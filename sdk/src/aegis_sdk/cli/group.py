@@ -21,7 +21,7 @@ from typer.main import get_command
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.terminal import InputError, warn
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the contract takes longer to load than all that a list of commands needs
     from aegis_sdk.wire import DataRequest, DeliveryVerdict, EntryDocument, Evidence
 
 DISTRIBUTION = "aegis-sdk"
