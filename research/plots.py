@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import AutoLocator
 
 from aegis_advisor.arrays import FloatArray
 from research.losses import Estimate
@@ -16,6 +17,13 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = "osD^vP*X<>"
 INCH = 0.42
 """The height of a row of a plot."""
+
+
+def whole_numbers() -> AutoLocator:
+    """The usual ticks of an axis, but at whole numbers only."""
+    ticks = AutoLocator()
+    ticks.set_params(integer=True)
+    return ticks
 
 
 def dots(rows: Sequence[str], series: Mapping[str, Sequence[Estimate]], axis: str, ends: Sequence[int] = ()) -> Figure:

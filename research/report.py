@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from matplotlib import rc_context
@@ -114,7 +114,7 @@ def link(name: str, words: str) -> str:
 
 def figure_of(value: float | np.floating[Any], digits: int = 4) -> str:
     """Format a number as the page shows it, without a negative zero."""
-    return f"{round(float(value), digits) + 0.0:.{digits}f}"
+    return f"{round(cast("float", value), digits) + 0.0:.{digits}f}"
 
 
 def with_interval(estimate: Estimate, digits: int = 4) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from aegis_provider.check import Interval
 from aegis_provider.synth.attacks.attack import Outcome
 from research.generation import releases
 from research.generation.drawing import STYLES, errors, legend, limits, panels, sentence
 from research.generation.measured import PAPER_EPSILON, REIDENTIFIED, Measured
+from research.plots import whole_numbers
 from research.report import Section, image, table
 
 FIGURE: Final = "generation-reidentification.svg"
@@ -68,7 +68,7 @@ def _draw(axes: Axes, one: Measured) -> None:
     axes.set_xlabel("known quasi-identifiers")
     axes.set_ylabel(f"re-identified of {persons} persons")
     axes.set_ylim(0, 1.05 * persons)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(whole_numbers())
 
 
 def _table(one: Measured) -> str:

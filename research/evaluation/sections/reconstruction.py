@@ -6,7 +6,6 @@ from itertools import groupby
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from research.evaluation import synthetic_tables
 from research.evaluation.reconstruction_distances import (
@@ -20,7 +19,7 @@ from research.evaluation.reconstruction_distances import (
     regrouped,
 )
 from research.evaluation.utility_errors import ErrorSummary, UtilityError
-from research.plots import COLOURS
+from research.plots import COLOURS, whole_numbers
 from research.report import Section, image, link, table
 from research.study import Study
 
@@ -250,4 +249,4 @@ def _draw(panel: Axes, one: Reconstruction) -> None:
             variant.sampled_views, color=colour, linestyle="-.", linewidth=0.8, label=f"{label}: sampling, finest view"
         )
     panel.set(title=one.name, ylim=(0, None))
-    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.xaxis.set_major_locator(whole_numbers())

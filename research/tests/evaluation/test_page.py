@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from itertools import product
 
+import numpy as np
 import pytest
 
 from docs.generate import ROOT
@@ -21,6 +22,11 @@ pytestmark = pytest.mark.long
 def test_figures_have_no_negative_zero():
     assert figure_of(-0.00001) == "0.0000"
     assert figure_of(-0.25, 2) == "-0.25"
+
+
+def test_figures_of_arrays_are_rounded_as_numpy_does():
+    numbers = np.arange(1, 1000, 2) / 2000  # each halfway between two figures
+    assert [figure_of(number, 3) for number in numbers] == [f"{number:.3f}" for number in np.round(numbers, 3)]
 
 
 def test_a_page_has_what_its_sections_found_first(tmp_path):
