@@ -114,7 +114,8 @@ def link(name: str, words: str) -> str:
 
 def figure_of(value: float | np.floating[Any], digits: int = 4) -> str:
     """Format a number as the page shows it, without a negative zero."""
-    return f"{round(cast("float", value), digits) + 0.0:.{digits}f}"
+    rounded = round(cast("float", value), digits)  # by NumPy's rule if the number is of an array
+    return f"{rounded + 0.0:.{digits}f}"
 
 
 def with_interval(estimate: Estimate, digits: int = 4) -> str:
