@@ -9,7 +9,7 @@ from itertools import cycle, repeat
 
 import pytest
 
-from aegis_sdk._downloads import Download, DownloadError, Patience
+from aegis_sdk._downloads import Download, DownloadError, Patience, _alone
 from aegis_sdk._links import Links
 from aegis_sdk.wire import Delivery
 
@@ -101,6 +101,13 @@ def test_a_refused_link_leaves_no_empty_file(tmp_path):
     assert not (tmp_path / "t.part").exists()
     given_up(repeat((refused, b"")), tmp_path / "t.part", begun=CONTENT[:7])
     assert (tmp_path / "t.part").read_bytes() == CONTENT[:7]
+
+
+def test_what_ended_a_download_is_said_even_if_somebody_removed_its_file(tmp_path):
+    part = tmp_path / "t.part"
+    with pytest.raises(DownloadError, match="the link has expired"), _alone(part):
+        part.unlink()
+        raise DownloadError("the link has expired")
 
 
 @pytest.mark.parametrize("digits", [19, 5_000])

@@ -239,8 +239,9 @@ def _alone(part: Path) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            if not part.stat().st_size:  # nothing arrived, so there is nothing to resume
-                part.unlink()
+            with suppress(OSError):  # somebody removed it, or it cannot be removed while it is open
+                if not part.stat().st_size:  # nothing arrived, so there is nothing to resume
+                    part.unlink()
             raise
 
 
