@@ -104,10 +104,13 @@ def test_a_refused_link_leaves_no_empty_file(tmp_path):
 
 
 def test_what_ended_a_download_is_said_even_if_somebody_removed_its_file(tmp_path):
-    part = tmp_path / "t.part"
-    with pytest.raises(DownloadError, match="the link has expired"), _alone(part):
-        part.unlink()
-        raise DownloadError("the link has expired")
+    def end(part):
+        with _alone(part):
+            part.unlink()
+            raise DownloadError("the link has expired")
+
+    with pytest.raises(DownloadError, match="the link has expired"):
+        end(tmp_path / "t.part")
 
 
 @pytest.mark.parametrize("digits", [19, 5_000])
