@@ -1,4 +1,4 @@
-"""The store of data requests and their history, which the audit log also records."""
+"""The stores of data requests, with their history, which the audit log also records, and of what follows approval."""
 
 import uuid
 from collections.abc import Mapping, Sequence
