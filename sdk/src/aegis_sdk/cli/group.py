@@ -323,7 +323,7 @@ class LocalVerification:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-def verifier() -> tuple[Verify | None, str]:
+def verifier() -> "tuple[Verify | None, str]":
     """The function that verifies deliveries, or the reason why there is none."""
     for entry_point in entry_points(group=VERIFICATIONS):
         try:
