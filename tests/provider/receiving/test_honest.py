@@ -12,6 +12,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.masking.registry import FUNCTIONS
 from aegis_provider.privacy import PrivacyTable
 from aegis_provider.privacy.privacy_table import suppress_cells
+from aegis_provider.receiving.verification import verify
 from aegis_provider.table import open_table
 from tests.for_each import for_each
 from tests.provider.receiving.delivering import Provider, delivery_of
@@ -218,3 +219,12 @@ def test_the_report_tells_rounded_numbers_and_promises_that_cannot_be_measured(f
     lines = verify_delivery(path, told, evidence, None).lines
     assert any(line.endswith(f", {evidence.suppressed} are declared, rounded to a multiple of 3") for line in lines)
     assert "promised, but not measured here: beta-likeness (beta = 9), differential privacy (epsilon = 1)" in lines
+
+
+def test_a_delivery_in_several_files_is_counted_as_one_table(folder):
+    provider = Provider(folder, folder / "t.csv", suppressing(folder, cells=False))
+    path, request = provider.delivered("c")
+    header, *records = path.read_text().splitlines(keepends=True)
+    for place, part in enumerate((records[::2], records[1::2])):
+        path.with_name(f"part-{place}.csv").write_text("".join((header, *part)))
+    assert verify(folder / "part-*.csv", request, provider.evidence("c")).is_as_agreed
