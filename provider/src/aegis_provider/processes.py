@@ -1,7 +1,7 @@
-"""Work in as many processes as there are cores. Imports little, because each process repeats the imports.
+"""Work in as many processes as there are cores; time limits of long work, and its reports of progress.
 
-Small models spend most of their time in Python, where threads would block each other. Needs loky.
-Also the progress and the time limit of long work.
+Imports little, because each process repeats the imports. Small models spend most of their time in Python, where threads
+would block each other. Needs loky.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Generated tables in a release and on its card, beside the masked one. `synth.beside` makes them."""
+"""Generated tables in a release and on its card, beside the masked one. `synth.offer` makes them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
