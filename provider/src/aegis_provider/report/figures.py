@@ -168,7 +168,9 @@ def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None
     if not any(
         attribute.maskings and (not attributes or attribute.name in attributes) for attribute in advice.attributes or ()
     ):
-        raise PlotError("the advice scores no masking of these attributes; ask again, with `--measure mutual_information --json`")
+        raise PlotError(
+            "the advice scores no masking of these attributes; ask again, with `--measure mutual_information --json`"
+        )
     chart = costs_chart(advice, Subject(entry).schema, attributes)
     return replace(chart, title=shown(f"{chart.title}: {entry.name}", 70))
 
