@@ -38,6 +38,7 @@ def test_json(aegis, tmp_path, write):
         "label": {"name": "y", "records": {"0": 30, "1": 30}},
         "minimum": 5,
         "left_out": {"id": "its name and its values say that it identifies people"},
+        "telling": {},
         "kept": [],
         "new": [],
     }

@@ -66,6 +66,10 @@ FoldOption = Annotated[
     bool,
     typer.Option("--fold-case", help="Treat values that differ only in case or surrounding blanks as one."),
 ]
+KeepLeaksOption = Annotated[
+    str | None,
+    typer.Option("--keep-leaks", metavar="NAME[,NAME]", help="Draft these columns although they give the label away."),
+]
 
 
 ConfigurationOption = Annotated[str | None, typer.Option(help="The configuration of the plan that made the release.")]

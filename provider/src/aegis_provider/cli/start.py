@@ -12,9 +12,11 @@ from aegis_provider.cli.options import (
     DelimiterOption,
     FoldOption,
     IndexOption,
+    KeepLeaksOption,
     OddOption,
     TableArgument,
     memory_limit,
+    names_of,
 )
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
@@ -47,13 +49,15 @@ def start(
     fold_case: FoldOption = False,  # noqa: FBT002 - a flag
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     index: IndexOption = False,  # noqa: FBT002 - a flag
+    keep_leaks: KeepLeaksOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Profile a table and draft a plan for it.
 
     Each attribute gets maskings from fine to coarse, with a comment on what each keeps. Identifiers, free text and
-    constants are left out, with the reason. The other commands accept the plan as drafted; edit it as you like.
+    constants are left out, with the reason, and so are columns that tell over 95 % of the label or come after it in
+    time. The other commands accept the plan as drafted; edit it as you like.
     """
     from aegis_provider.draft import start as draft_plan
     from aegis_provider.table import table_name
@@ -72,6 +76,7 @@ def start(
             index=index,
             odd_as_missing=odd_as_missing,
             fold_case=fold_case,
+            keep_leaks=names_of("keep-leaks", keep_leaks),
             progress=progress,
         )
     if started.unlabelled:
@@ -94,6 +99,7 @@ def _document(started: Started, label: str) -> dict[str, Any]:
         "minimum": started.minimum,
         "attributes": [_attribute(attribute) for attribute in started.attributes],
         "left_out": dict(started.left_out),
+        "telling": dict(started.leaks.telling),
         "kept": list(started.kept),
         "new": list(started.new),
     }
@@ -109,6 +115,7 @@ def _attribute(drafted: DraftedAttribute) -> dict[str, Any]:
         "likely_known": column.is_likely_known,
         "information": drafted.information,
         "by_chance": drafted.by_chance,
+        "notes": list(drafted.notes),
         "maskings": [
             {"id": level.id, "values": level.groups, "smallest": level.smallest, "kept": level.kept}
             for level in drafted.levels
@@ -118,12 +125,18 @@ def _attribute(drafted: DraftedAttribute) -> dict[str, Any]:
 
 def _report(started: Started, table: str, label: str) -> Iterator[str]:
     yield f"{started.described}: {started.records:,} records"
+    if started.leaks.telling:
+        from aegis_provider.report.verdicts import leak_warning
+
+        yield f"warning: {leak_warning(started.leaks.telling, label)}"
     yield from _labels(started, label)
     if started.attributes:
         yield from _drafted(started, label)
     if started.left_out:
         yield from ("", "left out:")
         yield from aligned(("column", "why"), list(_left_out(started)))
+    if started.leaks.left_out:
+        yield "--keep-leaks NAME keeps what is known before the label is"
     yield ""
     yield from _plan(started)
     yield from _next(started, table)
@@ -169,7 +182,7 @@ def _row(drafted: DraftedAttribute) -> tuple[str | int, ...]:
     bits, chance = f"{drafted.information:.4f}", f"{drafted.by_chance:.4f}"
     remarks = ["known"] * column.is_likely_known
     remarks += [f"{some(column.missing_codes, 3)} may mean missing"] * bool(column.missing_codes)
-    remarks += column.remarks
+    remarks += drafted.remarks
     remarks += [f"{column.possible_code} may be a code or a number: see its type in the plan"] * bool(
         column.possible_code
     )

@@ -280,6 +280,7 @@ class DraftedAttribute:
         levels: The properties of its maskings.
         information: The mutual information of its values, or bins, and the label, in bits.
         by_chance: The bits expected of equally many independent values in as many records.
+        notes: What it gives away or repeats.
     """
 
     column: Column
@@ -287,6 +288,12 @@ class DraftedAttribute:
     levels: tuple[Level, ...]
     information: float
     by_chance: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> list[str]:
+        """Remarks on its written form, and on what it gives away or repeats."""
+        return [*self.column.remarks, *self.notes]
 
 
 def drafted(table: CountedTable, counted: CountedAttribute, column: Column, minimum: int) -> DraftedAttribute:

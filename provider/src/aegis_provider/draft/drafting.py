@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Final
@@ -14,6 +14,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.attributes import MOST_NUMBERS, Column, DraftedAttribute, columns_of, drafted, telling_most
 from aegis_provider.draft.fitting import default_minimum
+from aegis_provider.draft.leaks import Leaks, leaks_in
 from aegis_provider.draft.writing import attribute_lines, plan_text
 from aegis_provider.errors import IdentifierError, PlanError, TableError, shortened
 from aegis_provider.files import refuse_overwriting, written_whole
@@ -153,6 +154,7 @@ class Started:
         kept: The attributes of an existing plan.
         new: The columns of the table that an existing plan does not name.
         unlabelled: A note on the place of the first record without a label, if there are a few; otherwise empty.
+        leaks: The columns that give the label away, left out or not, and those that repeat others.
     """
 
     plan: Path
@@ -166,6 +168,7 @@ class Started:
     kept: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     unlabelled: str = ""
+    leaks: Leaks = field(default_factory=Leaks)
 
     @property
     def rare_labels(self) -> tuple[str, ...]:
@@ -195,13 +198,15 @@ def start(
     index: bool = False,
     odd_as_missing: bool = False,
     fold_case: bool = False,
+    keep_leaks: Sequence[str] = (),
     progress: Progress = lambda _done, _columns: None,
 ) -> Started:
     """Survey a table and draft a plan for it; nothing in an existing plan is changed.
 
     A file that only states how to read some columns (their types, `decimal`, `dates`) is not a plan yet: the draft
     follows it and replaces it. With more than 60 columns, the draft includes those with the most information about the
-    label, adjusted for chance, and all that are named; the others are left out.
+    label, adjusted for chance, and all that are named; the others are left out. So are columns that give the label away
+    (`leaks_in`), unless all do.
 
     Args:
         table: The table, as for `open_table`.
@@ -216,6 +221,7 @@ def start(
             its cells. Otherwise they are refused, except in columns to add, which are then texts.
         fold_case: Whether values that differ only in case or surrounding blanks are one. Otherwise a label with such
             values is refused.
+        keep_leaks: Columns to draft although they give the label away.
         progress: Called with the number of columns drafted, and of all.
 
     Raises:
@@ -235,7 +241,9 @@ def start(
     with open_table(table, delimiter=separator, memory_limit=memory_limit, most_columns=MOST_COLUMNS) as given:
         found = replace(given, index=()) if index else given
         opened = plainly(found, there.writings if there else {name: each.writing for name, each in stated.items()})
-        opened.positions([label, *add, *stated])
+        opened.positions([label, *add, *keep_leaks, *stated])
+        if there is not None:
+            add = [*add, *(name for name in keep_leaks if name in there.left_out and name not in add)]
         new = [] if there is None else _checked_new(there, opened, label, add, output)
         names = add if there else [name for name in opened.columns if name != label]
         beside = [name for name in there.left_out if name not in add and name in opened.columns] if there else []
@@ -249,7 +257,10 @@ def start(
             reasons = "; ".join(f"{shortened(name)} {reason}" for name, reason in survey.left_out.items())
             raise PlanError(f"{opened.name}: no column can be shared: {reasons}")
         least = minimum or default_minimum(survey.label.records)
-        attributes = _drafted(as_read, label, survey.to_draft, {*add, *stated}, least, progress)
+        attributes, leaks = _drafted(
+            as_read, label, survey.to_draft, {*add, *stated}, {*add, *keep_leaks}, least, progress
+        )
+        survey = replace(survey, left_out={**survey.left_out, **leaks.left_out})
         left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
         counted = as_read.counts_of_values(label)
         labels = dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0])))
@@ -263,7 +274,7 @@ def start(
     kept = tuple(attribute.name for attribute in there.attributes) if there else ()
     records, delimiter = survey.label.records, opened.delimiter
     return Started(
-        output, delimiter, source, records, labels, least, attributes, left_out, kept, tuple(new), unlabelled
+        output, delimiter, source, records, labels, least, attributes, left_out, kept, tuple(new), unlabelled, leaks
     )
 
 
@@ -340,27 +351,37 @@ def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]
     """Return why columns are not drafted, in order: unsuitable ones, and those with too little information."""
     less = f"tells less about {shortened(survey.label.name)} than {MOST_DRAFTED} others; --add NAME drafts it"
     surplus = {column.name: less for column in survey.to_draft if column.name not in attributes}
-    reasons = {**survey.left_out, **surplus}
+    reasons = {**surplus, **survey.left_out}
     return {name: reasons[name] for name in columns if name in reasons}
 
 
 def _drafted(
-    table: Table, label: str, columns: Sequence[Column], named: Collection[str], minimum: int, progress: Progress
-) -> tuple[DraftedAttribute, ...]:
-    """Draft the named columns, and the most informative of the others."""
+    table: Table,
+    label: str,
+    columns: Sequence[Column],
+    named: Collection[str],
+    kept: Collection[str],
+    minimum: int,
+    progress: Progress,
+) -> tuple[tuple[DraftedAttribute, ...], Leaks]:
+    """Draft the named columns, and the most informative of the others; without those that leak, unless kept."""
     if not columns:
-        return ()
+        return (), Leaks()
     bins = bins_of(table, [each.name for each in columns if each.is_number and each.distinct > MOST_NUMBERS])
     plain = tuple(Attribute(each.name, each.type, (), bins.get(each.name), writing=each.writing) for each in columns)
     counted = CountedTable.of(table, Plan("", label, plain, (), {}))
-    most = telling_most(counted.attributes, MOST_DRAFTED)
-    pairs = zip(counted.attributes, columns, strict=True)
+    leaks = leaks_in(counted, label, kept)
+    if len(leaks.left_out) == len(columns):  # of a plan without attributes, nobody would see the warning
+        leaks = leaks_in(counted, label, [each.name for each in columns])
+    pairs = [both for both in zip(counted.attributes, columns, strict=True) if both[1].name not in leaks.left_out]
+    most = telling_most([each for each, _ in pairs], MOST_DRAFTED)
     chosen = [both for place, both in enumerate(pairs) if place in most or both[1].name in named]
     attributes = []
     for done, (each, column) in enumerate(chosen, start=1):
-        attributes.append(drafted(counted, each, column, minimum))
+        notes = tuple(leaks.notes.get(column.name, ()))
+        attributes.append(replace(drafted(counted, each, column, minimum), notes=notes))
         progress(done, len(chosen))
-    return tuple(attributes)
+    return tuple(attributes), leaks
 
 
 def _write(output: Path, text: str) -> None:

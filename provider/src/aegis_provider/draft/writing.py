@@ -108,7 +108,7 @@ def _described(drafted: DraftedAttribute, label: str) -> str:
     parts.append(f"{bits}, of which chance explains about {drafted.by_chance:.2g}")
     if column.missing_codes:
         parts.append(f"{some(column.missing_codes, 3)} may mean missing")
-    parts += column.remarks
+    parts += drafted.remarks
     if column.possible_code is not None:
         parts.append("some values may be codes or numbers with exponents: the type says which")
     if column.is_likely_known:

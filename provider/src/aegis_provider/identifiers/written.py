@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from aegis_provider.errors import IdentifierError, shortened
 from aegis_provider.identifiers.contents import BY_CHANCE, CONTENTS, contents_of, contents_of_each
 from aegis_provider.identifiers.values import MISSING_CODES, is_quantity
+from aegis_provider.plan.model import LEAKS
 from aegis_provider.table import Table
 from aegis_provider.table.arrays import text_array
 from aegis_sdk.reading import shown
@@ -33,6 +34,7 @@ _IDENTIFIES_NOBODY: Final = (
     "every record has the same value",
     "too many different texts",
     "tells less about ",
+    LEAKS,
     "numbers, ",
     "dates, ",
     "contains numbers or times",

@@ -114,6 +114,9 @@ def _refuse_unstatable(element: Element, generated_id: str, stated: Mapping[str,
         element.fail(f"{fault.pointer.strip('/').replace('/', '.')}: {fault.detail}")
 
 
+LEAKS: Final = "leaks the label"
+"""Begins the reason why a column is left out that gives the label away."""
+
 IDENTITY = "identity"
 DROP = "drop"
 

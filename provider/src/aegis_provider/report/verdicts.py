@@ -12,19 +12,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aegis_provider.privacy import CRITERIA, Assessment, ReleasePrivacy
-from aegis_sdk.reading import Alone, private_only, shown, some, verdict_in_words, verdict_line
+from aegis_sdk.reading import Alone, Share, private_only, shown, some, verdict_in_words, verdict_line
 from aegis_sdk.wire import SUPPRESSED
 
 if TYPE_CHECKING:  # slow to load
     from aegis_provider.disclosure import Judged
 
 _MOST_NAMES = 5
+_GIVEN_AWAY = 0.98
 _REQUIRE = "--require k=5"
 
 
 def judged_line(name: str, judged: Judged, summarize: str) -> str:
     """Return the verdict on an entry with this name and, on failure, the command that fixes it."""
     return verdict_in_words(name, judged.verdict, f"{summarize} {judged.options}".rstrip())
+
+
+def leak_warning(telling: Mapping[str, float], label: str, auc: float = 0.0) -> str:
+    """Return a warning that the label is nearly given away; empty if it is not.
+
+    Args:
+        telling: The columns that tell much of the label, each with the share that it tells.
+        label: The label.
+        auc: How well a model predicts it.
+    """
+    said = [f"{shown(name)} tells {Share(share).whole} of {shown(label)}" for name, share in telling.items()]
+    said += [f"a model predicts {shown(label)} with an AUC of {auc:.3f}"] if auc > _GIVEN_AWAY else []
+    return f"{'; '.join(said)}: are all columns known before {shown(label)} is?" if said else ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,99 @@
+"""Columns that give the label away are left out and named; what was known before stays."""
+
+import numpy as np
+import pytest
+
+from aegis_provider import load_plan
+from aegis_provider.draft import start
+from aegis_provider.errors import TableError
+from tests.provider.draft.court_records import KNOWN, LABEL, LEAKING, REPEATED, columns
+from tests.provider.draft.made_up import write
+
+RECORDS = 600
+
+
+def drafted(path, table, label="y", **options):
+    return start(write(path / "t.csv", table), label, path / "plan.yaml", **options)
+
+
+def leaking(started):
+    return {name for name, why in started.left_out.items() if why.startswith("leaks the label")}
+
+
+def names(started):
+    return {each.column.name for each in started.attributes}
+
+
+@pytest.mark.parametrize("last", [760, 930])  # hardly anybody, or a fifth, offended again after two years
+def test_what_exists_since_the_second_offence_is_left_out_of_court_records(tmp_path, last):
+    started = drafted(tmp_path, columns(last=last), LABEL)
+    assert leaking(started) == set(LEAKING)
+    assert names(started) == {*KNOWN, *REPEATED}
+    notes = {each.column.name: each.notes for each in started.attributes if each.notes}
+    assert notes == {
+        "sex_code": ("a copy of sex: sex is enough",),
+        "age_cat": ("follows from age: age is enough",),
+    }
+    plan = load_plan(started.plan, configurations_needed=False)
+    assert {name: why for name, why in plan.left_out.items() if name in LEAKING}.keys() == set(LEAKING)
+    assert "a copy of sex" in started.plan.read_text()
+
+
+def test_a_column_kept_by_name_is_drafted_and_a_warning(tmp_path):
+    started = drafted(tmp_path, columns(2_000), LABEL, keep_leaks=["is_recid"])
+    assert leaking(started) == {*LEAKING} - {"is_recid"}
+    assert started.leaks.telling.keys() == {"is_recid"}
+    again = drafted(tmp_path, columns(2_000), LABEL, keep_leaks=["is_recid", "end"])
+    assert (names(again), set(again.kept)) == ({"end"}, names(started))
+    with pytest.raises(TableError, match="nobody"):
+        drafted(tmp_path, columns(100), LABEL, keep_leaks=["nobody"])
+
+
+def made(seed=1):
+    """A label, and columns that tell nothing about it."""
+    random = np.random.default_rng(seed)
+    one, two = random.integers(0, 2, (2, RECORDS))
+    table = {"one": one, "two": two, "three": random.integers(0, 5, RECORDS), "many": random.integers(0, 500, RECORDS)}
+    return {name: list(map(str, each)) for name, each in table.items()}, one ^ two, random
+
+
+def test_of_two_columns_that_tell_all_together_one_is_left_out(tmp_path):
+    table, both, _ = made()
+    started = drafted(tmp_path, {**table, "y": list(map(str, both))})
+    assert len(leaking(started)) == 1
+    assert leaking(started) < {"one", "two"}
+    (tmp_path / "plan.yaml").unlink()
+    kept = drafted(tmp_path, {**table, "y": list(map(str, both))}, keep_leaks=["one"])
+    assert names(kept) == {*table}
+
+
+def test_a_column_over_80_percent_stays_and_one_over_95_is_left_out(tmp_path):
+    table, y, random = made()
+    wrong = {"much": 0.02, "all": 0.002}
+    table |= {name: [str(each ^ (random.random() < share)) for each in y] for name, share in wrong.items()}
+    started = drafted(tmp_path, {"three": table["three"], **{name: table[name] for name in wrong}, "y": [*map(str, y)]})
+    assert leaking(started) == {"all"}
+    assert started.leaks.telling == pytest.approx({"much": 0.85}, abs=0.05)
+
+
+def test_a_column_that_is_empty_exactly_at_one_of_several_values_is_named(tmp_path):
+    table, _, random = made()
+    y = random.integers(0, 6, RECORDS)
+    table["when"] = ["" if each == 3 else str(random.integers(0, 4)) for each in y]
+    started = drafted(tmp_path, {**table, "y": [f"v{each}" for each in y]})
+    [when] = [each for each in started.attributes if each.column.name == "when"]
+    assert when.notes == ("is empty exactly where y is v3",)
+
+
+def test_records_without_a_label_make_no_leak(tmp_path):
+    table, _, random = made()
+    y = random.integers(0, 2, RECORDS)
+    empty = {name: [*column, *[""] * 60] for name, column in table.items()}
+    started = drafted(tmp_path, {**empty, "y": [*(f"v{each}" for each in y), *[""] * 60]})
+    assert not leaking(started)
+    assert not started.leaks.telling
+
+
+def test_where_every_column_leaks_all_are_drafted_with_the_warning(tmp_path):
+    started = drafted(tmp_path, {"a": ["n", "m"] * 50, "y": ["0", "1"] * 50})
+    assert names(started) == set(started.leaks.telling) == {"a"}
