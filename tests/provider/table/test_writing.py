@@ -60,7 +60,7 @@ def test_odd_texts_are_refused_until_somebody_says_that_they_are_missing(tmp_pat
     for path, ages in ((table, texts), (emptied, [*AGES[2:], "", ""])):
         path.write_text(
             "age,sex,y\n"
-            + "".join(f"{a},{s},{'ab'[n % 2]}\n" for n, (a, s) in enumerate(zip(ages, lines, strict=True)))
+            + "".join(f"{a},{s},{'ab'[n // 9 % 2]}\n" for n, (a, s) in enumerate(zip(ages, lines, strict=True)))
         )
     plan = tmp_path / "plan.yaml"
     said = r"t.csv: line 401: 'age' has numbers, except ' ', '90\+' \(2 of 400 records\).*--odd-as-missing.*--add age"
@@ -73,7 +73,7 @@ def test_odd_texts_are_refused_until_somebody_says_that_they_are_missing(tmp_pat
     entry = summarize(table, load_plan(plan), name="t")
     assert entry == summarize(emptied, load_plan(plan), name="t")
     apply(table, load_plan(plan), "c1", tmp_path / "masked.csv", keep_order=True)
-    assert (tmp_path / "masked.csv").read_text().splitlines()[-2:] == [",2,a", ",0,b"]
+    assert (tmp_path / "masked.csv").read_text().splitlines()[-2:] == [",2,a", ",0,a"]
     as_text = start(table, "y", tmp_path / "texts.yaml", add=["age"])
     assert as_text.attributes[0].column.type == "string"
 

@@ -200,3 +200,11 @@ def test_a_rounded_number_of_records_left_out_is_told_as_such():
     assert "; 10 records of the table are left out." in exact
     assert "; about 10 records of the table are left out." in rounded
     assert ("rounded to a multiple of" in exact, "left out: rounded to a multiple of 5" in rounded) == (False, True)
+
+
+def test_a_label_that_is_nearly_given_away_is_said_first():
+    given = replace(CARD, measured=(CardAuc(RAW, BOOSTING, 0.991, 0.98, 1.0),))
+    told = replace(CARD, telling_label={"age": 0.84})
+    assert card_report(CARD).summary[0] == CARD.verdict
+    assert card_report(given).summary[0].startswith("Warning: a model predicts ill with an AUC of 0.991")
+    assert card_report(told).summary[0].startswith("Warning: age tells 84 % of ill")

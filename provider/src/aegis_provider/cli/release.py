@@ -15,22 +15,26 @@ from aegis_provider.cli.options import (
     EscapeFormulasOption,
     FoldOption,
     IndexOption,
+    KeepLeaksOption,
     MaskedTableOption,
     OddOption,
     PlanOption,
     TableArgument,
     memory_limit,
+    names_of,
     of_release,
 )
 from aegis_provider.errors import PromiseError
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say, stage, warn
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, Share, number
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, Share, number, some
 
 if TYPE_CHECKING:
     from aegis_provider.release.apply import Applied
     from aegis_provider.release.table_file import HandedOut
     from aegis_provider.workflow import Card, Released
+
+_LEAKING = 3
 
 
 def release(
@@ -64,6 +68,7 @@ def release(
     index: IndexOption = False,  # noqa: FBT002 - a flag
     odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
     fold_case: FoldOption = False,  # noqa: FBT002 - a flag
+    keep_leaks: KeepLeaksOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Mask a table so that it can be shared and stays useful.
@@ -105,6 +110,7 @@ def release(
             index=index,
             odd_as_missing=odd_as_missing,
             fold_case=fold_case,
+            keep_leaks=names_of("keep-leaks", keep_leaks),
             also_generate=also_generate,
             escape_formulas=escape_formulas,
             accept_unique=accept_unique,
@@ -136,10 +142,15 @@ def _faults(released: Released, *, accept_unique: bool) -> Iterator[str]:
 
 def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     from aegis_provider.identifiers import accepted_in_words
+    from aegis_provider.plan.model import LEAKS
     from aegis_provider.workflow.steps import PLAN
 
     card = released.card
     yield card.headline
+    if card.leak_warning:
+        yield f"warning: {card.leak_warning}"
+    if leaking := some([name for name, why in card.never_shared.items() if why.startswith(LEAKS)], _LEAKING):
+        yield f"left out ({LEAKS}): {leaking}; --keep-leaks NAME keeps what is known before the label is"
     yield card.alone.line(offered=True)
     if card.by_models:
         yield card.by_models

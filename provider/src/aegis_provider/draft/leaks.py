@@ -112,8 +112,7 @@ class _Finder:
 
     Attributes:
         names: The columns.
-        joints: Of each, its (values, labels) counts, without records that have no label.
-        filled: Of each, the counts of records without and with a value.
+        filled: Of each, (2, labels) the records without and with a value, of those that have a label.
         shares: Of each, the share of the label's information that it tells.
     """
 
@@ -121,12 +120,14 @@ class _Finder:
         self._counted, self._label, self._of_label = counted, label, shown(label)
         self._labelled = np.array([text != MISSING for text in counted.label.texts])
         self.names = [each.attribute.name for each in counted.attributes]
-        self.joints = [each.counts.dense()[:, self._labelled] for each in counted.attributes]
-        self.filled = [
-            _folded(joint, _filled(each)) for joint, each in zip(self.joints, counted.attributes, strict=True)
-        ]
-        both = zip(self.joints, counted.attributes, strict=True)
-        self.shares = [share_told(joint, _filled(each)) for joint, each in both]
+        self.filled: list[Counts] = []
+        self.shares: list[float] = []
+        self._alike: dict[int, list[int]] = {}
+        for place, each in enumerate(counted.attributes):  # their dense counts are not kept: there may be thousands
+            joint, filled = each.counts.dense()[:, self._labelled], _filled(each)
+            self.filled.append(_folded(joint, filled))
+            self.shares.append(share_told(joint, filled))
+            self._alike.setdefault(hash(joint[np.lexsort(joint.T)].tobytes()), []).append(place)
 
     def single(self) -> Iterator[tuple[str, str]]:
         """Yield the columns that tell nearly all about the label by themselves, with the reason."""
@@ -182,11 +183,8 @@ class _Finder:
     def pairs(self, places: Sequence[int]) -> list[tuple[tuple[int, int], PairCells]]:
         """Count pairs of these columns: of those that tell the most, and of those with equal counts."""
         most = sorted(sorted(places, key=lambda place: -self.shares[place])[:_FEW])
-        alike: dict[bytes, list[int]] = {}
-        for place in places:
-            rows = self.joints[place]
-            alike.setdefault(rows[np.lexsort(rows.T)].tobytes(), []).append(place)
-        copies = ((group[0], each) for group in alike.values() for each in group[1:])
+        alike = [[place for place in group if place in places] for group in self._alike.values()]
+        copies = ((group[0], each) for group in alike for each in group[1:])
         both = dict.fromkeys([*combinations(most, 2), *copies])
         few = [two for two in both if self._cells(*two) * len(self._labelled) <= _MOST_CELLS]
         coded = self._coded({place for two in few for place in two})
@@ -229,7 +227,7 @@ class _Finder:
         return self._counted.attributes[place].domain.value_type is ValueType.DATE
 
     def _cells(self, one: int, two: int) -> int:
-        return len(self.joints[one]) * len(self.joints[two])
+        return prod(len(self._counted.attributes[place].domain) for place in (one, two))
 
     def _coded(self, places: Collection[int], event: int | None = None) -> CodedTable:
         """Code the values of these columns, and whether this event took place."""

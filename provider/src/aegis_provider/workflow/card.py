@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from aegis_provider.classifiers import CHANCE, RAW, Interval
 from aegis_provider.privacy import CRITERIA
+from aegis_provider.report.verdicts import leak_warning
 from aegis_provider.search import in_words
 from aegis_provider.workflow.generating import Comparison
 from aegis_sdk.reading import Alone, Share, number, share_with_limits
@@ -149,6 +150,7 @@ class Card:
         rounded_to: The base to which counts of the table are rounded; `None` if they are exact.
         replayed: The kinds of identifying values of the table; release, entry and card contain none, except in
             `accepted` columns.
+        telling_label: The shared columns that tell over 80 % of the label unmasked, each with that share.
         accepted: The columns with accepted identifying values, and the kinds of these.
     """
 
@@ -192,6 +194,13 @@ class Card:
     replayed: tuple[str, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
     left_out_reason: str = ""
+    telling_label: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def leak_warning(self) -> str:
+        """A warning that the table nearly gives the label away; empty if it does not."""
+        raw = self.auc_of(RAW)
+        return leak_warning(self.telling_label, self.label, 0.0 if raw is None else raw.auc)
 
     @property
     def asked(self) -> Mapping[str, float]:
@@ -296,6 +305,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
         never_shared={name: _without_values(reason) for name, reason in card.never_shared.items()},
         kept=_share(card.kept),
+        telling_label={name: _share(share) or 0.0 for name, share in card.telling_label.items()},
         predicted=_interval(card.predicted),
         runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),
         frontier=tuple(_choice(choice, known.get(choice.configuration)) for choice in card.frontier),

@@ -13,7 +13,7 @@ from aegis_advisor.measures import measure_named
 from aegis_provider.advice import EntryAdvice
 from aegis_provider.classifiers import CheckResult
 from aegis_provider.counting.telling_names import TellingNames
-from aegis_provider.plan.model import Plan
+from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, Column, certain_values_warning, columns_of
 from aegis_provider.release.apply import Applied
 from aegis_provider.report.verdicts import judged_line
@@ -39,12 +39,14 @@ class Summarised:
         telling: Names of masked values that disclose raw values of few records.
         accepted: The columns with accepted identifying values, and the kinds of these.
         in_time: Whether its rounding passed, or all draws were tried.
+        telling_label: The columns that tell over 80 % of the label unmasked, each with that share.
     """
 
     advice: EntryAdvice
     telling: tuple[TellingNames, ...]
     accepted: Mapping[str, str] = field(default_factory=dict)
     in_time: bool = True
+    telling_label: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ def card_of(
         zip((configuration.id for configuration in findings.search.configurations), findings.search.shares, strict=True)
     )
     runner_up = advice.runner_up
+    shared = [column.name for column in findings.assessed.columns if column.masking != DROP]
     return Card(
         table=table,
         label=aim.label,
@@ -179,6 +182,7 @@ def card_of(
         measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
         check="" if isinstance(findings.check, str) else "; ".join([findings.check.verdict, *findings.check.notes]),
         unfinished=tuple(_unfinished(findings)),
+        telling_label={name: share for name, share in findings.summarised.telling_label.items() if name in shared},
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
     )
 

@@ -152,6 +152,7 @@ def card_report(card: Card) -> Report:
     ]
     alone = card.alone  # said in full unless the verdict on privacy mentions it
     top = [
+        *([f"Warning: {card.leak_warning}"] if card.leak_warning else []),
         card.verdict,
         card.privacy_verdict,
         as_sentence(alone.sentence if alone.is_much(offered=False) else alone.line(offered=True)),

@@ -79,6 +79,7 @@ def release(
     index: bool = False,
     odd_as_missing: bool = False,
     fold_case: bool = False,
+    keep_leaks: Sequence[str] = (),
     stage: Stage = unseen,
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much utility for the label as possible.
@@ -111,6 +112,7 @@ def release(
         index: Whether a drafted plan includes the index of a data frame.
         odd_as_missing: How a drafted plan reads other texts among numbers or dates; see `start`.
         fold_case: How it reads values that differ only in case; see `start`.
+        keep_leaks: The columns that it drafts although they give the label away; see `start`.
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
@@ -132,7 +134,7 @@ def release(
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
     folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN, *map(file_at, LEVELS)])
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
-    reads = {"index": index, "odd_as_missing": odd_as_missing, "fold_case": fold_case}
+    reads = {"index": index, "odd_as_missing": odd_as_missing, "fold_case": fold_case, "keep_leaks": list(keep_leaks)}
     given, may = Path(plan) if plan else None, (accept_identifiers, escape_formulas)
     steps = Steps(table, aim, folder, given, name or name_of(table), how, stage, deadline, *may, reads)
     with _no_empty(folder.path):

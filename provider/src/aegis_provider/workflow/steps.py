@@ -72,7 +72,7 @@ class Steps:
         stage: Shows the progress.
         accept_identifiers: Whether the release may contain identifying values.
         escape_formulas: Whether cells of the masked table that a spreadsheet would run get an apostrophe before them.
-        reads: Options for drafting a plan: `index`, `odd_as_missing` and `fold_case`.
+        reads: Options for drafting a plan: `index`, `odd_as_missing`, `fold_case` and `keep_leaks`.
     """
 
     table: Source
@@ -139,10 +139,13 @@ class Steps:
             started = start(self.table, self.aim.label, self.plan, progress=progress, **how)
         if any(self.reads.values()):
             self.folder.remember(_DRAFT, self.reads)
-        for each in (attribute.column for attribute in started.attributes):
-            for remark in each.remarks:
-                with self.stage(f"reading {shortened(each.name)}: {remark}"):
-                    pass
+        said = [
+            f"reading {shortened(each.column.name)}: {remark}" for each in started.attributes for remark in each.remarks
+        ]
+        said += [f"left out: {shortened(name)} {why}" for name, why in started.leaks.left_out.items()]
+        for each in said:
+            with self.stage(each):
+                pass
 
     def planned(self) -> Plan:
         """Return the plan in the file.
@@ -260,6 +263,7 @@ class Steps:
         return publishable(read_json(self.folder.file(ENTRY).read_bytes())), found
 
     def _summarise(self) -> Summarised:
+        from aegis_provider.draft.leaks import telling_in  # noqa: PLC0415 - so is drafting
         from aegis_provider.workflow.entry import draw_entry  # noqa: PLC0415 - controls are slow to load
 
         drawn = draw_entry(
@@ -283,7 +287,8 @@ class Steps:
                 prepared = with_generated(prepared, progress=progress, **self.how)
             advice = self._masked_by_best(prepared)
         prepared.write(self.folder.file(ENTRY))
-        return Summarised(advice, prepared.telling, accepted_in(listed, self.replayed), drawn.in_time)
+        accepted = accepted_in(listed, self.replayed)
+        return Summarised(advice, prepared.telling, accepted, drawn.in_time, telling_in(prepared.counted))
 
     def _masked_by_best(self, prepared: PreparedEntry) -> EntryAdvice:
         """Rank the configurations by the exact counts, and mask the table by the best one."""
