@@ -27,14 +27,14 @@ from aegis_provider.cli.options import (
 from aegis_provider.errors import PromiseError
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say, stage, warn
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, Share, number, some
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, Share, number, shown
 
 if TYPE_CHECKING:
     from aegis_provider.release.apply import Applied
     from aegis_provider.release.table_file import HandedOut
     from aegis_provider.workflow import Card, Released
 
-_LEAKING = 3
+_LEAKING = 10
 
 
 def release(
@@ -142,15 +142,12 @@ def _faults(released: Released, *, accept_unique: bool) -> Iterator[str]:
 
 def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     from aegis_provider.identifiers import accepted_in_words
-    from aegis_provider.plan.model import LEAKS
     from aegis_provider.workflow.steps import PLAN
 
     card = released.card
     yield card.headline
     if card.leak_warning:
         yield f"warning: {card.leak_warning}"
-    if leaking := some([name for name, why in card.never_shared.items() if why.startswith(LEAKS)], _LEAKING):
-        yield f"left out ({LEAKS}): {leaking}; --keep-leaks NAME keeps what is known before the label is"
     yield card.alone.line(offered=True)
     if card.by_models:
         yield card.by_models
@@ -165,6 +162,7 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     if card.accepted != released.findings.masked.applied.checked.accepted:
         yield f"entry and card: {accepted_in_words(card.accepted)}"
     yield from (f"warning: {each}" for each in card.warnings)
+    yield from _leaking(card)
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""
     if models := list(_models(card)):
@@ -186,6 +184,17 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield f"{released.folder}: {to_share}: {tables}, entry.json, card.md, card.html, card.json"
     own = ["provider-only.json", "configurations.yaml", *([PLAN] if (released.folder / PLAN).exists() else [])]
     yield f"{released.folder}: for you only: {', '.join(own)}"
+
+
+def _leaking(card: Card) -> Iterator[str]:
+    """Yield the columns that are left out because they give the label away, with the reason."""
+    from aegis_provider.plan.model import LEAKS
+
+    leaking = [(name, why) for name, why in card.never_shared.items() if why.startswith(LEAKS)]
+    yield from (f"left out: {shown(name)} {why}" for name, why in leaking[:_LEAKING])
+    if leaking:
+        more = f"and {len(leaking) - _LEAKING} more; " if len(leaking) > _LEAKING else ""
+        yield f"{more}--keep-leaks NAME, in a new folder, keeps what is known before {shown(card.label)} is"
 
 
 def _models(card: Card) -> Iterator[tuple[str, str, str]]:
