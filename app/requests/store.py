@@ -36,7 +36,7 @@ from app.advice.model import Status
 from app.advice.tables import AdviceRow
 from app.audit.tables import AuditRecordRow
 from app.entries.model.entries import Audience, Head
-from app.entries.tables import EntryRow
+from app.entries.tables import EntryRow, EntryVersionRow
 from app.platform.callers import Caller
 from app.platform.database.base import Store, read_token, write_token
 from app.platform.members import model_of
@@ -91,7 +91,7 @@ class DataRequestStore(Store):
             asked: the new request.
             question_id: the id of the advice for callers.
             advice_id: the catalogue's internal id of the advice.
-            is_coarse: whether the caller reads the coarse view of the advice.
+            is_coarse: whether it is asked in the coarse view of the advice.
         """
         request_id = uuid.uuid4()
         await self._session.execute(
@@ -130,7 +130,7 @@ class DataRequestStore(Store):
         Raises:
             InvalidDocumentError: the page token is invalid.
         """
-        conditions: list[ColumnElement[bool]] = []
+        conditions = _readable(caller)
         if wanted.state is not None:
             conditions.append(DataRequestRow.state == wanted.state.value)
         if wanted.entry_id is not None:
@@ -307,13 +307,22 @@ _IS_SEEN = or_(
     EntryRow.audience == Audience.ALL.value,
     and_(EntryRow.audience == Audience.TENANTS.value, any_(EntryRow.audience_tenants) == _Consumer.name),
 )
+# A request in the full view is for all keys of its tenant if its version opens that view to everyone. Of a deleted
+# version this is not known: own tenants' requests are taken for those of readers of its counts.
+_OPEN_ANSWERS = (
+    select(EntryVersionRow.open_answers).where(EntryVersionRow.id == DataRequestRow.version_id).scalar_subquery()
+)
+_IS_SHARED = or_(
+    DataRequestRow.is_coarse, func.coalesce(_OPEN_ANSWERS, DataRequestRow.consumer_id != DataRequestRow.provider_id)
+)
 _SHOWN_VERSION = func.coalesce(EntryRow.released_version, EntryRow.latest_version)
 _IS_OPEN = DataRequestRow.state.in_([state.value for state in OPEN])
-_REQUESTS: Select[DataRequestRow, str, str, bool] = (
+_REQUESTS: Select[DataRequestRow, str, str, bool, bool] = (
     select(
         DataRequestRow,
         _Provider.name,
         _Consumer.name,
+        _IS_SHARED,
         # Whether others see a later version; not if the entry is deleted or hidden from the consumer.
         func.coalesce(_IS_SEEN & (DataRequestRow.version < _SHOWN_VERSION), false()),
     )
@@ -327,9 +336,20 @@ def _value(value: str | None) -> Any:  # noqa: ANN401 -- a parameter, or NULL
     return null() if value is None else literal(value)
 
 
-def _to_request(row: Row[DataRequestRow, str, str, bool]) -> DataRequest:
-    request, provider, consumer, is_stale = row
-    return model_of(DataRequest, request, provider=provider, consumer=consumer, is_stale=is_stale)
+def _to_request(row: Row[DataRequestRow, str, str, bool, bool]) -> DataRequest:
+    request, provider, consumer, is_shared, is_stale = row
+    names = {"provider": provider, "consumer": consumer}
+    return model_of(DataRequest, request, **names, is_shared=is_shared, is_stale=is_stale)
+
+
+def _readable(caller: Caller) -> list[ColumnElement[bool]]:
+    """The conditions for what the caller may read of the requests of its tenant's sides (`is_visible_to`)."""
+    if caller.is_operator:
+        return []
+    if not caller.may_read_counts:
+        return [_IS_SHARED]
+    own = select(TenantRow.id).where(TenantRow.name == caller.tenant).scalar_subquery()
+    return [or_(_IS_SHARED, DataRequestRow.provider_id == own)]
 
 
 def _sides(caller: Caller, side: Side | None) -> list[list[ColumnElement[bool]]]:

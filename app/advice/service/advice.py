@@ -4,6 +4,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from anyio import to_thread
+
 from aegis_advisor import MODEL_VERSION
 from app.advice.model import Advice, AdviceQuestion, Status, View
 from app.advice.service.questions import needs_pairs, refuse_unanswerable, selected_places
@@ -15,7 +17,7 @@ from app.entries.model.entries import AttributeOutline, Head
 from app.entries.store.contents import ContentStore
 from app.entries.store.entries import EntryStore
 from app.platform.callers import Caller, refuse_name
-from app.platform.errors import BudgetSpentError, NotFoundError, RoleNotAllowedError
+from app.platform.errors import BudgetSpentError, Fault, InvalidDocumentError, NotFoundError, RoleNotAllowedError
 from app.platform.queue.queue import JobQueue
 from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 from app.tenants.service import QuotaService
@@ -134,6 +136,28 @@ class AdviceService:
         if view_for(caller, head) is View.FULL:
             return None
         return max(budget - await self._questions.used(head.version_id, caller.tenant), 0)
+
+    async def refuse_unsuitable(self, head: Head, question: AdviceQuestion, configuration: str) -> None:
+        """Refuse a configuration that a version lacks, or that does not meet what a question requires, saying what.
+
+        Raises:
+            InvalidDocumentError: it is not one of those that compete for the question.
+            NotFoundError: the version has just been deleted.
+        """
+        frame = await self._contents.hold(head.version_id)
+        if frame is None:
+            raise NotFoundError(f"Entry {head.id} has just been deleted.")
+        packed = await self._contents.configuration_table(head.version_id, frame)
+        table = await to_thread.run_sync(unpack_configurations, packed, frame.outline)
+        if configuration not in table.ids:
+            unmet = [f"Version {head.version} has no configuration {configuration!r}."]
+        else:
+            required = RequiredPrivacy(question.at_least or {}, question.at_most or {})
+            unmet = table.unmet(table.ids.index(configuration), required, question.policy, question.kinds)
+        if unmet:
+            faults = tuple(Fault("/configuration", detail) for detail in unmet)
+            detail = "The configuration asked for does not meet what the request requires."
+            raise InvalidDocumentError(detail, faults, code="unsuitable_configuration")
 
     async def _version(self, head: Head) -> KnownVersion:
         """The data that decides which questions a version can answer. Blocks its deletion until the transaction ends.

@@ -75,6 +75,14 @@ class ConfigurationTable:
             raise InvalidDocumentError(_why_none(competing, met, kinds), code="no_configuration_left")
         return np.asarray(kept)
 
+    def unmet(self, place: int, asked: RequiredPrivacy, policy: RequiredPrivacy, kinds: Collection[str]) -> list[str]:
+        """Why the configuration at a place is not one of `meeting`, in sentences; empty if it is."""
+        met = self._meeting(asked) | self._meeting(policy, ", which a policy requires")
+        unmet = [f"{self.ids[place]!r} does not promise {what}." for what, those in met.items() if not those[place]]
+        if not self.of_kinds(kinds)[place]:
+            unmet.append(f"{self.ids[place]!r} is not {' or '.join(kinds)}. Ask with `kinds` that include its own.")
+        return unmet
+
     def _meeting(self, required: RequiredPrivacy, by_whom: str = "") -> dict[str, NDArray[np.bool_]]:
         """A mask of the configurations that meet each limit, by the limit in words."""
         # NaN compares false both ways, so a configuration without a promise never meets a limit.

@@ -52,10 +52,12 @@ async def request_answer(
         card=None if handover.card is None else decompress(handover.card),
     )
     outcome = verification and answer_of(wire.Verification, verification, privacy=verification.measured.numbers)
+    place = await service.full_rank(caller, request)
     return wire.DataRequest(
         **dict(head_answer(request, caller, days)),
         delivery=delivery,
         verification=outcome,
+        full_rank=place and answer_of(wire.FullRank, place),
         changes=[answer_of(wire.Change, one, by=one.subject) for one in changes],
     )
 

@@ -58,7 +58,7 @@ async def request_data(
     once: OnceDependency,
     version: Version = None,
 ) -> Response:
-    """Asks the provider for the masked table that suits a question best. A job finds its configuration."""
+    """Asks the provider for the masked table that suits a question best, or for a given one. A job finds its place."""
 
     async def create(factory: Factory, asked: wire.NewDataRequest) -> tuple[str, Response]:
         new = model_of(NewDataRequest, asked, question=question_of(asked))

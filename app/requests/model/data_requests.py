@@ -128,12 +128,14 @@ class NewDataRequest:
         question: the question of the advice, with the consumer's measure, attributes, weights and requirements.
         contact: a person for the provider's questions; None once it is erased.
         terms: the digest of the terms that the consumer accepted.
+        configuration: the one asked for; None for the first of the advice.
     """
 
     question: AdviceQuestion
     purpose: str
     contact: str | None
     terms: str
+    configuration: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +149,9 @@ class DataRequest(NewDataRequest):
         keyed_digest: the digest for everyone else.
         question_id: the id of the advice for callers; None if it has been deleted.
         advice_id: the catalogue's internal id of the advice; None if it has been deleted.
-        is_coarse: whether the consumer reads the coarse view of the advice.
-        configuration: the offered or agreed configuration; None until there is advice.
+        is_coarse: whether it was asked in the coarse view of the advice.
+        configuration: the one asked for, offered or agreed; None for the first of advice that is not there yet.
+        is_shared: whether all keys of its tenant may know what was asked in its view: the view is theirs, too.
         is_stale: whether the consumer sees a newer version of the entry.
     """
 
@@ -167,14 +170,14 @@ class DataRequest(NewDataRequest):
     state: State
     created_at: datetime
     changed_at: datetime
-    configuration: str | None = None
     cost: Cost | None = None
     problem: Problem | None = None
+    is_shared: bool = True
     is_stale: bool = False
 
     @property
     def view(self) -> View:
-        """The consumer's view of the advice."""
+        """The view of the advice in which it was asked."""
         return View.COARSE if self.is_coarse else View.FULL
 
     @property
@@ -193,13 +196,24 @@ class DataRequest(NewDataRequest):
         return frozenset(sides)
 
     def is_visible_to(self, caller: Caller) -> bool:
-        """Whether the caller may read it, as both tenants and operators may."""
-        return caller.is_operator or caller.tenant in (self.provider, self.consumer)
+        """Whether the caller may read it, as both tenants and operators may.
+
+        One that was asked in the full view tells of the order within a step, so only those read it who have that view.
+        """
+        of_either = caller.tenant in (self.provider, self.consumer)
+        return self._may_read_entry(caller) or (of_either and self.is_shared)
+
+    def shows_full_view_to(self, caller: Caller) -> bool:
+        """Whether the caller, who may read it, has the full view of the advice."""
+        return self._may_read_entry(caller) or not self.is_coarse
+
+    def _may_read_entry(self, caller: Caller) -> bool:
+        """Whether the caller may read the counts of the entry."""
+        return caller.is_operator or (caller.tenant == self.provider and caller.may_read_counts)
 
     def shows_counts_to(self, caller: Caller) -> bool:
         """Whether the caller may read the delivered table's counts: its consumer, and readers of the entry's counts."""
-        of_provider = caller.tenant == self.provider and caller.may_read_counts
-        return caller.is_operator or caller.tenant == self.consumer or of_provider
+        return self._may_read_entry(caller) or caller.tenant == self.consumer
 
     def possible_for(self, sides: frozenset[Side]) -> tuple[Action, ...]:
         """The actions that these sides may take now."""
@@ -225,8 +239,7 @@ class DataRequest(NewDataRequest):
 
     def seen_by(self, caller: Caller) -> Self:
         """The request as the caller sees it: only readers of the counts get the content digest."""
-        may_read = caller.is_operator or (caller.tenant == self.provider and caller.may_read_counts)
-        return self if may_read else replace(self, digest=self.keyed_digest)
+        return self if self._may_read_entry(caller) else replace(self, digest=self.keyed_digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +253,21 @@ class DataRequestPage:
 def sides_able_to(action: Action) -> frozenset[Side]:
     """The sides that may ever take an action."""
     return frozenset[Side]().union(*(able for (_, named), (_, able) in TRANSITIONS.items() if named is action))
+
+
+@dataclass(frozen=True, slots=True)
+class FullRank:
+    """The place of a configuration in the full view of the advice.
+
+    Attributes:
+        rank: 1 for the one that loses the least and those that lose the same; None if it is not listed.
+        considered: the number of configurations that compete.
+        best: one that loses the least.
+    """
+
+    rank: int | None
+    considered: int
+    best: str
 
 
 @dataclass(frozen=True, slots=True)

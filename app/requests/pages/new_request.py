@@ -30,7 +30,7 @@ from app.platform.errors import Fault, InvalidDocumentError, NotFoundError, Refu
 from app.platform.members import model_of
 from app.requests.model.data_requests import NewDataRequest
 
-#: The members of a request that its form has besides the question and the terms.
+#: The members of a request that its form has besides the question and the terms; only the last may be empty.
 SAID = [name for name in wire.NewDataRequest.model_fields if name not in {*wire.Question.model_fields, "terms"}]
 
 
@@ -49,6 +49,7 @@ def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
     remedies = {
         "/terms": "Accept the terms; otherwise nothing is requested.",
         "/purpose": f"State the purpose of the data in at most {LONGEST_PURPOSE:,} characters.",
+        "/configuration": "Give the id of a configuration of the entry, or nothing.",
         "/contact": "Give a contact for the provider's questions, such as a mail address.",
     }
     worded = tuple(Fault(one.pointer, remedies.get(one.pointer, one.detail)) for one in faults)
@@ -58,7 +59,8 @@ def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
 def new_request_commands(viewer: Viewer, head: Head, asked: Form, names: Sequence[str]) -> Commands:
     """The commands for the same request. Replace the words in capitals."""
     members = {name: value for name, value in question_members(asked, names).items() if value}
-    said = {name: asked.text(name) or name.upper() for name in SAID}
+    said = {name: asked.text(name) or name.upper() for name in SAID if name != "configuration"}
+    said |= {"configuration": asked.text("configuration")} if asked.text("configuration") else {}
     options = ["--measure", str(members["measure"])] if members.get("measure") else []
     options += [word for name in members.get("attributes", ()) for word in ("--attribute", name)]
     options += [word for name, limit in members.get("require", {}).items() for word in ("--require", f"{name}={limit}")]
@@ -94,14 +96,15 @@ async def show_new_request(request: Request, viewer: ViewerDependency, state: St
     They are `entry` and, for another version than the latest, `version`; and either `advice`, the id of the advice
     whose question is repeated (it names entry and version, too), or the fields of the question as
     `/entries/{entry_id}/ask` has them: `measure`, `attributes` (repeated), `weight-NAME` for an attribute,
-    `require-NAME` for a privacy criterion such as `require-k`, and `kinds=generated`. `purpose` and `contact` may be
-    given, too.
+    `require-NAME` for a privacy criterion such as `require-k`, and `kinds=generated`. `purpose`, `contact` and
+    `configuration` may be given, too.
     """
     asked = Form.in_address(request)
     if asked.text("advice"):
         advice = (await read_answer(state, viewer.caller, asked.text("advice"))).advice
         question = parse_qs(urlsplit(question_link(advice.entry_id, request_of(advice.question))).query)
-        asked = Form(question | {"entry": [advice.entry_id], "version": [str(advice.version)]})
+        chosen = {"configuration": [asked.text("configuration")]} if asked.text("configuration") else {}
+        asked = Form(question | chosen | {"entry": [advice.entry_id], "version": [str(advice.version)]})
     if not asked.text("entry"):
         commands = Commands((aegis("search"),), (curl(viewer, "/v1/entries"),))
         return page(request, "new_request_nowhere.html", commands=commands, here="requests")

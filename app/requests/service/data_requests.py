@@ -15,6 +15,7 @@ from app.advice.service.views import shown, view_for
 from app.advice.store.advice import AdviceStore
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store import AuditStore
+from app.entries.model.documents import read_as
 from app.entries.model.entries import Head
 from app.entries.service.catalogue import EntryFollower
 from app.entries.store.entries import EntryStore
@@ -34,6 +35,7 @@ from app.requests.model.data_requests import (
     Cost,
     DataRequest,
     DataRequestPage,
+    FullRank,
     Handover,
     NewDataRequest,
     Side,
@@ -123,7 +125,7 @@ class DataRequestWork(EntryFollower):
                 problem = None if advice is None else advice.problem
                 await self._change(request, Action.FAIL, problem=problem or _DELETED)
             else:
-                configuration = result["configuration"]
+                configuration = request.configuration or result["configuration"]
                 cost = cost_of(configuration, result["ranking"])
                 await self._change(request, Action.ADVISE, configuration=configuration, cost=cost)
 
@@ -155,6 +157,19 @@ class DataRequestWork(EntryFollower):
         await self._events.requests_changed([request.id])
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    configuration: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class _FullOrder:
+    configuration: str
+    considered: int
+    ranking: Sequence[_Place]
+
+
 _NOT_SEEN = Problem("not_found", "You may no longer see the entry.")
 _DELETED = Problem("deleted", "The advice has been deleted. Make a new request.")
 
@@ -176,29 +191,34 @@ class DataRequestService(DataRequestSteps):
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
     ) -> DataRequest:
-        """Request the masked table of the best configuration for the caller's question, and the advice that finds it.
+        """Request a masked table, and the advice on it in the caller's own view: the first of it, or the one asked for.
 
         Raises:
             NotFoundError: there is no such entry or version, or the caller may not see it.
-            InvalidDocumentError: the accepted terms are not the entry's, or the question cannot be answered.
+            InvalidDocumentError: the accepted terms are not the entry's, the question cannot be answered, or the
+                configuration asked for does not meet its requirements.
             BudgetSpentError: the caller's tenant has used up its distinct questions about the version.
             QuotaSpentError: it has used up its distinct questions of a day.
             QuotaExceededError: it has too many open requests.
         """
-        # All keys of the tenant may read a request, so it is asked with the rights that all of them have.
-        asking = replace(caller, roles=frozenset({Role.CONSUMER}))
-        head = await self._head(asking, entry_id, version)
+        # A request is for its tenant, so it is about a version that all keys of the tenant see.
+        tenant = replace(caller, roles=frozenset({Role.CONSUMER}))
+        head = await self._head(tenant, entry_id, version)
         if asked.terms != head.terms:
             fault = Fault("/terms", f"The terms of version {head.version} have the digest {head.terms}.")
             raise InvalidDocumentError("These are not the terms of the entry.", (fault,), code="other_terms")
         if await self._requests.count_open(caller.tenant) >= MOST_OPEN:
             raise QuotaExceededError(f"Your tenant has {MOST_OPEN} open requests, the most that it may have.")
-        question, _ = await self._advice.ask(asking, head, asked.question, rules)
+        question, _ = await self._advice.ask(caller, head, asked.question, rules)
         advice = await self._held(question.advice_id)
-        asked, is_coarse = replace(asked, question=advice.question), view_for(asking, head) is View.COARSE
+        asked, is_coarse = replace(asked, question=advice.question), view_for(caller, head) is View.COARSE
+        if asked.configuration is not None:
+            await self._advice.refuse_unsuitable(head, asked.question, asked.configuration)
         request_id = await self._requests.add(caller, head, asked, question.id, advice.id, is_coarse=is_coarse)
         # It has no previous state, so this is not an action.
-        begun = Change("request", State.REQUESTED, Side.CONSUMER, tenant=caller.tenant, subject=caller.subject)
+        begun = Change(
+            "request", State.REQUESTED, Side.CONSUMER, caller.tenant, caller.subject, configuration=asked.configuration
+        )
         await self._requests.change(request_id, begun)
         await self._events.requests_changed([request_id])
         if advice.status.is_final:
@@ -269,7 +289,7 @@ class DataRequestService(DataRequestSteps):
         request.after(Action.COUNTER, request.sides_of(caller))
         what, cost = "is what the consumer asks for; approve it", None
         if configuration != request.configuration:
-            cost = cost_of(configuration, await self._ranking(request))
+            cost = cost_of(configuration, await self._ranking(request, request.view))
             what = "is not in the ranking of the consumer's advice"
         if cost is None:
             fault = Fault("/configuration", f"The configuration {configuration!r} {what}.")
@@ -280,18 +300,30 @@ class DataRequestService(DataRequestSteps):
     async def alternatives(self, caller: Caller, request: DataRequest, limit: int) -> list[tuple[str, Cost]]:
         """The configurations that the caller may offer instead of the advised one, with their costs, the best first.
 
-        Empty if the caller may not make an offer now.
+        Who may offer reads the counts, so costs and order are those of the full view. Empty if the caller may not make
+        an offer now.
         """
         if Action.COUNTER not in request.possible_for(request.sides_of(caller)):
             return []
-        ranking = [row for row in await self._ranking(request) if row["configuration"] != request.configuration]
+        ranking = await self._ranking(request, View.FULL)
+        ranking = [row for row in ranking if row["configuration"] != request.configuration]
         return [(row["configuration"], msgspec.convert(row, Cost)) for row in ranking[:limit]]
 
-    async def _ranking(self, request: DataRequest) -> list[Mapping[str, Any]]:
-        """The ranking of a request's advice in the consumer's view; empty if the advice has been deleted."""
+    async def full_rank(self, caller: Caller, request: DataRequest) -> FullRank | None:
+        """The place of a request's configuration in the full view; None without advice, or for callers without it."""
+        is_shown = request.configuration is not None and request.shows_full_view_to(caller)
+        advice = await self._advice_store.find(request.advice_id) if is_shown and request.advice_id else None
+        if advice is None or advice.result is None:
+            return None
+        order = await to_thread.run_sync(read_as, _FullOrder, advice.result)
+        ranks = (row.rank for row in order.ranking if row.configuration == request.configuration)
+        return FullRank(next(ranks, None), order.considered, order.configuration)
+
+    async def _ranking(self, request: DataRequest, view: View) -> list[Mapping[str, Any]]:
+        """The ranking of a request's advice in a view; empty if the advice has been deleted."""
         advice = None if request.advice_id is None else await self._advice_store.find(request.advice_id)
         # Decoding a long ranking takes a while.
-        result = None if advice is None else await to_thread.run_sync(shown, advice, request.view)
+        result = None if advice is None else await to_thread.run_sync(shown, advice, view)
         return [] if result is None else result["ranking"]
 
     async def erase_contact(self, caller: Caller, request_id: str) -> DataRequest:

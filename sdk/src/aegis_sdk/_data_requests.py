@@ -46,14 +46,16 @@ class DataRequestsFlows(ServiceFlows):
         weights: Mapping[str, float] | None = None,
         require: Mapping[str, float] | None = None,
         kinds: Sequence[str] | None = None,
+        configuration: str | None = None,
         wait: float = 0.0,
     ) -> Flow[DataRequest]:
-        """Request the masked table of the configuration that loses the least utility.
+        """Request the masked table of the first configuration of your advice on a question, or of a given one.
 
         Args:
             measure: The measure of utility; `attributes`, `weights`, `require` and `kinds` are as in `Client.advise`.
             contact: For the provider.
             terms: Acceptance of the entry's terms: their digest, `terms` of the entry's head.
+            configuration: The one to ask for, which meets `require`.
             wait: Seconds to wait for the advice. Without it, or if it takes longer, the state is `requested`.
         """
         asked: dict[str, Any] = {
@@ -65,6 +67,7 @@ class DataRequestsFlows(ServiceFlows):
             "contact": contact,
             "terms": terms,
             **({} if kinds is None else {"kinds": list(kinds)}),
+            **({} if configuration is None else {"configuration": configuration}),
         }
         path = entry_path(entry_id, "requests")
         request = yield from self._call(DataRequest, "POST", path, asked, params=version_params(version))

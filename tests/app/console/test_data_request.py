@@ -71,6 +71,19 @@ async def test_a_page_waits_for_the_advice_and_then_shows_it(shared_api, worker)
     assert f"/requests/{request_id}" not in part.links
 
 
+async def test_a_page_says_the_true_rank_and_offers_at_one_click_what_loses_less(shared_api, head, worker):
+    request_id = await requested(shared_api, head, configuration="c02")
+    await worker.run()
+    found = await look(shared_api, f"/requests/{request_id}")
+    assert "2 of 2 by what it loses; c01 loses the least" in found.text
+    assert "none loses less" not in found.text
+    assert hidden(found)["configuration"] == "c01"
+    assert (await act(shared_api, request_id, "counter")).status_code == 303
+    found = await look(shared_api, f"/requests/{request_id}")
+    assert "1 of 2 by what it loses: none loses less" in found.text
+    assert "configuration" not in hidden(found)
+
+
 async def test_a_request_is_approved_with_a_reason_and_then_fulfilled(shared_api, advised):
     answer = await act(shared_api, advised, "approve", reason="The ethics board has agreed")
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/requests/{advised}")

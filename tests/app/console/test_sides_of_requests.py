@@ -97,6 +97,8 @@ async def test_each_side_may_do_what_is_its_own(market, advised):
     assert {who for who, text in lists.items() if f"/requests/{advised}" in text} == set(PEOPLE) - {"other"}
     advice = {who for who, page in pages.items() if any(str(link).startswith("/advice/") for link in page.links)}
     assert advice == {"consumer", "operator"}
+    # Others know only that nothing loses a step less.
+    assert {who for who, page in pages.items() if "none loses less" in page.text} == {"reviewer", "provider", "operator"}
     for who in advice:
         link = next(link for link in pages[who].links if str(link).startswith("/advice/"))
         assert (await market.people[who].get(link)).status_code == 200

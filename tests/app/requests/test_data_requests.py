@@ -7,6 +7,7 @@ import psycopg
 import pytest
 
 from tests.app.requests.asking import advised, entry, read, requested, step, wanted
+from tests.generated import mixed_entry
 from tests.service import ACCEPTED, create_key, publish
 
 ODRL = {"@context": "http://www.w3.org/ns/odrl.jsonld", "@type": "Offer", "permission": [{"action": "use"}]}
@@ -169,15 +170,52 @@ async def test_nothing_is_requested_of_what_is_deleted_or_not_seen(guarded, keys
     assert (await requested(guarded, keys, head)).status_code == 404
 
 
-@pytest.mark.parametrize("asking", ["provider", "reviewer", "own"])
-async def test_whoever_of_a_tenant_asks_all_its_keys_read_no_more_than_consumers_may(
-    guarded, keys, head, worker, asking
-):
-    made = await guarded.post(f"/v1/entries/{head['id']}/requests", json=wanted(head), headers=keys[asking])
-    assert made.status_code == 201, made.text
+async def test_no_key_of_a_tenant_reads_more_of_a_request_than_of_advice(guarded, keys, head, worker):
+    ids = {}
+    for asking in ("provider", "reviewer", "operator", "own"):
+        made = await guarded.post(f"/v1/entries/{head['id']}/requests", json=wanted(head), headers=keys[asking])
+        ids[asking] = made.json()["id"]
     await worker.run()
-    seen = (await read(guarded, keys["own"], made.json()["id"])).json()
-    assert (seen["state"], seen["cost"]["rank"], seen["cost"]["deviation"]) == ("advised", 1, None)
+    own = await guarded.get("/v1/requests", params={"entry": head["id"]}, headers=keys["own"])
+    assert [one["id"] for one in own.json()["items"]] == [ids["own"]]
+    for asking, request_id in ids.items():
+        paths = [f"/v1/requests/{request_id}{part}" for part in ("", "/evidence")]
+        seen = {(await guarded.get(path, headers=keys["own"])).status_code for path in paths}
+        assert seen == ({200, 409} if asking == "own" else {404})
+        known = (await read(guarded, keys["reviewer"], request_id)).json()
+        assert (known["cost"]["deviation"] is None) == (asking == "own")
+        assert known["full_rank"] == {"rank": 1, "considered": 2, "best": "c01"}
+    assert (await read(guarded, keys["own"], ids["own"])).json()["full_rank"] is None
+
+
+async def test_a_configuration_is_asked_for_by_its_id(guarded, keys, head, worker):
+    made = await requested(guarded, keys, head, configuration="c02")
+    assert (made.json()["state"], made.json()["configuration"]) == ("requested", "c02")
+    await worker.run()
+    seen = (await read(guarded, keys["consumer"], made.json()["id"])).json()
+    assert (seen["state"], seen["configuration"], seen["cost"]["rank"]) == ("advised", "c02", 2)
+    assert [one["configuration"] for one in seen["changes"]] == ["c02", "c02"]
+    known = (await read(guarded, keys["provider"], made.json()["id"])).json()
+    assert known["full_rank"] == {"rank": 2, "considered": 2, "best": "c01"}
+    offered = await step(guarded, keys["provider"], made.json()["id"], "counter", configuration="c01")
+    assert (offered.json()["configuration"], offered.json()["full_rank"]["rank"]) == ("c01", 1)
+
+
+async def test_what_does_not_meet_the_requirements_is_not_asked_for(guarded, keys):
+    head = await publish(guarded, mixed_entry(visibility="all"), **keys["provider"])
+    said = {
+        ("m1", 6): ["'m1' does not promise k >= 6."],
+        ("g1", 5): ["'g1' does not promise k >= 5.", "'g1' is not masked. Ask with `kinds` that include its own."],
+        ("m9", 5): ["Version 1 has no configuration 'm9'."],
+    }
+    for (configuration, k), details in said.items():
+        refused = await requested(guarded, keys, head, configuration=configuration, require={"k": k})
+        assert (refused.status_code, refused.json()["code"]) == (422, "unsuitable_configuration")
+        assert [(one["pointer"], one["detail"]) for one in refused.json()["errors"]] == [
+            ("/configuration", detail) for detail in details
+        ]
+    page = await guarded.get("/v1/requests", params={"entry": head["id"]}, headers=keys["consumer"])
+    assert page.json()["items"] == []
 
 
 async def test_an_operator_asks_for_its_own_tenant(guarded, keys):

@@ -28,7 +28,7 @@ from aegis_sdk.cli.options import (
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, say
 from aegis_sdk.printable import one_line
 from aegis_sdk.reading import Share, number, shown
-from aegis_sdk.wire import Change, Cost, DataRequest, DataRequestHead, Delivery, EntryHead, Verification
+from aegis_sdk.wire import Change, DataRequest, DataRequestHead, Delivery, EntryHead, Verification
 
 WhyOption = Annotated[str | None, typer.Option("--why", help="Reason, for the other side and for the record.")]
 NeededWhyOption = Annotated[str, typer.Option("--why", help="Reason, for the other side and for the record.")]
@@ -51,9 +51,13 @@ def new(
     measure: MeasureOption = None,
     weights: WeightsOption = None,
     kinds: KindsOption = None,
+    configuration: Annotated[
+        str | None,
+        typer.Option(help="Configuration to ask for, which meets --require. By default, the first of your advice."),
+    ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Request the masked table that suits you best. Prints the request's id; its provider decides."""
+    """Request the masked table that suits you best, or a given one. Prints the request's id; its provider decides."""
     required, weighted, named = requirements_of(require), weights_of(weights), kinds_of(kinds)
     if not accept_terms and not sys.stdin.isatty():
         raise InputError("cannot ask whether you accept the terms without a terminal; use --accept-terms")
@@ -72,6 +76,7 @@ def new(
             weights=weighted or None,
             require=required or None,
             kinds=named,
+            configuration=configuration,
             wait=_SECONDS,
         )
     if as_json:
@@ -169,16 +174,22 @@ def offered(request: DataRequestHead) -> str:
     """One line: the state of a request, and the configuration offered or agreed upon."""
     if request.problem is not None:
         return one_line(f"{request.state}: {request.problem.detail}")
-    what = "" if request.configuration is None else f": {shown(request.configuration)}{_cost(request.cost)}"
+    what = "" if request.configuration is None else f": {shown(request.configuration)}{_cost(request)}"
     stale = "; the entry has a newer version" if request.stale else ""
     return one_line(f"{request.state}{what}{stale}")
 
 
-def _cost(cost: Cost | None) -> str:
-    if cost is None:
+def _cost(request: DataRequestHead) -> str:
+    """The place of the configuration, as well as the caller may know it, and the share that it keeps."""
+    cost, place = request.cost, request.full_rank if isinstance(request, DataRequest) else None
+    if place is not None:
+        rank = "not ranked" if place.rank is None else f"rank {place.rank} of {place.considered}"
+    elif cost is not None:
+        rank = f"rank {cost.rank} by rounded losses" if cost.deviation is None else f"rank {cost.rank}"
+    else:
         return ""
-    kept = "" if cost.utility_share is None else f", keeps {Share(cost.utility_share)}"
-    return f" (rank {cost.rank}{kept})"
+    kept = "" if cost is None or cost.utility_share is None else f", keeps {Share(cost.utility_share)}"
+    return f" ({rank}{kept})"
 
 
 def listing(requests: Sequence[DataRequestHead], *, is_all: bool) -> Iterator[str]:
@@ -216,6 +227,9 @@ def report(request: DataRequest) -> Iterator[str]:
     if request.possible:
         yield ""
         yield f"you may: {', '.join(map(shown, request.possible))}"
+    place = request.full_rank
+    if place is not None and place.rank != 1 and "counter" in request.possible:
+        yield f"{shown(place.best)} loses less; offer it: aegis requests counter {request.id} {shown(place.best)}"
     if request.expires_at is not None:
         yield f"expires {request.expires_at:%Y-%m-%d} unless somebody does something"
 

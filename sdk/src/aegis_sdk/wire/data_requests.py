@@ -79,6 +79,7 @@ _EXAMPLE_HEAD: Final[dict[str, Any]] = {
 EXAMPLE_DATA_REQUEST: Final[dict[str, Any]] = _EXAMPLE_HEAD | {
     "delivery": None,
     "verification": None,
+    "full_rank": None,
     "changes": [_EXAMPLE_CHANGE],
 }
 """A request with its history."""
@@ -87,7 +88,7 @@ Reason = Annotated[Text, Field(min_length=1, max_length=LONGEST_REASON)]
 
 
 class NewDataRequest(Question):
-    """Asks for the masked table of the configuration that loses the least utility for the consumer."""
+    """Asks for the masked table of the configuration that loses the least utility for the consumer, or a given one."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE_NEW]})
 
@@ -97,6 +98,10 @@ class NewDataRequest(Question):
     )
     terms: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")] = Field(
         description="Acceptance of the entry's terms: their digest, `terms` of the entry's head"
+    )
+    configuration: Identifier | None = Field(
+        default=None,
+        description="Configuration to ask for, which meets `require`; null: the first of your advice on the question",
     )
 
 
@@ -251,6 +256,14 @@ class Cost(Answer):
     deviation: float | None = Field(default=None, description="Loss in the measure's unit")
 
 
+class FullRank(Answer):
+    """The place of a configuration in the full view of the advice."""
+
+    rank: int | None = Field(default=None, description="Rank by loss; 1 is the best; null: not listed")
+    considered: int = Field(description="Number of configurations that compete")
+    best: str = Field(description="A configuration that loses the least")
+
+
 class Change(Answer):
     """A change of a request."""
 
@@ -288,9 +301,10 @@ class DataRequestHead(Answer):
     terms: str = Field(description="Digest of the terms that the consumer has accepted")
     advice: Uuid | None = Field(default=None, description="Id of the consumer's advice; null: no longer stored")
     configuration: str | None = Field(
-        default=None, description="The configuration offered or agreed upon; null: there is no advice yet"
+        default=None,
+        description="The configuration asked for, offered or agreed upon; null: none was named, and no advice yet",
     )
-    cost: Cost | None = Field(default=None, description="Cost of this configuration")
+    cost: Cost | None = Field(default=None, description="Cost of this configuration in the view it was asked in")
     problem: Problem | None = Field(default=None, description="Reason why there is no advice; null otherwise")
     possible: list[str] = Field(default_factory=list, description="Actions that you may take now")
     created_at: UtcTime = Field(description="Time of the request (RFC 3339, UTC)")
@@ -308,6 +322,9 @@ class DataRequest(DataRequestHead):
     delivery: Delivery | None = Field(default=None, description="The delivery; null: none yet")
     verification: Verification | None = Field(
         default=None, description="Outcome of the consumer's verification of the delivered file; null: none yet"
+    )
+    full_rank: FullRank | None = Field(
+        default=None, description="Place of the configuration in the full view of the advice; null: you do not have it"
     )
     changes: list[Change] = Field(default_factory=list, description="History, oldest first")
 

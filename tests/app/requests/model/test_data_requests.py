@@ -48,6 +48,7 @@ def request_in(state):
         purpose="a study",
         contact="data@insurer.example",
         terms="sha256:3",
+        configuration=None,
         state=State(state),
         created_at=now,
         changed_at=now,
