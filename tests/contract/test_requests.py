@@ -30,7 +30,8 @@ def requested(aegis, head, *arguments):
 
 def test_it_is_made_countered_accepted_and_shown_with_its_history(aegis, head):
     request_id = requested(aegis, head, "--require", "k=5", "--measure", "g3")
-    assert aegis("requests", "counter", request_id, "c02", "--why", "k = 50") == (0, "countered: c02 (rank 2 of 2)\n", "")
+    countered = aegis("requests", "counter", request_id, "c02", "--why", "k = 50")
+    assert countered == (0, "countered: c02 (rank 2 of 2)\n", "")
     assert aegis("requests", "accept", request_id) == (0, "approved: c02 (rank 2 of 2)\n", "")
     code, out, _ = aegis("requests", "show", request_id)
     assert code == 0
@@ -63,7 +64,8 @@ def test_a_named_configuration_is_requested_and_its_provider_is_told_what_loses_
 
 def test_what_is_not_possible_is_said_in_one_line(aegis, head):
     request_id = requested(aegis, head)
-    assert aegis("requests", "decline", request_id, "--why", "no")[:2] == (0, "declined: c01 (rank 1 of 2, keeps 100 %)\n")
+    declined = aegis("requests", "decline", request_id, "--why", "no")
+    assert declined[:2] == (0, "declined: c01 (rank 1 of 2, keeps 100 %)\n")
     code, out, err = aegis("requests", "approve", request_id)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "This request is declined, so approve is not possible" in err

@@ -98,7 +98,8 @@ async def test_each_side_may_do_what_is_its_own(market, advised):
     advice = {who for who, page in pages.items() if any(str(link).startswith("/advice/") for link in page.links)}
     assert advice == {"consumer", "operator"}
     # Others know only that nothing loses a step less.
-    assert {who for who, page in pages.items() if "none loses less" in page.text} == {"reviewer", "provider", "operator"}
+    told = {who for who, page in pages.items() if "none loses less" in page.text}
+    assert told == {"reviewer", "provider", "operator"}
     for who in advice:
         link = next(link for link in pages[who].links if str(link).startswith("/advice/"))
         assert (await market.people[who].get(link)).status_code == 200
