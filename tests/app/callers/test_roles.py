@@ -84,10 +84,11 @@ TABLE = table()
 
 @dataclass(frozen=True)
 class Owned:
-    """An entry of the tenant `owner` with an advice on it."""
+    """An entry of the tenant `owner` with an advice on it, and a consumer of this tenant."""
 
     api: httpx.AsyncClient
     owner: dict[str, str]
+    consumer: dict[str, str]
     document: dict[str, Any]
     entry_id: str
     terms: str
@@ -95,17 +96,17 @@ class Owned:
     advice_id: str
 
     async def requested(self) -> str:
-        """The id of a new request of its own tenant for the entry."""
+        """The id of a new request of the consumer for the entry."""
         path, asked = f"/v1/entries/{self.entry_id}/requests", REQUEST | {"terms": self.terms}
-        return (await self.api.post(path, json=asked, headers=self.owner)).json()["id"]
+        return (await self.api.post(path, json=asked, headers=self.consumer)).json()["id"]
 
 
-async def published(api: httpx.AsyncClient, owner: dict[str, str], visibility: Any) -> Owned:
+async def published(api: httpx.AsyncClient, owner: dict[str, str], consumer: dict[str, str], visibility: Any) -> Owned:
     document = example_entry(name=f"entry-{uuid4().hex}", visibility=visibility)
     head = await publish(api, document, **owner)
     path, headers = f"/v1/entries/{head['id']}/advice", owner | {"Prefer": "respond-async"}
     advice = await api.post(path, json={"measure": "g3"}, headers=headers)
-    return Owned(api, owner, document, head["id"], head["terms"], head["digest"], advice.json()["id"])
+    return Owned(api, owner, consumer, document, head["id"], head["terms"], head["digest"], advice.json()["id"])
 
 
 @dataclass(frozen=True)
@@ -161,11 +162,13 @@ async def world(postgres, migrated, shared_api, shared_database_url) -> AsyncIte
             running_app(guarded_url, oidc_issuer=issuer.url, wrong_keys=0, rate_limit=0, audit_key=AUDIT_KEY)
         )
         owned = {
-            visibility: await published(api, headers["provider"], VISIBILITY.get(visibility, "private"))
+            visibility: await published(
+                api, headers["provider"], headers["consumer"], VISIBILITY.get(visibility, "private")
+            )
             for visibility in ("private", *VISIBILITY)
         }
         entries = {caller: owned.get(caller, owned["private"]) for caller in headers}
-        entries["development"] = await published(shared_api, {}, "private")
+        entries["development"] = await published(shared_api, {}, {}, "private")
         for owned in entries.values():
             await owned.requested()
         for url in (guarded_url, shared_database_url):  # later requests are then advised at once
@@ -208,7 +211,7 @@ async def status(world: World, things: dict[Any, str], sent: str, route: str, ca
     """What a caller is answered. Each thing that it asks about serves until an answer may have changed it."""
     (method, path, *action), owned = route.split(), world.entries[caller]
     if method == "DELETE" and "{entry_id}" in path:
-        owned = await published(owned.api, owned.owner, owned.document["visibility"])
+        owned = await published(owned.api, owned.owner, owned.consumer, owned.document["visibility"])
     about = "the tenant's only one" if "{webhook_id}" in path else owned.entry_id
     kept = caller == "development", about, path, *action
     if kept not in things and "{" in path:

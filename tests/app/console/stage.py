@@ -92,9 +92,9 @@ class Stage:
         return await publish(self.api, self.document | {"name": f"entry-{uuid4().hex}"}, **self.keys["provider"])
 
     async def new_request(self, step: str = "") -> str:
-        """The id of a request of the entry's own tenant, in a state in which the step is possible."""
+        """The id of a request of a consumer of the entry's tenant, in a state in which the step is possible."""
         asked = _QUESTION | _SAID | {"terms": self.head["terms"]}
-        made = await self.call("POST", f"/v1/entries/{self.head['id']}/requests", json=asked)
+        made = await self.call("POST", f"/v1/entries/{self.head['id']}/requests", "consumer", json=asked)
         if step in _PREPARED:
             first, body = _PREPARED[step]
             await self.call("POST", f"/v1/requests/{made['id']}/actions", json={"action": first} | body)
