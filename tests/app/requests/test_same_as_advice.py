@@ -5,7 +5,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from tests.app.advice.test_views import noisy, two_attributes
 from tests.app.requests.asking import read, wanted
+from tests.generated import mixed_entry
 from tests.pairs import counted
 from tests.service import Worker, create_key, publish, running_app
 
@@ -123,6 +125,21 @@ async def compare(market, seeds, attributes, questions=1):
 async def test_a_request_is_for_the_first_of_advice(market):
     named = await compare(market, range(2), [2], questions=5)
     assert any(full != coarse for full, coarse in named.values())  # or the views would not be tried
+
+
+async def test_so_it_is_with_generated_tables_and_where_all_have_the_full_view(market):
+    both = {"measure": "mutual_information", "kinds": ["masked", "generated"]}
+    cases = [(view, mixed_entry(name=view, visibility="all"), both, view) for view in VIEWS]
+    cases.append(("coarse", noisy(two_attributes(name="open")), {"measure": "g3"}, "full"))
+    asked = []
+    for who, entry, question, view in cases:
+        head = await publish(market[0], entry, **market[2]["full"])
+        asked.append((who, view, await asked_for(market, who, head, **question)))
+    await market[1].run()
+    for who, view, ids in asked:
+        advice, request = await read_both(market, who, *ids)
+        assert (advice["view"], request["configuration"]) == (view, advice["configuration"])
+        assert (request["full_rank"] is None) == (view == "coarse")
 
 
 @pytest.mark.long

@@ -1,5 +1,6 @@
 """What can become of a request for data: the table of docs/api.md, and nothing else."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 
@@ -120,3 +121,17 @@ def test_who_sees_a_request_and_on_whose_side():
         who: (request.sides_of(caller), request.is_visible_to(caller), request.seen_by(caller).digest)
         for who, caller in callers.items()
     } == table
+
+
+def test_who_sees_a_request_in_the_full_view():
+    callers = [("hospital", Role.PROVIDER), ("hospital", Role.CONSUMER), ("insurer", Role.PROVIDER)]
+    callers += [("stranger", Role.OPERATOR), ("stranger", Role.PROVIDER)]
+    seen = {
+        shared: [
+            request.is_visible_to(caller) and request.shows_full_view_to(caller)
+            for caller in (Caller(tenant, frozenset({role})) for tenant, role in callers)
+        ]
+        for shared in (True, False)
+        for request in [replace(request_in("advised"), is_coarse=False, is_shared=shared)]
+    }
+    assert seen == {True: [True, True, True, True, False], False: [True, False, False, True, False]}
