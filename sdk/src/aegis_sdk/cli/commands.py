@@ -22,7 +22,7 @@ SECTION = CommandSection(
             commands=(
                 Command(
                     "aegis_sdk.cli.requests:new",
-                    "Request the masked table that suits you best.",
+                    "Request the masked table that suits you best, or a given one.",
                     "aegis requests new ENTRY_ID --purpose 'A study of care' --contact me@lab.example --require k=5",
                 ),
                 Command(
