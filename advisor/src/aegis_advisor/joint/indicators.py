@@ -80,6 +80,13 @@ class Indicators:
         outcomes = list(_Factor.of(self, codes).extended(self, steps))
         return np.array([trace for trace, _ in outcomes]), np.array([rank for _, rank in outcomes], dtype=np.int64)
 
+    def trace_of_all(self, codes: Sequence[Sequence[int]]) -> float:
+        """The trace of several maskings of each attribute together, `codes` (attributes, maskings): at least that of
+        every configuration of them and of coarser ones.
+        """
+        columns = np.concatenate([of[code] for of, some in zip(self.columns, codes, strict=True) for code in some])
+        return _Factor.of_columns(self, columns).outcome[0]
+
     def adjusted(self, traces: FloatArray, ranks: IntArray) -> FloatArray:
         """The traces adjusted for chance (`trace_bias`)."""
         both = zip(traces.tolist(), ranks.tolist(), strict=True)
@@ -101,7 +108,12 @@ class _Factor:
 
     @classmethod
     def of(cls, design: Indicators, codes: Sequence[int]) -> Self:
-        columns = np.concatenate([of[code] for of, code in zip(design.columns, codes, strict=True)])
+        return cls.of_columns(
+            design, np.concatenate([of[code] for of, code in zip(design.columns, codes, strict=True)])
+        )
+
+    @classmethod
+    def of_columns(cls, design: Indicators, columns: IntArray) -> Self:
         lower, order = _cholesky(design.correlations[np.ix_(columns, columns)])
         places = columns[order]
         return cls(lower, places, _solved(lower, design.labels[places]))
@@ -148,8 +160,9 @@ def _folded(values: IntArray, maskings: Sequence[IntArray]) -> tuple[IntArray, I
     Returns:
         (rows,) the group of each row, and (maskings, groups) the masked value of each group.
     """
-    groups, atom_of = np.unique(np.stack(maskings)[:, values], axis=1, return_inverse=True)
-    return atom_of.reshape(-1), groups
+    occurring, place = np.unique(values, return_inverse=True)  # far fewer than rows, and columns are slow to sort
+    groups, atom_of = np.unique(np.stack(maskings)[:, occurring], axis=1, return_inverse=True)
+    return atom_of.reshape(-1)[place], groups
 
 
 def _folds(parts: Sequence[IntArray], records: FloatArray) -> tuple[FloatArray, tuple[tuple[IntArray, ...], ...]]:

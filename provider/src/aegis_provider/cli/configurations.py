@@ -10,6 +10,7 @@ import typer
 
 from aegis_provider.cli.options import (
     DelimiterOption,
+    EffortOption,
     HtmlOption,
     PlanOption,
     TableArgument,
@@ -51,9 +52,10 @@ def configurations(
         str, typer.Option(help="Measure of utility for search and ranking, as for `aegis advise`.")
     ] = "joint",
     most: Annotated[int, typer.Option(min=1, help="Number of configurations to keep, the most useful first.")] = 1000,
+    effort: EffortOption = "normal",
     seconds: Annotated[
         float, typer.Option(min=0.1, help="Time limit of the search; Ctrl-C ends it earlier and keeps the best so far.")
-    ] = 60.0,
+    ] = 600.0,
     html: HtmlOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -83,6 +85,7 @@ def configurations(
             requirements,
             measure=measure,
             most=most,
+            effort=effort,
             seconds=seconds,
             delimiter=delimiter,
             memory_limit=memory_limit(),
@@ -141,6 +144,7 @@ def _document(result: SearchResult, alone: Mapping[str, float | None]) -> dict[s
         "evaluated": result.evaluated,
         "complete": result.complete,
         "interrupted": result.interrupted,
+        "cut": result.cut,
         "measure": result.measure,
         "unmasked_utility": result.unmasked,
         "ignored": {name: list(choices) for name, choices in result.ignored.items()},
@@ -180,7 +184,7 @@ def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Ite
     from aegis_provider.report.figures import proof_of
 
     kept = len(result.configurations)
-    yield f"{output}: {kept:,} configuration{'s' * (kept != 1)}"
+    yield f"{output}: {kept:,} configuration{'s' * (kept != 1)}{f'; {result.cut}' if result.cut else ''}"
     yield alone.line(offered=True)
     evaluations = f"{result.nodes:,} combinations of maskings, {result.evaluated:,} evaluations"
     yield f"{evaluations}; {result.records:,} records"

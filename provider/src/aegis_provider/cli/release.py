@@ -12,6 +12,7 @@ import aegis_sdk  # loads httpx only when its client is used
 from aegis_provider.cli.options import (
     AcceptOption,
     DelimiterOption,
+    EffortOption,
     EscapeFormulasOption,
     FoldOption,
     IndexOption,
@@ -48,10 +49,7 @@ def release(
     suppress_at_most: Annotated[
         float, typer.Option(metavar="SHARE", help="Leave out at most this share of the records.")
     ] = 0.01,
-    seconds: Annotated[
-        float,
-        typer.Option(min=1, help="Time limit; the report lists steps that did not finish."),
-    ] = 60.0,
+    effort: EffortOption = "normal",
     publish: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--publish", help="Publish the entry and ask the service for the best configuration.")
     ] = False,
@@ -69,6 +67,10 @@ def release(
     odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
     fold_case: FoldOption = False,  # noqa: FBT002 - a flag
     keep_leaks: KeepLeaksOption = None,
+    seconds: Annotated[
+        float,
+        typer.Option(min=1, help="Time limit; the report lists steps that did not finish."),
+    ] = 600.0,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Mask a table so that it can be shared and stays useful.
@@ -101,6 +103,7 @@ def release(
             require=requirements_of(require) or USUAL,
             suppress_at_most=suppress_at_most,
             measure=measure,
+            effort=effort,
             seconds=seconds,
             name=name,
             publish=client,

@@ -311,7 +311,10 @@ class DistinctRecords:
             domains = tuple(each.by_spelling() for each in domains)
         combinations = counted.table.combinations(columns)
         codes = [_codes(combinations.column(n), domain) for n, domain in enumerate(domains)]
-        return cls(tuple(columns), domains, np.stack(codes, axis=1), numbers_in(combinations.column("n")))
+        counts = numbers_in(combinations.column("n"))
+        # Engines return them in any order, on which the last digits of sums depend, and with these a search.
+        order = np.lexsort([counts, *codes])
+        return cls(tuple(columns), domains, np.stack(codes, axis=1)[order], counts[order])
 
 
 def _codes(texts: pa.ChunkedArray, domain: Domain) -> Places:

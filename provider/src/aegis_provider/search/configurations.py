@@ -16,11 +16,12 @@ from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, refuse_without_order
 from aegis_provider.processes import Progress
 from aegis_provider.search.evaluation import Evaluation
-from aegis_provider.search.exploration import Clock, Exploration, explore_each
+from aegis_provider.search.exploration import Clock, Exploration, explore_each, work_of
 from aegis_provider.search.lattice import Node
 from aegis_provider.search.problem import Problem, Requirement
 from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, delimiter_in, open_table
+from aegis_sdk.reading import Share
 from aegis_sdk.wire import stricter, strictest
 
 
@@ -38,6 +39,7 @@ class FrontierPoint:
         complete: Whether the configuration is proven to be optimal, or no combination proven to meet the requirement.
         at_most_more: An upper bound of the possible gain in utility, as a share of this utility; 0 if complete, `None`
             if unknown.
+        unsearched: The share of the work that was not done because the time was up or the search was interrupted.
     """
 
     requirement: Requirement
@@ -47,6 +49,7 @@ class FrontierPoint:
     minimal: int | None
     complete: bool
     at_most_more: float | None
+    unsearched: float = 0.0
 
     @property
     def at_most(self) -> float | None:
@@ -84,6 +87,16 @@ class SearchResult:
         """Whether the best configuration for each requirement is proven to be optimal."""
         return all(point.complete for point in self.frontier)
 
+    @property
+    def cut(self) -> str:
+        """What was not searched, in words, because the time was up or Ctrl-C ended it; empty if nothing."""
+        unsearched = [point.unsearched for point in self.frontier if point.unsearched > 0]
+        if not unsearched:
+            return ""
+        by, most = "Ctrl-C" if self.interrupted else "--seconds", Share(max(unsearched))
+        of = "" if len(self.frontier) == 1 else f" for {len(unsearched)} of {len(self.frontier)} requirements"
+        return f"{by} ended the search: up to {most} of its work was not done{of}"
+
 
 def preferred(nodes: Places, utilities: NDArray[np.float64], most: int) -> Places:
     """(kept, attributes) At most `most` of the (nodes, attributes), the best first.
@@ -112,7 +125,8 @@ def find_configurations(
     *,
     measure: str = "joint",
     most: int = 1000,
-    seconds: float = 60.0,
+    effort: str = "normal",
+    seconds: float = 600.0,
     delimiter: str | None = None,
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
@@ -125,18 +139,21 @@ def find_configurations(
     that `preferred` chooses among the minimal ones, which cannot be refined by a step. The `privacy` of each is that of
     its release, without `suppressed` records.
 
-    Ctrl-C ends the search and returns the best configurations so far. Unless it or the time limit ends the search,
-    equal arguments give equal results.
+    A weaker requirement never gets less utility than a stronger one. Ctrl-C ends the search and returns the best
+    configurations so far, at least what a greedy descent finds. Unless it or the time limit ends the search, equal
+    arguments give equal results, on a busy machine, too.
 
     Args:
         requirements: The requirements; the frontier has a point for each.
         measure: The measure of utility, from the exact counts of the whole table: `joint`, or the mean of a measure of
             single attributes. It is corrected for chance if that is its default in advice.
-        seconds: The time limit, which the requirements share.
+        effort: How much work may be done, in evaluations that the requirements share: `small`, `normal` or `thorough`;
+            see `EFFORTS`.
+        seconds: The time after which the search stops early, from before the table is read.
 
     Raises:
         PlanError: A requirement is invalid, takes too long to decide or needs an order of sensitive values without one,
-        or the measure is unknown. TableError: As in `summarize`. NothingHoldsError: No configuration meets any
+        or the measure or effort is unknown. TableError: As in `summarize`. NothingHoldsError: No configuration meets any
         requirement.
     """
     required = [requirements] if isinstance(requirements, Requirement) else list(requirements)
@@ -145,16 +162,17 @@ def find_configurations(
     for requirement in required:
         requirement.check(plan)
     delimiter = delimiter or delimiter_in(table, plan.label)
-    by, clock = measure_of_search(measure), Clock(seconds, len(required), progress)
+    by, work = measure_of_search(measure), work_of(effort, len(required))
+    clock = Clock(seconds, len(required), progress)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         refuse_without_order([name for requirement in required for name in requirement.privacy], counted, plan)
         problem = Problem.of(counted, plan, required, by)
-    explorations = [Exploration(evaluation, problem.utility, clock) for evaluation in problem.evaluations]
+    explorations = [Exploration(evaluation, problem.utility, clock, work) for evaluation in problem.evaluations]
     interrupted = explore_each(explorations, plan.source)
     if not any(exploration.utilities for exploration in explorations):
         raise NothingHoldsError(_nearest(explorations[0].evaluation, required, plan, counted.records))
-    return _Found(problem, plan, required, explorations, most).result(measure, interrupted=interrupted)
+    return _Found(problem, plan, required, explorations, most, interrupted).result(measure)
 
 
 def choose_again(
@@ -165,6 +183,8 @@ def choose_again(
     *,
     requirement: Requirement,
     measure: str,
+    effort: str,
+    of: int,
     seconds: float,
 ) -> tuple[Configuration, ...]:
     """Return the choice of `find_configurations` if it knew the label of only some of the records.
@@ -173,6 +193,7 @@ def choose_again(
         counted: The counted table; the requirement applies to all its records.
         told: The records that utility is measured on; see `Problem.of`.
         most: The most configurations to return, the best first.
+        of: The number of requirements of that search, so that this one gets the same share of the work.
 
     Raises:
         PlanError: As in `find_configurations`.
@@ -180,12 +201,12 @@ def choose_again(
     """
     clock = Clock(seconds, 1, lambda _done, _all: None)
     problem = Problem.of(counted, plan, [requirement], measure_of_search(measure), told)
-    exploration = Exploration(problem.evaluations[0], problem.utility, clock)
+    exploration = Exploration(problem.evaluations[0], problem.utility, clock, work_of(effort, of))
     if explore_each([exploration], plan.source):
         raise KeyboardInterrupt
     if not exploration.utilities:
         raise NothingHoldsError(_nearest(exploration.evaluation, [requirement], plan, counted.records))
-    result = _Found(problem, plan, [requirement], [exploration], most).result(measure, interrupted=False)
+    result = _Found(problem, plan, [requirement], [exploration], most, interrupted=False).result(measure)
     return result.configurations[:most]
 
 
@@ -198,8 +219,9 @@ class _Found:
     required: Sequence[Requirement]
     explorations: Sequence[Exploration]
     most: int
+    interrupted: bool
 
-    def result(self, measure: str, *, interrupted: bool) -> SearchResult:
+    def result(self, measure: str) -> SearchResult:
         """Return the result, the best configuration first."""
         quota = max(1, self.most // len(self.explorations))
         kept: list[set[Node]] = []
@@ -232,7 +254,7 @@ class _Found:
             unmasked=unmasked,
             nodes=self.problem.nodes,
             evaluated=self.problem.evaluated + sum(each.evaluated for each in self.explorations),
-            interrupted=interrupted,
+            interrupted=self.interrupted,
             ignored=self.problem.ignored,
             records=int(self.explorations[0].evaluation.records.counts.sum()),
         )
@@ -265,6 +287,7 @@ class _Found:
                 exploration.minimal,
                 exploration.complete,
                 0.0 if exploration.complete else more,
+                exploration.left if (exploration.cut or self.interrupted) and not exploration.complete else 0.0,
             )
 
     def _configuration(self, exploration: Exploration, node: Node, name: str) -> Configuration:

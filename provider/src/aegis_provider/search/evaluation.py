@@ -1,6 +1,6 @@
 """Whether the release of a combination of choices meets the requirement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -12,7 +12,6 @@ from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Counts, Places
 from aegis_provider.errors import PlanError
 from aegis_provider.privacy import CRITERIA, Classes, breaks, classes_of
-from aegis_provider.processes import Progress
 from aegis_provider.search.lattice import Decision, Lattice, Node, search
 
 Keys: TypeAlias = NDArray[np.int64]
@@ -207,26 +206,34 @@ class Evaluation:
         return ClassCounter.of(self.lattice, self.records, sensitive, self.masked)
 
 
-def decided(evaluation: Evaluation, source: str, progress: Progress) -> Decision:
+def decided(evaluation: Evaluation, source: str, spend: Callable[[], None]) -> Decision:
     """Decide every node of a lattice of up to 30 million.
 
     A requirement that is not monotone is checked for each node that meets its `k` and `l`, which are monotone.
+
+    Args:
+        spend: Called before every evaluation; what it raises ends this.
 
     Raises:
         PlanError: There are too many such nodes, or the lattice is too large; the message begins with `source`.
     """
     if evaluation.lattice.nodes > LARGEST_LATTICE:
         raise PlanError(_too_many(evaluation, source, f"{evaluation.lattice.nodes:,}"))
+
+    def check(node: Node) -> bool:
+        spend()
+        return evaluation.holds(node) if evaluation.is_monotone else evaluation.holds_counts(node)
+
+    decision = search(evaluation.lattice, check)
     if evaluation.is_monotone:
-        return search(evaluation.lattice, evaluation.holds, progress)
-    decision = search(evaluation.lattice, evaluation.holds_counts, progress)
+        return decision
     nodes = np.argwhere(decision.holds)
     if len(nodes) > _MOST_ONE_BY_ONE:
         raise PlanError(_too_many(evaluation, source, f"{len(nodes):,}"))
     holds = np.zeros_like(decision.holds)
-    for done, node in enumerate(map(tuple, nodes.tolist())):
+    for node in map(tuple, nodes.tolist()):
+        spend()
         holds[node] = evaluation.holds(node)
-        progress(done, len(nodes))
     return Decision(holds, decision.evaluated + len(nodes))
 
 

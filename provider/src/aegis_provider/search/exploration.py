@@ -1,13 +1,13 @@
 """The search for the best nodes that meet each requirement: one after another, or side by side in a small lattice."""
 
 import heapq
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations, product
 from random import Random
 from time import monotonic
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -15,24 +15,50 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from aegis_provider.counting.counts import Places
+from aegis_provider.errors import PlanError, nearest
 from aegis_provider.processes import Progress, begun
 from aegis_provider.search.evaluation import LARGEST_LATTICE, Evaluation, decided
 from aegis_provider.search.lattice import Node
 from aegis_provider.search.utility import Step, Utility
+from aegis_sdk.wire import stricter
 
 _PARTS: Final = 1000
 
 
-class TimeIsUpError(Exception):
-    """The time is up; the results so far are valid."""
+class SearchEndedError(Exception):
+    """The search of a requirement ends here; the results so far are valid."""
+
+
+class TimeIsUpError(SearchEndedError):
+    """The time is up."""
+
+
+class WorkIsDoneError(SearchEndedError):
+    """The evaluations that the effort allows are made."""
+
+
+EFFORTS: Final[Mapping[str, int]] = MappingProxyType({"small": 10_000, "normal": 60_000, "thorough": 600_000})
+"""By effort, the evaluations of a search, which its requirements share alike. Work, unlike time, does not depend on how
+busy a machine is, so that equal searches end with equal results.
+"""
+
+
+def work_of(effort: str, requirements: int) -> int:
+    """Return the evaluations for each of so many requirements.
+
+    Raises:
+        PlanError: There is no such effort.
+    """
+    if effort not in EFFORTS:
+        raise PlanError(f"there is no effort {effort!r}; {nearest(effort, list(EFFORTS))}")
+    return max(1, EFFORTS[effort] // requirements)
 
 
 @dataclass(eq=False)
 class Clock:
-    """Shares the seconds of a search among its requirements; the next ones get the time that one leaves.
+    """Stops a search that takes too long. Its requirements share the seconds; the next ones get what one leaves.
 
-    `seconds`: the seconds for all requirements; `progress`: called with (done, total), counting thousandths of a
-    requirement.
+    `seconds`: for all requirements; `progress`: called with (done, total), counting thousandths of a requirement.
     """
 
     seconds: float
@@ -74,11 +100,13 @@ def _unseen(_done: int, _all: int) -> None:
 
 
 SEED: Final = 0
+"""Drives the search alone: what is drawn elsewhere (rounding, noise, pseudonyms, the order of rows) must stay secret."""
 
 _IDLE_ROUNDS: Final = 200
 _MOST_COARSENED: Final = 4
-# The shares of the time reserved for the best node with each choice, and for the proof that not much more is possible.
-_FOR_CHOICES, _TO_PROVE = 0.5, 0.2
+# The shares of the work that are left when improvement ends, the best nodes with each choice are found, and it is given
+# up to decide every node; the rest proves how much more is possible.
+_IMPROVED, _WITH_CHOICES, _DECIDED = 0.7, 0.6, 0.2
 # The deliberate relative error of a gain in utility, so that rounds differ.
 _NOISE: Final = (0.5, 1.5)
 
@@ -95,11 +123,18 @@ class Exploration:
         ends: Those of these nodes that are minimal, or without a known better refinement.
         ceiling: No node that meets the requirement has a higher utility.
         minimal: The number of minimal nodes; `None` if not counted.
+        work: The evaluations that may be made. One is that of the privacy or of the utility of a node; that of all
+            steps from a node counts once, since it takes no longer.
+        spent: The evaluations made.
+        cut: Whether the time ended before the work.
     """
 
     evaluation: Evaluation
     utility: Utility
     clock: Clock
+    work: int
+    spent: int = 0
+    cut: bool = False
     utilities: dict[Node, float] = field(default_factory=dict)
     ends: set[Node] = field(default_factory=set)
     ceiling: float = np.inf
@@ -125,11 +160,36 @@ class Exploration:
             return sorted(self.ends)
         return sorted({*self.ends, *(node for node, utility in self.utilities.items() if utility >= best)})
 
+    @property
+    def left(self) -> float:
+        """The share of the work that is left."""
+        return max(0.0, 1 - self.spent / self.work)
+
+    def spend(self) -> None:
+        """Count an evaluation that follows.
+
+        Raises:
+            SearchEndedError: The work is done, or the time is up.
+        """
+        self.tick()
+        self.spent += 1
+
+    def tick(self) -> None:
+        """Report progress.
+
+        Raises:
+            SearchEndedError: The work is done, or the time is up.
+        """
+        if self.spent >= self.work:
+            raise WorkIsDoneError
+        self.clock.tick(self.spent, self.work)
+
     def holds(self, node: Node) -> bool:
         """Return whether a node meets the requirement, and remember it."""
         if node not in self._known:
             self._known[node] = self.evaluation.holds(node)
             self.evaluated += 1
+            self.spent += 1
         return self._known[node]
 
     def add(self, nodes: Sequence[Node]) -> None:
@@ -149,13 +209,13 @@ def explore_nearby(exploration: Exploration, seeds: Iterable[Node]) -> None:
     attribute given.
 
     Raises:
-        TimeIsUpError: The time is up.
+        SearchEndedError: The work is done, or the time is up.
     """
     lattice, random = exploration.evaluation.lattice, Random(SEED)  # noqa: S311 - a reproducible choice, no secret
     reached = [refined(exploration, node, None) for node in (lattice.top, *seeds)]
     best = max(reached, key=exploration.utilities.__getitem__)
     idle = 0
-    while idle < _IDLE_ROUNDS and exploration.clock.left() > _FOR_CHOICES:
+    while idle < _IDLE_ROUNDS and exploration.left > _IMPROVED:
         finer = [axis for axis, (place, top) in enumerate(zip(best, lattice.top, strict=True)) if place != top]
         chosen = random.sample(finer, min(len(finer), random.randint(1, _MOST_COARSENED)))
         coarsened = tuple(lattice.top[axis] if axis in chosen else place for axis, place in enumerate(best))
@@ -166,23 +226,27 @@ def explore_nearby(exploration: Exploration, seeds: Iterable[Node]) -> None:
     for axis, choice in enumerate(lattice.choices):
         for place in range(len(choice) - 1):
             start = (*lattice.top[:axis], place, *lattice.top[axis + 1 :])
-            if exploration.clock.left() > _TO_PROVE and exploration.holds(start):
+            if exploration.left > _WITH_CHOICES and exploration.holds(start):
                 refined(exploration, start, None)
 
 
-def refined(exploration: Exploration, node: Node, random: Random | None) -> Node:
+def refined(exploration: Exploration, node: Node, random: Random | None, *, bounded: bool = True) -> Node:
     """Refine a node that meets the requirement repeatedly by the step with the largest gain, until none gains.
 
     A failed step is not tried again: it would always fail, since all later nodes are finer.
 
+    Args:
+        bounded: Whether it ends with the work or the time.
+
     Raises:
-        TimeIsUpError: The time is up; the last node is among the known ones.
+        SearchEndedError: The work is done, or the time is up; the last node is among the known ones.
     """
     exploration.add([node])
     failed: set[Step] = set()
     while (finer := _step(exploration, node, failed, random)) is not None:
         node = finer
-        exploration.clock.tick()
+        if bounded:
+            exploration.tick()
     exploration.ends.add(node)
     return node
 
@@ -193,6 +257,7 @@ def _step(exploration: Exploration, node: Node, failed: set[Step], random: Rando
     every = ((axis, finer) for axis, (choice, place) in pairs for finer in choice.finer[place])
     steps = [step for step in every if step not in failed]
     utilities = exploration.utility.refined(node, steps)
+    exploration.spent += 1
     gains = utilities - exploration.utilities[node]
     useful = np.flatnonzero(gains > SAME).tolist()
     weights = {place: gains[place] * (1.0 if random is None else random.uniform(*_NOISE)) for place in useful}
@@ -206,8 +271,13 @@ def _step(exploration: Exploration, node: Node, failed: set[Step], random: Rando
     return None
 
 
-_MOST_EXPANDED: Final = 2_000
 _MOST_STARTS: Final = 64
+
+
+def _finest(exploration: Exploration) -> list[list[int]]:
+    """Return the choices of each attribute that none is finer than."""
+    choices = exploration.evaluation.lattice.choices
+    return [[place for place, finer in enumerate(choice.finer) if not finer] for choice in choices]
 
 
 def lower_ceiling(exploration: Exploration) -> None:
@@ -219,19 +289,18 @@ def lower_ceiling(exploration: Exploration) -> None:
     valid limit at any time. The requirement must be monotone.
 
     Raises:
-        TimeIsUpError: The time is up.
+        SearchEndedError: The work is done, or the time is up.
     """
-    choices = exploration.evaluation.lattice.choices
-    finest = [[place for place, finer in enumerate(choice.finer) if not finer] for choice in choices]
+    choices, finest = exploration.evaluation.lattice.choices, _finest(exploration)
     if np.prod([float(len(each)) for each in finest]) > _MOST_STARTS:
         return
     starts: list[Node] = list(product(*finest))
     heap, seen = _limited(exploration, starts), set(starts)
-    for done in range(_MOST_EXPANDED):
-        exploration.ceiling = max(exploration.best, -heap[0][0] if heap else -np.inf)
+    while True:
+        exploration.ceiling = min(exploration.ceiling, max(exploration.best, -heap[0][0] if heap else -np.inf))
         if exploration.complete:
             return
-        exploration.clock.tick(done, _MOST_EXPANDED)
+        exploration.tick()
         _, node = heapq.heappop(heap)
         axes = ((axis, step) for axis in _conflict(exploration, node) for step in choices[axis].coarser[node[axis]])
         coarser = [(*node[:axis], step, *node[axis + 1 :]) for axis, step in axes]
@@ -243,11 +312,12 @@ def lower_ceiling(exploration: Exploration) -> None:
 
 def _limited(exploration: Exploration, nodes: list[Node]) -> list[tuple[float, Node]]:
     """Return the nodes with a ceiling above the best utility as a heap, by the negated ceiling."""
-    if not nodes:
-        return []
-    _, limits = exploration.utility.score(np.array(nodes, dtype=np.intp))
+    limits = []
+    for node in nodes:  # one by one, since a fine node can take a second
+        exploration.spend()
+        limits.append(float(exploration.utility.score(np.array([node], dtype=np.intp))[1][0]))
     best = exploration.best + SAME
-    return sorted((-limit, node) for limit, node in zip(limits.tolist(), nodes, strict=True) if limit > best)
+    return sorted((-limit, node) for limit, node in zip(limits, nodes, strict=True) if limit > best)
 
 
 def _conflict(exploration: Exploration, node: Node) -> tuple[int, ...]:
@@ -280,14 +350,14 @@ def explore_all(exploration: Exploration, source: str) -> None:
 
     Raises:
         PlanError: As for `decided`.
-        TimeIsUpError: The time is up.
+        SearchEndedError: The work is done, or the time is up.
     """
-    decision = decided(exploration.evaluation, source, exploration.clock.tick)
+    decision = decided(exploration.evaluation, source, exploration.spend)
     exploration.evaluated += decision.evaluated
     minimal = exploration.evaluation.lattice.minimal(decision.holds)
     ceilings = [np.zeros(0)]
     for start in range(0, len(minimal), _AT_ONCE):
-        exploration.clock.tick()
+        exploration.clock.tick()  # what every node needs is no more work
         nodes = minimal[start : start + _AT_ONCE]
         scored, limits = exploration.utility.score(nodes)
         exploration.utilities.update(zip(map(tuple, nodes.tolist()), scored.tolist(), strict=True))
@@ -308,7 +378,7 @@ def _ascend(exploration: Exploration, minimal: Places, ceilings: NDArray[np.floa
     heap, seen = [(-limit, node) for limit, node in zip(ceilings.tolist(), nodes, strict=True)], set(nodes)
     heapq.heapify(heap)
     while heap and -heap[0][0] > best + SAME:
-        exploration.clock.tick()
+        exploration.spend()
         _, node = heapq.heappop(heap)
         coarser = [other for other in lattice.coarser(node) if other not in seen]
         seen.update(coarser)
@@ -326,18 +396,26 @@ _QUICKLY_DECIDED = 100_000
 
 
 def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
-    """Explore every requirement; return whether Ctrl-C ended it.
+    """Explore every requirement, the strongest first; return whether Ctrl-C ended it.
+
+    The search for a weaker one begins with the best nodes of the stronger ones, so that it never keeps less.
 
     Raises:
         PlanError: A requirement takes too long to decide.
     """
+    import scipy.linalg  # noqa: F401, PLC0415 - slow to load, but threads can be limited only in what is loaded
+
     # Other processes explore the others if the lattice is so small that none needs seeds.
     are_quick = all(each.evaluation.lattice.nodes <= _QUICKLY_DECIDED for each in explorations[1:])
-    alone = [replace(each, clock=each.clock.alone()) for each in explorations[1:] if are_quick]
     records = max((int(each.evaluation.records.counts.sum()) for each in explorations[1:]), default=0)
-    meanwhile, interrupted = begun([partial(_explore, each, source, []) for each in alone], records), False
-    here = [explorations[0], *explorations[1 + len(meanwhile) :]]
+    interrupted = False
     try:
+        with threadpool_limits(1):  # the matrices are small, so threads would mostly wait for each other
+            for each in explorations:
+                _descend(each)
+        alone = [replace(each, clock=each.clock.alone()) for each in explorations[1:] if are_quick]
+        meanwhile = begun([partial(_explore, each, source, []) for each in alone], records)
+        here = _strongest_first([explorations[0], *explorations[1 + len(meanwhile) :]])
         for place, each in enumerate(here):
             seeds = [node for other in here[:place] for node in _best(other)]
             _explore(each, source, [node for node in seeds if each.holds(node)])
@@ -346,6 +424,7 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
             other = explored()
             exploration.utilities, exploration.ends, exploration.ceiling = other.utilities, other.ends, other.ceiling
             exploration.minimal, exploration.evaluated = other.minimal, other.evaluated
+            exploration.spent, exploration.cut = other.spent, other.cut
             exploration.clock.next()
     except KeyboardInterrupt:
         interrupted = True
@@ -357,25 +436,67 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
     return interrupted
 
 
-def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Exploration:
-    """Explore one requirement until it is decided or its time is up, and return the exploration."""
-    import scipy.linalg  # noqa: F401, PLC0415 - slow to load, but threads can be limited only in what is loaded
+def _strongest_first(explorations: Sequence[Exploration]) -> list[Exploration]:
+    """Order explorations so that each comes after all whose requirement implies its own."""
 
-    # The matrices are small, so threads would mostly wait for each other.
-    with threadpool_limits(1), suppress(TimeIsUpError):
-        evaluation, top = exploration.evaluation, exploration.evaluation.lattice.top
-        if evaluation.is_monotone and not exploration.holds(top):
-            exploration.ceiling = -np.inf
-            return exploration
-        if evaluation.is_monotone:
-            refined(exploration, top, None)
-        if evaluation.is_monotone and evaluation.lattice.nodes > _QUICKLY_DECIDED:
-            explore_nearby(exploration, seeds)
-        if evaluation.lattice.nodes <= LARGEST_LATTICE or not evaluation.is_monotone:
-            explore_all(exploration, source)
-        else:
-            lower_ceiling(exploration)
+    def implies(one: Evaluation, other: Evaluation) -> bool:
+        meets = all(
+            name in one.require and stricter(name, one.require[name], limit) == one.require[name]
+            for name, limit in other.require.items()
+        )
+        return meets and one.suppressed <= other.suppressed
+
+    every = [each.evaluation for each in explorations]
+    return sorted(explorations, key=lambda each: sum(implies(other, each.evaluation) for other in every))
+
+
+def _descend(exploration: Exploration) -> None:
+    """Refine the coarsest node as far as greedy steps lead, whatever that takes, and limit what others may keep.
+
+    So there is always a result that is worth something, and it is known how far the best one may be.
+    """
+    top = exploration.evaluation.lattice.top
+    exploration.ceiling = exploration.utility.limit(_finest(exploration))
+    if exploration.holds(top):
+        refined(exploration, top, None, bounded=False)
+    elif exploration.evaluation.is_monotone:
+        exploration.ceiling = -np.inf
+
+
+def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Exploration:
+    """Explore one requirement until it is decided, its work is done or its time is up, and return the exploration."""
+    import scipy.linalg  # noqa: F401, PLC0415 - as in `explore_each`
+
+    with threadpool_limits(1):
+        try:
+            _search(exploration, source, seeds)
+        except TimeIsUpError:
+            exploration.cut = True
+        except WorkIsDoneError:
+            pass
     return exploration
+
+
+def _search(exploration: Exploration, source: str, seeds: Sequence[Node]) -> None:
+    evaluation = exploration.evaluation
+    if exploration.complete:
+        return
+    exploration.tick()
+    is_large = evaluation.is_monotone and evaluation.lattice.nodes > _QUICKLY_DECIDED
+    if is_large:
+        explore_nearby(exploration, seeds)
+    if evaluation.lattice.nodes <= LARGEST_LATTICE or not evaluation.is_monotone:
+        reserved = int(_DECIDED * exploration.work) if is_large else 0
+        exploration.work -= reserved
+        try:
+            explore_all(exploration, source)
+        except WorkIsDoneError:
+            if not reserved:
+                raise
+        finally:
+            exploration.work += reserved
+    if evaluation.is_monotone and not exploration.complete:
+        lower_ceiling(exploration)
 
 
 def _best(exploration: Exploration) -> list[Node]:

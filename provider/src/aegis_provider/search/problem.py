@@ -1,6 +1,6 @@
 """The input of a search (table, plan, requirements) as evaluations and utilities of the nodes of a lattice."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import floor
@@ -98,7 +98,7 @@ def _choices(counted: CountedTable, plan: Plan, name: str, attribute: CountedAtt
     unmasked = attribute.attribute.identity and not attribute.attribute.is_secret
     choices = {IDENTITY: Partition.identity(values)} if unmasked else {}
     choices |= {**masked, DROP: Partition(np.zeros(values, dtype=np.intp), 1)}
-    listed = {IDENTITY: listed_partition(counted, attribute)}
+    listed = {IDENTITY: _listed(counted, attribute, masked.values())}
     if default == IDENTITY:
         return Choices.of(name, choices, listed)
     if default not in choices:
@@ -110,9 +110,12 @@ def _choices(counted: CountedTable, plan: Plan, name: str, attribute: CountedAtt
 
 def listed_partition(counted: CountedTable, attribute: CountedAttribute) -> Partition:
     """Return the groups of an attribute's values that an entry lists by default if it is shared unmasked."""
-    shared = [domain.partition() for domain in counted.masked_domains(attribute).values()]
+    return _listed(counted, attribute, [domain.partition() for domain in counted.masked_domains(attribute).values()])
+
+
+def _listed(counted: CountedTable, attribute: CountedAttribute, shared: Iterable[Partition]) -> Partition:
     binned = isinstance(counted.table.reading(attribute.attribute.name), Binned)
-    return listed_values(attribute, shared, binned=binned)
+    return listed_values(attribute, list(shared), binned=binned)
 
 
 def unsearched(counted: CountedTable, plan: Plan) -> dict[str, Partition]:

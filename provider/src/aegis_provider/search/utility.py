@@ -43,6 +43,10 @@ class JointUtility:
         """Return the adjusted traces."""
         return self.indicators.adjusted(*self.indicators.refined((*node, *(0,) * self.others), steps))
 
+    def limit(self, finest: Sequence[Sequence[int]]) -> float:
+        """Return the trace of all finest choices together."""
+        return self.indicators.trace_of_all([*finest, *([0],) * self.others])
+
 
 @dataclass(frozen=True, eq=False)
 class MeanUtility:
@@ -67,6 +71,11 @@ class MeanUtility:
         nodes = [(*node[:axis], place, *node[axis + 1 :]) for axis, place in steps]
         return self.score(np.array(nodes, dtype=np.intp).reshape(len(steps), len(node)))[0]
 
+    def limit(self, finest: Sequence[Sequence[int]]) -> float:
+        """Return the sum of the highest ceilings."""
+        highest = (table[list(places)].max() for table, places in zip(self.ceilings, finest, strict=True))
+        return self.others + float(sum(highest))
+
     def _sum(self, tables: Sequence[Numbers], nodes: Places) -> Numbers:
         summed: Numbers = np.full(len(nodes), self.others)
         for table, places in zip(tables, nodes.T, strict=True):
@@ -78,7 +87,8 @@ Utility: TypeAlias = JointUtility | MeanUtility
 """The utility of nodes of the lattice. Higher is better.
 
 `score` returns (nodes,) the utility of each of the (nodes, attributes), and a ceiling for all coarser ones; `refined`,
-(steps,) the utility after each of some steps to a finer choice of one attribute.
+(steps,) the utility after each of some steps to a finer choice of one attribute; `limit`, an upper bound of all
+utilities, given the finest choices of each attribute.
 """
 
 

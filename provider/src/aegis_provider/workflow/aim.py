@@ -10,6 +10,7 @@ from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Configuration
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.search import Requirement, in_words
+from aegis_provider.search.exploration import work_of
 from aegis_sdk.wire import TRANSFER_MEASURES
 
 # The search gets less than half: counting, masking and training models follow.
@@ -92,6 +93,7 @@ class Aim:
         require: The required privacy, by name.
         suppress_at_most: The share of records that may be left out for it.
         measure: The measure of utility.
+        effort: The work of the search; see `find_configurations`.
         seconds: The time limit; see `Deadline`.
         most: The maximum number of published configurations.
         generates: Whether to generate tables beside the masked one.
@@ -101,11 +103,13 @@ class Aim:
     require: Mapping[str, float] = field(default_factory=lambda: dict(USUAL))
     suppress_at_most: float = 0.01
     measure: str = "joint"
-    seconds: float = 60.0
+    effort: str = "normal"
+    seconds: float = 600.0
     most: int = 200
     generates: bool = False
 
     def __post_init__(self) -> None:
+        work_of(self.effort, 1)  # refuses an unknown one
         if self.generates and self.measure not in TRANSFER_MEASURES:
             raise PlanError(
                 f"masked and generated tables are compared by {', '.join(TRANSFER_MEASURES)}; not by {self.measure}"
@@ -136,6 +140,7 @@ class Aim:
             "require": dict(self.require),
             "suppress_at_most": self.suppress_at_most,
             "measure": self.measure,
+            "effort": self.effort,
             "seconds": self.seconds,
             "most": self.most,
         }

@@ -183,6 +183,7 @@ def card_of(
         check="" if isinstance(findings.check, str) else "; ".join([findings.check.verdict, *findings.check.notes]),
         unfinished=tuple(_unfinished(findings)),
         telling_label={name: share for name, share in findings.summarised.telling_label.items() if name in shared},
+        cut=findings.search.cut,
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
     )
 
@@ -277,9 +278,11 @@ def _measured(check: CheckResult) -> Iterator[CardAuc]:
 def _unfinished(findings: Findings) -> Iterator[str]:
     best = findings.search.frontier[0]
     if not best.complete:
-        ended = "was stopped" if findings.search.interrupted else "ran out of time"
+        ended = "ran out of time" if best.unsearched else "made the evaluations of its effort"
+        ended = "was stopped" if findings.search.interrupted else ended
         most = "more" if best.at_most is None else f"up to {Share(best.at_most).whole}"
-        yield f"the search {ended}: another configuration may keep {most}. A run with more --seconds may tell"
+        may = "more --seconds" if best.unsearched else "--effort thorough"
+        yield f"the search {ended}: another configuration may keep {most}. A run with {may} may tell"
     if not findings.summarised.in_time:
         yield "counts were rounded anew until time was up: with more --seconds, another draw may pass"
     if any(each.reason == "undecided" for each in (*findings.judged.verdict.findings, *findings.together.findings)):

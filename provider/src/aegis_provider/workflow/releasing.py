@@ -67,7 +67,8 @@ def release(
     require: Mapping[str, float] = USUAL,
     suppress_at_most: float = 0.01,
     measure: str = "joint",
-    seconds: float = 60.0,
+    effort: str = "normal",
+    seconds: float = 600.0,
     name: str | None = None,
     publish: Client | None = None,
     delimiter: str | None = None,
@@ -97,6 +98,8 @@ def release(
         require: The required privacy, by name.
         suppress_at_most: The share of records that may be left out for it.
         measure: The measure of utility: `joint`, or one of single attributes.
+        effort: The work of the search: `small`, `normal` or `thorough`. Equal tables, plans and efforts give equal
+            configurations, on a busy machine, too.
         seconds: The time limit; see `Deadline`. The card lists unfinished steps.
         name: The name of the entry; by default that of the table.
         publish: The service that gets the entry and ranks the configurations by its published counts. By default,
@@ -128,7 +131,10 @@ def release(
         UniqueRecordsError: Too many records are alone on all shared columns, and that is not accepted.
         AegisError: The service refuses the entry, or no longer responds.
     """
-    aim, deadline = Aim(label, require, suppress_at_most, measure, seconds, generates=also_generate), Deadline(seconds)
+    aim, deadline = (
+        Aim(label, require, suppress_at_most, measure, effort, seconds, generates=also_generate),
+        Deadline(seconds),
+    )
     for requirement in aim.requirements():
         requirement.check_alone()
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None

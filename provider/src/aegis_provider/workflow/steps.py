@@ -216,7 +216,7 @@ class Steps:
         """Reuse an earlier search, since another would change the release; note if it was unfinished."""
         if not result.complete:
             with self.stage(
-                "keeping what was found until the search ended: more --seconds, or another folder, may find more"
+                "keeping what was found until the search ended: more --effort, more --seconds, or another folder, may find more"
             ):
                 pass
         return True
@@ -230,6 +230,7 @@ class Steps:
                 self.aim.requirements(),
                 measure=self.aim.measure,
                 most=self.aim.most,
+                effort=self.aim.effort,
                 seconds=self.deadline.for_search,
                 progress=progress,
                 **self.how,
@@ -423,8 +424,9 @@ class Steps:
         """Return the search on a part of the records; `None` if configurations suppress cells, which it cannot."""
         if any(configuration.suppressed_cells is not None for configuration in self.found.configurations):
             return None
-        required = self.aim.requirements()[0]
-        return partial(choose_again, requirement=required, measure=self.aim.measure, seconds=seconds)
+        required, work = self.aim.requirements(), {"effort": self.aim.effort, "seconds": seconds}
+        how = {"requirement": required[0], "measure": self.aim.measure, "of": len(required)}
+        return partial(choose_again, **how, **work)
 
     def _refuse_if_over(self) -> None:
         """Refuse to begin an optional step when time is up; the same command again runs it."""
