@@ -38,6 +38,10 @@ MaskedTableOption = Annotated[
     Path, typer.Option("--output", help="The masked table: Parquet if it ends in .parquet, CSV otherwise.")
 ]
 HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write the report to this HTML file.")]
+EffortOption = Annotated[
+    str,
+    typer.Option(help="The work of the search, in evaluations: small (8,000), normal (40,000) or thorough (400,000)."),
+]
 DelimiterOption = Annotated[
     str | None,
     typer.Option(

@@ -117,6 +117,10 @@ def preferred(nodes: Places, utilities: NDArray[np.float64], most: int) -> Place
 
 _DECIMALS = 10**6
 
+# The share of the time that ends the search, and the most configurations then described, so that it is kept.
+_SEARCHING = 0.9
+_MOST_IN_TIME = 100
+
 
 def find_configurations(
     table: Source,
@@ -153,8 +157,9 @@ def find_configurations(
 
     Raises:
         PlanError: A requirement is invalid, takes too long to decide or needs an order of sensitive values without one,
-        or the measure or effort is unknown. TableError: As in `summarize`. NothingHoldsError: No configuration meets any
-        requirement.
+        or the measure or effort is unknown.
+        TableError: As in `summarize`.
+        NothingHoldsError: No configuration meets any requirement.
     """
     required = [requirements] if isinstance(requirements, Requirement) else list(requirements)
     if not required:
@@ -163,7 +168,7 @@ def find_configurations(
         requirement.check(plan)
     delimiter = delimiter or delimiter_in(table, plan.label)
     by, work = measure_of_search(measure), work_of(effort, len(required))
-    clock = Clock(seconds, len(required), progress)
+    clock = Clock(_SEARCHING * seconds, len(required), progress)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         refuse_without_order([name for requirement in required for name in requirement.privacy], counted, plan)
@@ -172,6 +177,8 @@ def find_configurations(
     interrupted = explore_each(explorations, plan.source)
     if not any(exploration.utilities for exploration in explorations):
         raise NothingHoldsError(_nearest(explorations[0].evaluation, required, plan, counted.records))
+    if any(exploration.cut for exploration in explorations):
+        most = min(most, _MOST_IN_TIME)
     return _Found(problem, plan, required, explorations, most, interrupted).result(measure)
 
 
@@ -201,7 +208,7 @@ def choose_again(
     """
     clock = Clock(seconds, 1, lambda _done, _all: None)
     problem = Problem.of(counted, plan, [requirement], measure_of_search(measure), told)
-    exploration = Exploration(problem.evaluations[0], problem.utility, clock, work_of(effort, of))
+    exploration = Exploration(problem.evaluations[0], problem.utility, clock, work_of(effort, of), proves=False)
     if explore_each([exploration], plan.source):
         raise KeyboardInterrupt
     if not exploration.utilities:

@@ -37,7 +37,7 @@ class WorkIsDoneError(SearchEndedError):
     """The evaluations that the effort allows are made."""
 
 
-EFFORTS: Final[Mapping[str, int]] = MappingProxyType({"small": 10_000, "normal": 60_000, "thorough": 600_000})
+EFFORTS: Final[Mapping[str, int]] = MappingProxyType({"small": 8_000, "normal": 40_000, "thorough": 400_000})
 """By effort, the evaluations of a search, which its requirements share alike. Work, unlike time, does not depend on how
 busy a machine is, so that equal searches end with equal results.
 """
@@ -100,13 +100,15 @@ def _unseen(_done: int, _all: int) -> None:
 
 
 SEED: Final = 0
-"""Drives the search alone: what is drawn elsewhere (rounding, noise, pseudonyms, the order of rows) must stay secret."""
+"""Drives the search alone: what is drawn elsewhere, such as rounding, noise, pseudonyms and the order of rows, must
+stay secret.
+"""
 
 _IDLE_ROUNDS: Final = 200
 _MOST_COARSENED: Final = 4
 # The shares of the work that are left when improvement ends, the best nodes with each choice are found, and it is given
 # up to decide every node; the rest proves how much more is possible.
-_IMPROVED, _WITH_CHOICES, _DECIDED = 0.7, 0.6, 0.2
+_IMPROVED, _WITH_CHOICES, _DECIDED = 0.6, 0.5, 0.15
 # The deliberate relative error of a gain in utility, so that rounds differ.
 _NOISE: Final = (0.5, 1.5)
 
@@ -125,6 +127,7 @@ class Exploration:
         minimal: The number of minimal nodes; `None` if not counted.
         work: The evaluations that may be made. One is that of the privacy or of the utility of a node; that of all
             steps from a node counts once, since it takes no longer.
+        proves: Whether to spend work on a lower ceiling.
         spent: The evaluations made.
         cut: Whether the time ended before the work.
     """
@@ -133,6 +136,7 @@ class Exploration:
     utility: Utility
     clock: Clock
     work: int
+    proves: bool = True
     spent: int = 0
     cut: bool = False
     utilities: dict[Node, float] = field(default_factory=dict)
@@ -479,7 +483,7 @@ def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Ex
 
 def _search(exploration: Exploration, source: str, seeds: Sequence[Node]) -> None:
     evaluation = exploration.evaluation
-    if exploration.complete:
+    if exploration.ceiling == -np.inf:  # nothing meets it
         return
     exploration.tick()
     is_large = evaluation.is_monotone and evaluation.lattice.nodes > _QUICKLY_DECIDED
@@ -495,7 +499,7 @@ def _search(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Non
                 raise
         finally:
             exploration.work += reserved
-    if evaluation.is_monotone and not exploration.complete:
+    if exploration.proves and evaluation.is_monotone and not exploration.complete:
         lower_ceiling(exploration)
 
 

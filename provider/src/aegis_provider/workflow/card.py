@@ -146,6 +146,7 @@ class Card:
         measured: The AUC of models trained on the table, the releases, and nothing.
         check: Whether the advice held, and how it was tested, in words; empty if no models were trained.
         unfinished: What did not finish, and why.
+        cut: What was not searched, because time was up or Ctrl-C ended it; empty if nothing.
         comparison: The release compared with generated tables; `None` if there are none.
         rounded_to: The base to which counts of the table are rounded; `None` if they are exact.
         replayed: The kinds of identifying values of the table; release, entry and card contain none, except in
@@ -190,6 +191,7 @@ class Card:
     check: str
     unfinished: tuple[str, ...]
     comparison: Comparison | None = None
+    cut: str = ""
     rounded_to: int | None = None
     replayed: tuple[str, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
@@ -236,9 +238,15 @@ class Card:
         if raw is not None and raw.low <= CHANCE:
             limits = f"{raw.model}: AUC {raw.auc:.3f}, {raw.low:.3f} to {raw.high:.3f}"
             nothing = f"the table itself tells nothing certain about {self.label} ({limits})"
-            return f"{nothing}, so there is little that {self.configuration} could keep"
+            return f"{nothing}, so there is little that {self.configuration} could keep{self._unsearched}"
         measured = "" if raw is None or own is None else f" (AUC {own.auc:.3f} of {raw.auc:.3f}, measured here)"
-        return f"{self.configuration} keeps {kept} of what the table tells about {self.label}{measured}"
+        return (
+            f"{self.configuration} keeps {kept} of what the table tells about {self.label}{measured}{self._unsearched}"
+        )
+
+    @property
+    def _unsearched(self) -> str:
+        return f"; {self.cut}" if self.cut else ""
 
     @property
     def by_models(self) -> str:

@@ -216,7 +216,7 @@ class Steps:
         """Reuse an earlier search, since another would change the release; note if it was unfinished."""
         if not result.complete:
             with self.stage(
-                "keeping what was found until the search ended: more --effort, more --seconds, or another folder, may find more"
+                "keeping what was found until the search ended: another --effort, --seconds or folder may find more"
             ):
                 pass
         return True
