@@ -424,9 +424,9 @@ class Steps:
         """Return the search on a part of the records; `None` if configurations suppress cells, which it cannot."""
         if any(configuration.suppressed_cells is not None for configuration in self.found.configurations):
             return None
-        required, work = self.aim.requirements(), {"effort": self.aim.effort, "seconds": seconds}
-        how = {"requirement": required[0], "measure": self.aim.measure, "of": len(required)}
-        return partial(choose_again, **how, **work)
+        required, aim = self.aim.requirements(), self.aim
+        how = partial(choose_again, effort=aim.effort, of=len(required), seconds=seconds)
+        return partial(how, requirement=required[0], measure=aim.measure)
 
     def _refuse_if_over(self) -> None:
         """Refuse to begin an optional step when time is up; the same command again runs it."""
