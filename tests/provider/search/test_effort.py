@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from aegis_provider import PlanError, Requirement, find_configurations, load_plan
+from aegis_provider.search import budget as budget_module
 from aegis_provider.search import exploration as exploration_module
 from tests.for_each import for_each
 
@@ -33,7 +34,7 @@ def made(folder, seed, records, attributes=4):
 
 def limited(monkeypatch, evaluations, *, lattice):
     """Let a search make so few evaluations, and treat the lattice as one beyond these sizes."""
-    monkeypatch.setattr(exploration_module, "EFFORTS", {"normal": evaluations})
+    monkeypatch.setattr(budget_module, "EFFORTS", {"normal": evaluations})
     monkeypatch.setattr(exploration_module, "_QUICKLY_DECIDED", lattice)
     monkeypatch.setattr(exploration_module, "LARGEST_LATTICE", lattice)
 

@@ -4,8 +4,8 @@ result = find_configurations(Path("health.csv"), plan, Requirement({"k": 5, "l":
 result.frontier[0].configuration  # the best
 """
 
+from aegis_provider.search.budget import EFFORTS
 from aegis_provider.search.configurations import FrontierPoint, SearchResult, choose_again, find_configurations
-from aegis_provider.search.exploration import EFFORTS
 from aegis_provider.search.problem import Requirement, in_words
 
 __all__ = ["EFFORTS", "FrontierPoint", "Requirement", "SearchResult", "choose_again", "find_configurations", "in_words"]

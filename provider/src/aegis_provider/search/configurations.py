@@ -15,8 +15,9 @@ from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, refuse_without_order
 from aegis_provider.processes import Progress
+from aegis_provider.search.budget import Clock, work_of
 from aegis_provider.search.evaluation import Evaluation
-from aegis_provider.search.exploration import Clock, Exploration, explore_each, work_of
+from aegis_provider.search.exploration import Exploration, explore_each
 from aegis_provider.search.lattice import Node
 from aegis_provider.search.problem import Problem, Requirement
 from aegis_provider.search.utility import measure_of_search

@@ -10,7 +10,7 @@ from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Configuration
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.search import Requirement, in_words
-from aegis_provider.search.exploration import work_of
+from aegis_provider.search.budget import work_of
 from aegis_sdk.wire import TRANSFER_MEASURES
 
 # The search gets less than half: counting, masking and training models follow.
