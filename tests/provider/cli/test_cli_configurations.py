@@ -78,6 +78,7 @@ def test_json(aegis, small):
         "evaluated": 3,
         "complete": True,
         "interrupted": False,
+        "cut": "",
         "measure": "joint",
         "unmasked_utility": pytest.approx(1),
         "ignored": {},
