@@ -130,8 +130,8 @@ MIGRATION_AWAITED = (
 @pytest.mark.long
 def test_a_migration_waits_for_another(empty_url):
     script = (
-        "import sys; from app.platform.database import migrations, roles; "
-        "migrations.upgrade(roles.DatabaseUrls(*sys.argv[1:]))"
+        "import sys; from app.platform.database import migrations; from app.settings import DatabaseUrls; "
+        "migrations.upgrade(DatabaseUrls(*sys.argv[1:]))"
     )
     with psycopg.connect(empty_url) as other:
         other.execute("SELECT pg_advisory_xact_lock(6120901)")
