@@ -54,7 +54,7 @@ def test_a_named_configuration_is_requested_and_its_provider_is_told_what_loses_
     request_id = requested(aegis, head, "--measure", "g3", "--configuration", "c02")
     shown = aegis("requests", "show", request_id)[1]
     assert shown.startswith("advised: c02 (rank 2 of 2)\n")
-    assert f"\nc01 loses less; offer it: aegis requests counter {request_id} c01\n" in shown
+    assert f"\nc01 loses the least; offer it: aegis requests counter {request_id} c01\n" in shown
     assert aegis("requests", "counter", request_id, "c01")[1] == "countered: c01 (rank 1 of 2)\n"
     assert "loses less" not in aegis("requests", "show", request_id)[1]
     unmet = ("--configuration", "c01", "--require", "k=6", "--measure", "g3")

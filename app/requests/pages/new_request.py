@@ -30,7 +30,7 @@ from app.platform.errors import Fault, InvalidDocumentError, NotFoundError, Refu
 from app.platform.members import model_of
 from app.requests.model.data_requests import NewDataRequest
 
-#: The members of a request that its form has besides the question and the terms; only the last may be empty.
+#: The members of a request that its form has besides the question and the terms. Those that are optional may be empty.
 SAID = [name for name in wire.NewDataRequest.model_fields if name not in {*wire.Question.model_fields, "terms"}]
 
 
@@ -59,8 +59,8 @@ def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
 def new_request_commands(viewer: Viewer, head: Head, asked: Form, names: Sequence[str]) -> Commands:
     """The commands for the same request. Replace the words in capitals."""
     members = {name: value for name, value in question_members(asked, names).items() if value}
-    said = {name: asked.text(name) or name.upper() for name in SAID if name != "configuration"}
-    said |= {"configuration": asked.text("configuration")} if asked.text("configuration") else {}
+    known = wire.NewDataRequest.model_fields
+    said = {name: asked.text(name) or name.upper() for name in SAID if asked.text(name) or known[name].is_required()}
     options = ["--measure", str(members["measure"])] if members.get("measure") else []
     options += [word for name in members.get("attributes", ()) for word in ("--attribute", name)]
     options += [word for name, limit in members.get("require", {}).items() for word in ("--require", f"{name}={limit}")]

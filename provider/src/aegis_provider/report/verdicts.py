@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aegis_provider.privacy import CRITERIA, Assessment, ReleasePrivacy
-from aegis_sdk.reading import Alone, Share, private_only, shown, some, verdict_in_words, verdict_line
+from aegis_sdk.reading import Alone, private_only, shown, some, verdict_in_words, verdict_line
 from aegis_sdk.wire import SUPPRESSED
 
 if TYPE_CHECKING:  # slow to load
@@ -28,15 +28,15 @@ def judged_line(name: str, judged: Judged, summarize: str) -> str:
     return verdict_in_words(name, judged.verdict, f"{summarize} {judged.options}".rstrip())
 
 
-def leak_warning(telling: Mapping[str, float], label: str, auc: float = 0.0) -> str:
-    """Return a warning that the label is nearly given away; empty if it is not.
+def leak_warning(telling: Iterable[str], label: str, auc: float = 0.0) -> str:
+    """Return a warning that the label is nearly given away; empty if it is not. Cards show it, so it gives no share.
 
     Args:
-        telling: The columns that tell much of the label, each with the share that it tells.
+        telling: The columns that tell over 80 % of the label.
         label: The label.
         auc: How well a model predicts it.
     """
-    said = [f"{shown(name)} tells {Share(share).whole} of {shown(label)}" for name, share in telling.items()]
+    said = [f"{shown(name)} tells over 80 % of {shown(label)}" for name in telling]
     said += [f"a model predicts {shown(label)} with an AUC of {auc:.3f}"] if auc > _GIVEN_AWAY else []
     return f"{'; '.join(said)}: are all columns known before {shown(label)} is?" if said else ""
 

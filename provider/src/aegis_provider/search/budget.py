@@ -44,6 +44,7 @@ def work_of(effort: str, requirements: int) -> int:
 @dataclass(eq=False)
 class Clock:
     """Stops a search that takes too long. Its requirements share the seconds; the next ones get what one leaves.
+
     `seconds`: for all requirements; `progress`: called with (done, total), counting thousandths of a requirement.
     """
 

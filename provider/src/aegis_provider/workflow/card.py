@@ -151,7 +151,7 @@ class Card:
         rounded_to: The base to which counts of the table are rounded; `None` if they are exact.
         replayed: The kinds of identifying values of the table; release, entry and card contain none, except in
             `accepted` columns.
-        telling_label: The shared columns that tell over 80 % of the label unmasked, each with that share.
+        telling_label: The shared columns that tell over 80 % of the label unmasked.
         accepted: The columns with accepted identifying values, and the kinds of these.
     """
 
@@ -196,7 +196,7 @@ class Card:
     replayed: tuple[str, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
     left_out_reason: str = ""
-    telling_label: Mapping[str, float] = field(default_factory=dict)
+    telling_label: tuple[str, ...] = ()
 
     @property
     def leak_warning(self) -> str:
@@ -313,7 +313,6 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
         never_shared={name: _without_values(reason) for name, reason in card.never_shared.items()},
         kept=_share(card.kept),
-        telling_label={name: _share(share) or 0.0 for name, share in card.telling_label.items()},
         predicted=_interval(card.predicted),
         runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),
         frontier=tuple(_choice(choice, known.get(choice.configuration)) for choice in card.frontier),

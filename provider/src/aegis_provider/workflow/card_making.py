@@ -39,14 +39,14 @@ class Summarised:
         telling: Names of masked values that disclose raw values of few records.
         accepted: The columns with accepted identifying values, and the kinds of these.
         in_time: Whether its rounding passed, or all draws were tried.
-        telling_label: The columns that tell over 80 % of the label unmasked, each with that share.
+        telling_label: The columns that tell over 80 % of the label unmasked.
     """
 
     advice: EntryAdvice
     telling: tuple[TellingNames, ...]
     accepted: Mapping[str, str] = field(default_factory=dict)
     in_time: bool = True
-    telling_label: Mapping[str, float] = field(default_factory=dict)
+    telling_label: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def card_of(
         measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
         check="" if isinstance(findings.check, str) else "; ".join([findings.check.verdict, *findings.check.notes]),
         unfinished=tuple(_unfinished(findings)),
-        telling_label={name: share for name, share in findings.summarised.telling_label.items() if name in shared},
+        telling_label=tuple(name for name in findings.summarised.telling_label if name in shared),
         cut=findings.search.cut,
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
     )

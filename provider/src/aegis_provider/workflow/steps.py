@@ -289,7 +289,7 @@ class Steps:
             advice = self._masked_by_best(prepared)
         prepared.write(self.folder.file(ENTRY))
         accepted = accepted_in(listed, self.replayed)
-        return Summarised(advice, prepared.telling, accepted, drawn.in_time, telling_in(prepared.counted))
+        return Summarised(advice, prepared.telling, accepted, drawn.in_time, tuple(telling_in(prepared.counted)))
 
     def _masked_by_best(self, prepared: PreparedEntry) -> EntryAdvice:
         """Rank the configurations by the exact counts, and mask the table by the best one."""

@@ -229,7 +229,7 @@ def report(request: DataRequest) -> Iterator[str]:
         yield f"you may: {', '.join(map(shown, request.possible))}"
     place = request.full_rank
     if place is not None and place.rank != 1 and "counter" in request.possible:
-        yield f"{shown(place.best)} loses less; offer it: aegis requests counter {request.id} {shown(place.best)}"
+        yield f"{shown(place.best)} loses the least; offer it: aegis requests counter {request.id} {shown(place.best)}"
     if request.expires_at is not None:
         yield f"expires {request.expires_at:%Y-%m-%d} unless somebody does something"
 
