@@ -151,6 +151,9 @@ NOTHING: Final = "(nothing shared)"
 #: The AUC of a constant model.
 CHANCE: Final = 0.5
 
+#: A smaller difference in AUC is no reason to choose another configuration.
+SMALLEST: Final = 0.005
+
 _FEW: Final = 40
 """With fewer records of a class, intervals cover the AUC in 92 to 94 % of tables, not 95 (`docs/model.md`)."""
 
@@ -260,8 +263,8 @@ class CheckResult:
 
     @property
     def held(self) -> bool | None:
-        """Whether no configuration has a significantly higher AUC than the winner; `None` if unknown."""
-        return not any(rival.difference.low > 0 for rival in self._rivals) if self._rivals else None
+        """Whether no configuration has a higher AUC than the winner, beyond chance and by 0.005; `None` if unknown."""
+        return not any(rival.matters for rival in self._rivals) if self._rivals else None
 
     @property
     def verdict(self) -> str:
@@ -281,15 +284,16 @@ class CheckResult:
         return (*[anew] * (trained and self.chosen_anew), *[few] * (trained and self.fewest < _FEW))
 
     def _judged(self) -> str:
-        beyond_chance = [rival for rival in self._rivals if rival.difference.low > 0]
-        best = max(beyond_chance or self._rivals, key=lambda each: each.difference.value)
+        better = [rival for rival in self._rivals if rival.matters]
+        best = max(better or self._rivals, key=lambda each: each.difference.value)
         if best.difference.value <= 0:
             return f"the advice held: {self.winner} has the highest AUC of the configurations checked"
         limits = f"{best.difference.low:.4f} to {best.difference.high:.4f}"
         higher = f"{best.table} has a higher AUC than {self.winner}, by {best.difference.value:.4f} ({limits})"
-        if beyond_chance:
+        if better:
             return f"the advice did not hold: {higher}, with {best.model}"
-        return f"the advice held: {higher}, with {best.model}, which may be chance"
+        meaning = "may be chance" if best.difference.low <= 0 else f"is too little to matter (below {SMALLEST:g})"
+        return f"the advice held: {higher}, with {best.model}, which {meaning}"
 
     @property
     def _rivals(self) -> list["_Rival"]:
@@ -305,3 +309,8 @@ class _Rival:
     table: str
     model: str
     difference: Interval
+
+    @property
+    def matters(self) -> bool:
+        """Whether the difference is a reason to choose this configuration: not chance, and large enough."""
+        return self.difference.low > 0 and self.difference.value >= SMALLEST

@@ -45,6 +45,16 @@ WINNER = performance("c1", LINEAR, 0.70)
             "the advice held: c2 has a higher AUC than c1, by 0.0050 (-0.0050 to 0.0150), with logistic regression",
         ),
         (
+            [performance("c2", LINEAR, 0.7004, 0.0004, error=0.0003), performance("c3", LINEAR, 0.6, -0.1)],
+            True,
+            "the advice held: c2 has a higher AUC than c1, by 0.0004 (0.0001 to 0.0007), with logistic regression",
+        ),
+        (
+            [performance("c2", LINEAR, 0.705, 0.005, error=0.001)],
+            False,
+            "the advice did not hold: c2 has a higher AUC than c1, by 0.0050 (0.0040 to 0.0060), with logistic",
+        ),
+        (
             [performance("c2", LINEAR, 0.65, -0.05), performance("c3", BOOSTED, 0.73, 0.03)],
             False,
             "the advice did not hold: c3 has a higher AUC than c1, by 0.0300 (0.0200 to 0.0400), with gradient",
@@ -59,6 +69,14 @@ WINNER = performance("c1", LINEAR, 0.70)
 def test_it_says_whether_the_advice_held(performances, held, told):
     found = result(WINNER, *performances)
     assert (found.held, found.verdict.startswith(told)) == (held, True), found.verdict
+
+
+def test_a_higher_auc_that_does_not_matter_says_why():
+    chance, little = (
+        result(WINNER, performance("c2", LINEAR, 0.7, 0.0004, error=error)).verdict for error in (0.01, 0.0003)
+    )
+    assert chance.endswith(", which may be chance")
+    assert little.endswith(", which is too little to matter (below 0.005)")
 
 
 def test_neither_raw_nor_nothing_is_a_rival():

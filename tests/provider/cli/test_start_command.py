@@ -57,6 +57,15 @@ def test_the_next_command_names_the_delimiter_and_works(aegis, tmp_path, write):
     assert aegis("plan", "configurations", table, *options)[0] == 0
 
 
+def test_the_line_that_lists_what_others_may_know_is_named(aegis, tmp_path, write):
+    table = write("t.csv", "since,y\n" + "".join(f"2024-01-{n % 9 + 1:02},{n % 2}\n" for n in range(90)))
+    plan = tmp_path / "plan.yaml"
+    out = aegis("plan", "start", table, "--label", "y", "--output", plan)[1]
+    [line] = [number for number, text in enumerate(plan.read_text().splitlines(), 1) if "quasi_identifiers: [" in text]
+    assert f"perhaps known: judging by its values; {plan}, line {line}, lists what others know" in out
+    assert "perhaps known (dates of events)" in out
+
+
 def test_rare_label_values_are_a_warning(aegis, tmp_path, write):
     table = write("t.csv", "a,y\n" + "1,n\n2,m\n" * 9 + "2,odd\n")
     code, _, error = aegis("plan", "start", table, "--label", "y", "--output", tmp_path / "plan.yaml")

@@ -372,6 +372,44 @@ def test_what_others_know_is_found_by_its_name_in_other_languages():
     assert [each.name for each in columns if each.is_likely_known] == known
 
 
+VALUES = {
+    "sex": [["m", "f", "d"], ["M", "W"], ["K", "M"], ["Homme", "Femme"], ["hombre", "mujer"], ["kobieta", "mężczyzna"]],
+    "dates of birth": [[f"{year}-05-17" for year in range(1940, 2005)]],
+    "dates of events": [["2023-01-05", "2024-12-31"]],
+    "years of birth": [[str(year) for year in range(1940, 2005)]],
+    "postal codes": [
+        [form.format(n) for n in range(10, 30)]
+        for form in ("010{}", "750{}", "{}-150", "1{}5 AB", "110 {}", "SW{} 1AA", "D-101{}")
+    ],
+    None: [
+        ["yes", "no"],
+        ["m", "f", "k"],
+        ["high", "medium"],
+        [str(year) for year in range(1990, 2025)],
+        [f"A{n}" for n in range(10, 30)],
+        [str(n) for n in range(80, 120)],
+        [str(17 * n) for n in range(100, 900)],
+    ],
+}
+
+
+def test_what_others_may_know_is_guessed_by_values_where_the_name_does_not_say_it():
+    columns = [(what, Column("v", 1, 1, len(of), 0, None, tuple(of))) for what, lists in VALUES.items() for of in lists]
+    assert [each.perhaps_known for _, each in columns] == [what for what, _ in columns]
+    named = [Column(name, 1, 1, 20, 0, None, tuple(VALUES["postal codes"][1])) for name in ("income", "PLZ")]
+    assert [(each.is_likely_known, each.perhaps_known) for each in named] == [(False, None), (True, None)]
+
+
+def test_what_others_may_know_is_listed_and_marked_with_the_line_to_change(started):
+    lines = started.plan.read_text().splitlines()
+    listed = f"# quasi_identifiers: [{NUMBERED}, {CATEGORY}, {CODE}, {DAY}, sex]"
+    [marked] = [line for line in lines if "others may know it" in line]
+    assert (listed in lines, lines[lines.index(marked) + 1]) == (True, f"  {DAY}:")
+    started.plan.write_text(started.plan.read_text().replace(listed, listed.removeprefix("# ")))
+    plan = load_plan(started.plan, configurations_needed=False)
+    assert plan.quasi_identifiers == (NUMBERED, CATEGORY, CODE, DAY, "sex")
+
+
 def test_a_notebook_shows_no_values_of_a_column_that_is_drafted_in_bins(tmp_path):
     pay = [f"{1000 + 7 * place}.25" for place in range(600)]
     table = pa.table({"pay": pay, "y": ["a", "b"] * 300})

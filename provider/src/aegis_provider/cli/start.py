@@ -113,6 +113,7 @@ def _attribute(drafted: DraftedAttribute) -> dict[str, Any]:
         "values": column.distinct,
         "missing": column.missing,
         "likely_known": column.is_likely_known,
+        "perhaps_known": column.perhaps_known,
         "information": drafted.information,
         "by_chance": drafted.by_chance,
         "notes": list(drafted.notes),
@@ -171,6 +172,15 @@ def _drafted(started: Started, label: str) -> Iterator[str]:
     yield "share kept: the share of these bits that the masking keeps"
     if any(attribute.column.is_likely_known for attribute in started.attributes):
         yield "known: others probably know it, judging by its name"
+    if any(attribute.column.perhaps_known for attribute in started.attributes):
+        yield f"perhaps known: judging by its values; {_known_line(started.plan)} lists what others know"
+
+
+def _known_line(plan: Path) -> str:
+    """Return where a plan lists what others know: `plan.yaml, line 17`."""
+    lines = plan.read_text(encoding="utf-8").splitlines()
+    place = next((number for number, line in enumerate(lines, 1) if "quasi_identifiers:" in line), None)
+    return f"`quasi_identifiers` in {plan}" if place is None else f"{plan}, line {place},"
 
 
 def _row(drafted: DraftedAttribute) -> tuple[str | int, ...]:
@@ -181,6 +191,7 @@ def _row(drafted: DraftedAttribute) -> tuple[str | int, ...]:
     )
     bits, chance = f"{drafted.information:.4f}", f"{drafted.by_chance:.4f}"
     remarks = ["known"] * column.is_likely_known
+    remarks += [f"perhaps known ({column.perhaps_known})"] * bool(column.perhaps_known)
     remarks += [f"{some(column.missing_codes, 3)} may mean missing"] * bool(column.missing_codes)
     remarks += drafted.remarks
     remarks += [f"{column.possible_code} may be a code or a number: see its type in the plan"] * bool(

@@ -21,14 +21,16 @@ from aegis_provider.draft.fitting import (
     tree_of,
     without_labels_of_rare,
 )
+from aegis_provider.draft.known import is_known_by_name, may_be_known
 from aegis_provider.errors import shortened
-from aegis_provider.identifiers import Values, identifying, is_quantity, values_of, words_of
+from aegis_provider.identifiers import Values, identifying, is_quantity, values_of
 from aegis_provider.masking import EdgeBuckets, MaskingFunction
 from aegis_provider.masking.hierarchy import DATE_UNITS, DateHierarchy, PrefixHierarchy, TreeHierarchy
 from aegis_provider.plan.model import Attribute, Masking
 from aegis_provider.table import Table
 from aegis_provider.table.notation import Recognised, Writing, are_likely, is_text, plainly, recognised_in
-from aegis_provider.table.values import ValueType, infer_type, possible_code
+from aegis_provider.table.reading import AS_TEXT
+from aegis_provider.table.values import MISSING, ValueType, infer_type, possible_code
 from aegis_sdk.reading import some
 
 #: More distinct texts are not merged by the label.
@@ -38,26 +40,6 @@ _NEARLY_UNIQUE = 0.5
 _MATCHING = 0.9
 _FEW = 20
 _SHOWN = 3
-
-# Attributes that others probably know; English, German, French, Spanish and Portuguese, Italian, Dutch, Polish.
-_KNOWN: Final = (
-    r"age|birth|birthday|born|dob|sex|gender|zip|zip_?code|postal|post_?code|city|town|county|state|country|region|district"
-    r"|race|ethnic\w*|nationality|native|religion|marital|marriage|education|degree|occupation|job|profession|employer"
-    r"|employment|workclass|language|height|weight|household|children|relationship"
-    r"|plz|postleitzahl|wohnort|stadt|gemeinde|bezirk|bundesland|kanton|staatsangehorigkeit|nationalitat|geschlecht|geburt\w*"
-    r"|geb_?dat\w*|familienstand|bildung|ausbildung|beruf|sprache|korpergrosse|gewicht|haushalt\w*|kinder"
-    r"|code_?postal|ville|commune|departement|pays|nationalite|sexe|naissance|etat_?civil|metier|langue|poids|enfants"
-    r"|codigo_?postal|ciudad|cidade|municipio|provincia|distrito|pais|nacionalidade?|sexo|genero|edad|idade|nacimiento"
-    r"|nascimento|fecha_?nac\w*|data_?nasc\w*|estado_?civil|profesion|profissao|ocupacion|ocupacao|idioma|educacion"
-    r"|escolaridade|raza|raca|etnia|estatura|altura|peso|hijos|filhos"
-    r"|citta|comune|regione|paese|nazionalita|cittadinanza|sesso|nascita|stato_?civile|professione|lingua|altezza|figli"
-    r"|woonplaats|gemeente|nationaliteit|geslacht|leeftijd|geboorte\w*|burgerlijke_?staat|beroep|opleiding|kinderen"
-    r"|kod_?pocztowy|miasto|gmina|powiat|wojewodztwo|narodowosc|obywatelstwo|plec|wiek|urodzenia|data_?ur\w*|stan_?cywilny"
-    r"|zawod|jezyk|wzrost|waga|dzieci|wyksztalcenie"
-)
-# Words with this meaning only as the whole name.
-_KNOWN_ALONE: Final = r"alter|ort|land|cp|cep|cap|eta|genre|genere|taille|kraj|taal|lengte|religione|educacao"
-_NAMES_KNOWN = re.compile(f"(?:^|[^a-z])(?:{_KNOWN})(?:[^a-z]|$)|^(?:{_KNOWN_ALONE})$")
 
 _UNMASKABLE: Final[Mapping[str, re.Pattern[str]]] = {
     "contains times of day; keep only the dates to share it": re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*"),
@@ -77,6 +59,7 @@ class Column(Values):
             dates count as missing.
         spellings: Some texts that differ only in case or surrounding blanks.
         fold_case: Whether these are one value.
+        blank: The number of records in which it has spaces alone, which count as missing.
         stated: The stated attribute, whose type and form take precedence over the recognised ones.
     """
 
@@ -84,6 +67,7 @@ class Column(Values):
     recognised: Recognised | None = None
     spellings: tuple[str, ...] = ()
     fold_case: bool = False
+    blank: int = 0
     stated: Attribute | None = None
 
     @cached_property
@@ -108,6 +92,8 @@ class Column(Values):
         if of is not None and of.odd and not of.has_many_odd:
             odd = some(list(map(shortened, of.odd)), _SHOWN)
             said.append(f"{odd} is read as missing ({of.cells:,} of {of.records:,} records)")
+        if self.blank:
+            said.append(f"spaces alone are read as missing ({self.blank:,} of {self.records:,} records)")
         if self.spellings:
             alike = some(list(map(shortened, self.spellings)), _SHOWN)
             said.append(f"{alike} are one value" if self.fold_case else f"{alike} may be one value: --fold-case")
@@ -126,7 +112,12 @@ class Column(Values):
     @property
     def is_likely_known(self) -> bool:
         """Whether others probably know its value, judging by its name."""
-        return _NAMES_KNOWN.search(words_of(self.name)) is not None
+        return is_known_by_name(self.name) or self.header.is_birth
+
+    @cached_property
+    def perhaps_known(self) -> str | None:
+        """What its values look like that others may know, such as postal codes, if its name does not say it."""
+        return None if self.is_likely_known else may_be_known(self)
 
     @property
     def possible_code(self) -> str | None:
@@ -207,6 +198,7 @@ def columns_of(
         table = plainly(table, writings)
         surveyed |= {each.name: each for each in values_of(table, list(writings))}
     reasons = identifying(table, list(surveyed.values()))
+    blank = _blank(table, [name for name, each in surveyed.items() if each.known < each.records])
     return table, [
         Column(
             **{one.name: getattr(each, one.name) for one in fields(each)},
@@ -214,6 +206,7 @@ def columns_of(
             recognised=forms.get(name),
             spellings=spellings.get(name, ()),
             fold_case=fold_case and bool(spellings.get(name)),
+            blank=blank.get(name, 0),
             stated=stated.get(name),
         )
         for name, each in surveyed.items()
@@ -228,6 +221,17 @@ def _may_be(table: Table, values: Values) -> bool:
         return are_likely(values.sample)
     is_number = values.type in {ValueType.INTEGER, ValueType.NUMBER}
     return values.numbers < values.known if is_number else len(values.sample) < values.distinct
+
+
+def _blank(table: Table, names: Sequence[str]) -> dict[str, int]:
+    """Return the number of cells of these columns with spaces alone."""
+    texts = {name: table.source[f"c{table.columns.index(name)}"] for name in names if table.has_texts(name)}
+    counts = {
+        f"n{place}": text.nullif(MISSING).count() - AS_TEXT.key(text).count()
+        for place, text in enumerate(texts.values())
+    }
+    seen = table.engine.fetch(table.source.aggregate(**counts)).to_pylist()[0] if counts else {}
+    return dict(zip(texts, seen.values(), strict=True))
 
 
 def _spellings(values: Values) -> tuple[str, ...]:

@@ -40,7 +40,8 @@ def plan_text(
         left_out: The columns left out, with the reasons.
         fold_case: Whether values of the label that differ only in case or surrounding blanks are one.
     """
-    known = [scalar(attribute.column.name) for attribute in attributes if attribute.column.is_likely_known]
+    columns = [attribute.column for attribute in attributes]
+    known = [scalar(each.name) for each in columns if each.is_likely_known or each.perhaps_known]
     lines = [
         "# A draft by `aegis plan start`. Edit it as you like: running the command again keeps your edits.",
         f"# Table: {one_line(described)}.",
@@ -51,15 +52,20 @@ def plan_text(
         "# What nobody should learn about a person.",
         f"sensitive: [{scalar(label)}]",
         "",
-        "# What someone may know about a person from elsewhere. Without this list, that is every attribute (the safe",
-        "# choice). A release of more columns says which share of the records is alone on all of them.",
-        *([f"# quasi_identifiers: [{', '.join(known)}]"] if known else []),
+        "# What someone may know about a person from elsewhere. Without this list, every attribute: the safe choice.",
+        *(_listed(known) if known else []),
         "",
         *_left_out(left_out),
         "attributes:",
         *chain.from_iterable(attribute_lines(attribute, label) for attribute in attributes),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _listed(known: Sequence[str]) -> Iterator[str]:
+    yield "# Without the `#` before it, only these: all others are shared as they are, and someone who knows one of"
+    yield "# them may find a person. A release says which share of the records is alone on all columns."
+    yield f"# quasi_identifiers: [{', '.join(known)}]"
 
 
 def attribute_lines(drafted: DraftedAttribute, label: str) -> Iterator[str]:
@@ -113,6 +119,8 @@ def _described(drafted: DraftedAttribute, label: str) -> str:
         parts.append("some values may be codes or numbers with exponents: the type says which")
     if column.is_likely_known:
         parts.append("others are likely to know it")
+    elif column.perhaps_known:
+        parts.append(f"others may know it: {column.perhaps_known}? If not, delete it from `quasi_identifiers` above")
     return "; ".join(parts)
 
 

@@ -20,6 +20,7 @@ from aegis_provider.table.in_memory import memory_of
 from aegis_provider.table.plain_csv import UNNAMED, CsvForm, LongLineError, lines_of, plain_files
 from aegis_provider.table.reading import AS_TEXT
 from aegis_provider.table.table import Table
+from aegis_provider.table.values import MISSING
 
 _NAMES: Final = 5
 _PARQUET_MAGIC = b"PAR1"
@@ -234,7 +235,8 @@ def first_line(path: Path, delimiter: str, place: int, text: str, form: CsvForm)
         reader, begins = csv.reader(lines_of(file), delimiter=delimiter), 1
         for number, record in enumerate(reader):
             named = [field for at, field in enumerate(record or [""]) if at not in form.spare]
-            if number > form.above and len(named) > place and named[place] == text:
+            cell = named[place] if len(named) > place else None
+            if number > form.above and cell is not None and text == (cell if cell.strip(" ") else MISSING):
                 return begins
             begins = reader.line_num + 1
     return None

@@ -240,7 +240,7 @@ def _refuse_many_odd(table: Table, readings: Mapping[str, Written]) -> None:
         return
     asked: dict[str, Expression] = {}
     for n, (name, reading) in enumerate(readings.items()):
-        text = table.source[f"c{table.columns.index(name)}"].nullif(MISSING)
+        text = AS_TEXT.key(table.source[f"c{table.columns.index(name)}"])
         asked |= {f"known{n}": text.count(), f"odd{n}": text.count() - reading.key(text).count()}
     [seen] = table.engine.fetch(table.source.aggregate(**asked)).to_pylist()
     for n, name in enumerate(readings):

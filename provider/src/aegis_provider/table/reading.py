@@ -1,6 +1,7 @@
 """Conversion of the values of a column to texts, the same on every engine.
 
-The engine groups by a *key*, which is missing if the value is. A key becomes a text only after counting.
+The engine groups by a *key*, which is missing if the value is. A key becomes a text only after counting. A text of
+spaces alone is missing, too: nobody sees how it differs from an empty cell.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ class Reading:
 
     def key(self, value: Expression) -> Expression:
         """Return the key by which the engine distinguishes values: one for each value, NULL if it is missing."""
-        return value.nullif(MISSING)
+        return (value.replace(" ", "") == MISSING).ifelse(None, value)
 
     def text(self, key: Expression) -> Expression:
         """Return the text of a key as the engine writes it, `""` if it is missing."""
@@ -40,6 +41,9 @@ class Reading:
 AS_TEXT: Final = Reading()
 """The reading of a column of unchanged texts."""
 
+TEXT_IN_DUCKDB: Final = "CASE WHEN replace({0}, ' ', '') <> '' THEN {0} ELSE '' END"
+"""Its texts in the SQL of DuckDB, for a column of this name."""
+
 
 @dataclass(frozen=True)
 class Typed(Reading):
@@ -54,7 +58,7 @@ class Typed(Reading):
     def key(self, value: Expression) -> Expression:
         """Return the value, or NULL for NaN; 0.0 for -0.0, which some engines distinguish."""
         if self.type == "string":
-            return value.cast("string").nullif(MISSING)
+            return super().key(value.cast("string"))
         if not self.type.startswith("float"):
             return value
         zero = ibis.literal(0.0).cast(value.type())

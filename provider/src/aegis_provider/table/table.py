@@ -12,7 +12,7 @@ from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.arrays import number_array, numbers_in
 from aegis_provider.table.engine import Engine, Expression, View, counts_of_sets
 from aegis_provider.table.in_memory import Column, InMemory, combined
-from aegis_provider.table.reading import AS_TEXT, Reading, reading_of, with_dates
+from aegis_provider.table.reading import AS_TEXT, TEXT_IN_DUCKDB, Reading, reading_of, with_dates
 from aegis_provider.table.values import MISSING, Domain
 
 _RECORDS_PER_BATCH = 1 << 16
@@ -310,7 +310,7 @@ class Table:
     def _read(self, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:
         """Yield the texts of these columns as `v0, v1, ...`."""
         if isinstance(self.source, View) and all(reading == AS_TEXT for _, reading in columns):
-            texts = (f"coalesce(c{place}, '') AS v{n}" for n, (place, _) in enumerate(columns))
+            texts = (f"{TEXT_IN_DUCKDB.format(f'c{place}')} AS v{n}" for n, (place, _) in enumerate(columns))
             read = f"SELECT {', '.join(texts)} FROM {self.source.name}"  # noqa: S608 - our own names
         else:
             keys = [reading.key(self.source[f"c{place}"]) for place, reading in columns]
