@@ -1,1 +1,4 @@
-"""Rival rankers of configurations. Each returns (configurations,) scores; higher is better."""
+"""Rivals: rankers of configurations, and in `maskings` other ways to mask a table.
+
+A ranker returns (configurations,) scores; higher is better.
+"""
