@@ -27,10 +27,7 @@ def published(request, url):
 @pytest.mark.parametrize("measure", ["joint", "joint_interactions", "mutual_information", "chi_square"])
 def test_it_is_the_answer_of_the_service(client, published, measure):
     entry, entry_id = published
-    here, there = advise(entry, measure), of_service(client.advise(entry_id, measure, limit=10_000), entry)
+    here, there = advise(entry, measure), of_service(client.advise(entry_id, measure, limit=10_000))
     assert [row.id for row in here.ranking] == [row.id for row in there.ranking]
     assert here.best.utility == pytest.approx(there.best.utility, rel=1e-9)
-    assert here.whole == pytest.approx(there.whole, rel=1e-9)
     assert (here.measure, here.basis) == (there.measure, there.basis)
-    assert [each.attribute for each in here.costs] == [each.attribute for each in there.costs]
-    assert [each.utility for each in here.costs] == pytest.approx([each.utility for each in there.costs])

@@ -9,15 +9,20 @@ from uuid import UUID
 import orjson
 import structlog
 from fastapi import APIRouter, Query, Request, Response
+from markupsafe import Markup
 from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
+from app.entries.pages.entry import read_index
+from app.entries.pages.entry_index import ABOUT
 from app.factory import Factory
 from app.pages.commands import Commands, aegis, curl
 from app.pages.forms import Form, FormDependency, draw_key, once, validated_as, whole_number
+from app.pages.markdown import html_of
 from app.pages.page import HEADERS, page, see
 from app.pages.page_route import PageRoute, Refusal
+from app.pages.slices import read_part
 from app.pages.viewers import Viewer, ViewerDependency
 from app.platform.errors import NotFoundError, RefusalError, UnknownKeyError
 from app.requests.api.answers import head_answer, request_answer
@@ -136,13 +141,33 @@ async def _view(state: State, viewer: Viewer, request_id: str) -> RequestView:
         known = await service.read(viewer.caller, request_id)
         shown = await request_answer(service, known, viewer.caller, state.limits.request_days)
         alternatives = await service.alternatives(viewer.caller, known, PROPOSED)
+    described = None if shown.delivery else await _described(state, viewer, shown.entry)
     return RequestView(
         request=shown,
         sides=known.sides_of(viewer.caller),
         alternatives=tuple(alternatives),
         once=draw_key(),
         is_signed=state.signer is not None,
+        described=described,
+        head=await _head(state, viewer, shown.delivery),
     )
+
+
+async def _described(state: State, viewer: Viewer, entry: wire.RequestedEntry) -> Markup | None:
+    """The description of the requested version; None if the viewer may not see it."""
+    try:
+        _, index = await read_index(state, viewer.caller, str(entry.id), entry.version)
+    except NotFoundError:
+        return None
+    return Markup(read_part(index.about, ABOUT).description)  # noqa: S704 -- `html_of` made it
+
+
+async def _head(state: State, viewer: Viewer, delivery: wire.Delivery | None) -> Markup | None:
+    """The head of a delivery's release card; its provider may have sent any text."""
+    text = None if delivery is None or delivery.card is None else delivery.card.get("for_consumers")
+    if not isinstance(text, str) or len(text) > wire.DESCRIPTION_LENGTH:
+        return None
+    return await state.making.run(html_of, text, on_behalf_of=viewer.caller.tenant)
 
 
 def _page(request: Request, viewer: Viewer, view: RequestView, template: str, status: int = 200) -> Response:

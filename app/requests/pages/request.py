@@ -66,6 +66,8 @@ class RequestView:
         alternatives: configurations that the viewer may offer instead, with their costs.
         once: the key that makes a form of this page take effect only once.
         is_signed: whether the service signs receipts.
+        described: the description of the entry, such as its release card, as sanitised HTML, if any.
+        head: the head of the delivery's release card, likewise.
         acted: the action of the refused form.
     """
 
@@ -74,6 +76,8 @@ class RequestView:
     alternatives: tuple[tuple[str, Cost], ...]
     once: str
     is_signed: bool
+    described: Markup | None = None
+    head: Markup | None = None
     refusal: Refusal | None = None
     acted: str = ""
     typed: Form = field(default_factory=lambda: Form({}))

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aegis_advisor.errors import AdvisorError
 from aegis_provider.errors import EntryError
-from aegis_sdk.reading import ids_of, maskings_in
-from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
-
-if TYPE_CHECKING:
-    from aegis_advisor.ranking import AttributeAssessment
+from aegis_sdk.reading import ids_of
+from aegis_sdk.wire import Advice, EntryDocument
 
 
 @dataclass(frozen=True)
@@ -33,32 +29,18 @@ class RankedConfiguration:
 
 
 @dataclass(frozen=True)
-class MaskingCost:
-    """How much an attribute alone tells about the label, masked by the best configuration and unmasked (`whole`)."""
-
-    attribute: str
-    masking: str
-    utility: float
-    whole: float
-
-
-@dataclass(frozen=True)
 class EntryAdvice:
     """The configurations of an entry, the most useful first.
 
     Attributes:
         measure: The measure of utility.
         basis: `exact` if this is provably the order by the true counts, otherwise `estimated`.
-        whole: The reference utility, from which the service measures losses.
         ranking: All configurations considered, or as many as were requested from the service.
-        costs: The masking of each attribute in the best configuration, and its utility.
     """
 
     measure: str
     basis: str
-    whole: float
     ranking: tuple[RankedConfiguration, ...]
-    costs: tuple[MaskingCost, ...]
 
     @property
     def best(self) -> RankedConfiguration:
@@ -121,26 +103,10 @@ def advise(entry: EntryDocument, measure: str = "joint", left_out: Mapping[str, 
     ]
     best = len(found.tied)
     rows[:best] = sorted(rows[:best], key=lambda row: (left_out or {}).get(row.id, 0))
-    whole = rows[0].utility + found.deviation
-    costs = _costs(found.attributes, maskings_in(entry, rows[0].id))
-    return EntryAdvice(measure, found.ranking_basis, whole, tuple(rows), costs)
+    return EntryAdvice(measure, found.ranking_basis, tuple(rows))
 
 
-def of_service(answer: Advice, entry: EntryDocument) -> EntryAdvice:
-    """Return the full answer of the service to a question about this entry, asked without weights."""
+def of_service(answer: Advice) -> EntryAdvice:
+    """Return the full answer of the service to a question without weights."""
     rows = [RankedConfiguration(row.configuration, row.utility, row.standard_error) for row in answer.ranking or []]
-    whole = rows[0].utility + (answer.deviation or 0.0)
-    costs = _costs(answer.attributes or [], maskings_in(entry, rows[0].id))
-    return EntryAdvice(str(answer.request["measure"]), answer.ranking_basis or "", whole, tuple(rows), costs)
-
-
-def _costs(
-    attributes: Iterable[AttributeAssessment | AttributeAdvice], maskings: Mapping[str, str]
-) -> tuple[MaskingCost, ...]:
-    """Return the cost of each attribute's masking, the highest first."""
-    costs = [
-        MaskingCost(attribute.name, masking, attribute.maskings[masking].utility, attribute.reference_utility)
-        for attribute in attributes
-        if (masking := maskings[attribute.name]) in attribute.maskings
-    ]
-    return tuple(sorted(costs, key=lambda cost: cost.utility - cost.whole))
+    return EntryAdvice(str(answer.request["measure"]), answer.ranking_basis or "", tuple(rows))

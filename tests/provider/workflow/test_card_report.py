@@ -6,10 +6,11 @@ import pytest
 
 from aegis_provider.check import NOTHING, RAW, Interval
 from aegis_provider.cli.release import frontier_rows
-from aegis_provider.report.model import Terms, TextTable
+from aegis_provider.report.model import Light, Terms, TextTable
 from aegis_provider.report.rendering import markdown_lines, render_page
 from aegis_provider.workflow import Card
 from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardLabel
+from aegis_provider.workflow.card_head import head_of
 from aegis_provider.workflow.card_report import card_report
 from aegis_sdk.charts import Interval as Limits
 from aegis_sdk.charts import Plane, SeriesBars, Spot
@@ -75,6 +76,10 @@ CARD = Card(
 
 def parts_of(card, kind):
     return [part for section in card_report(card).sections for part in section.parts if isinstance(part, kind)]
+
+
+def verdict_of(card):
+    return card_report(card).sections[0].parts
 
 
 def table_of(card, first):
@@ -180,7 +185,7 @@ def test_the_page_has_both_pictures():
 def test_what_models_keep_stands_below_the_headline():
     said = "gradient boosting, trained on it, keeps 83 % (80 to 86 %) of its AUC above chance"
     assert CARD.by_models == said
-    assert f"{said[0].upper()}{said[1:]}." in card_report(CARD).summary
+    assert f"{said[0].upper()}{said[1:]}." in verdict_of(CARD)
     assert replace(CARD, predicted=None).by_models == ""
     assert replace(CARD, measured=()).by_models == ""
 
@@ -202,9 +207,78 @@ def test_a_rounded_number_of_records_left_out_is_told_as_such():
     assert ("rounded to a multiple of" in exact, "left out: rounded to a multiple of 5" in rounded) == (False, True)
 
 
-def test_a_label_that_is_nearly_given_away_is_said_first():
+def test_the_head_says_what_is_shared_with_whom_for_what_before_any_verdict():
+    lines = list(markdown_lines(card_report(CARD)))
+    of = "of 990 records of people.csv, masked, for predicting ill"
+    assert lines[2] == f"age, town, sex, pay, pet and ill {of}; for anyone who gets this card."
+    asked = replace(CARD, consumer="acme", purpose="A study of care.", cut="--seconds ended the search")
+    assert head_of(asked)[0] == (
+        f"age, town, sex, pay, pet and ill {of}; for acme, for: A study of care (--seconds ended the search)."
+    )
+    assert [line[:3] for line in lines[4:9:2]] == [
+        "\N{LARGE YELLOW CIRCLE} *",
+        "\N{LARGE GREEN CIRCLE} *",
+        "\N{LARGE GREEN CIRCLE} *",
+    ]
+    assert "c2" not in "".join(lines[: lines.index("## The verdict")])
+
+
+@for_each(
+    ("changed", "tones"),
+    [
+        ({}, "fine fine fine"),
+        ({"certain": 1}, "look fine fine"),
+        ({"certain": 494}, "look fine fine"),
+        ({"certain": 495}, "stop fine fine"),
+        ({"alone": replace(CARD.alone, shares={"c2": 0.005})}, "look fine fine"),
+        ({"alone": replace(CARD.alone, shares={"c2": 0.5})}, "stop fine fine"),
+        ({"telling_label": ("age",)}, "look fine fine"),
+        ({"holds": None}, "look fine fine"),
+        ({"holds": False}, "stop fine stop"),
+        ({"passed": False}, "stop fine stop"),
+        ({"kept": 0.74}, "fine look fine"),
+        ({"kept": None, "predicted": None}, "fine look fine"),
+        ({"kept": 0.9, "predicted": Interval(0.49, 0.4, 0.6)}, "fine stop fine"),
+        ({"cut": "--seconds ended the search"}, "fine look fine"),
+        ({"measured": (CardAuc(RAW, LINEAR, 0.52, 0.49, 0.55),)}, "fine look fine"),
+        ({"warnings": ("a value is rare",)}, "fine fine look"),
+        ({"unfinished": ("no models were trained",)}, "fine fine look"),
+        ({"accepted": {"age": "names"}}, "fine fine look"),
+    ],
+)
+def test_the_lights_follow_the_rule(changed, tones):
+    lights = [part for part in head_of(replace(CARD, **{"holds": True, **changed})) if isinstance(part, Light)]
+    assert " ".join(light.tone for light in lights) == tones
+    assert [light.subject for light in lights] == ["People at risk", "What is kept", "Before you sign"]
+
+
+def test_a_label_that_is_nearly_given_away_is_said_in_the_first_lines():
     given = replace(CARD, measured=(CardAuc(RAW, BOOSTING, 0.991, 0.98, 1.0),))
     told = replace(CARD, telling_label=("age",))
-    assert card_report(CARD).summary[0] == CARD.verdict
-    assert card_report(given).summary[0].startswith("Warning: a model predicts ill with an AUC of 0.991")
-    assert card_report(told).summary[0].startswith("Warning: age tells over 80 % of ill")
+    said = [head_of(card)[1].text for card in (CARD, given, told)]
+    assert ["A model predicts ill with an AUC of 0.991" in text for text in said] == [False, True, False]
+    assert ["Age tells over 80 % of ill" in text for text in said] == [False, False, True]
+
+
+def test_only_shared_columns_stand_in_the_head_and_the_others_in_one_line_with_reasons():
+    dropped = replace(CARD.columns[1], becomes="not in the release", shared=False)
+    secret = {"id": "contains codes", "name": "contains codes", "due": "leaks the label"}
+    card = replace(CARD, columns=(CARD.columns[0], dropped, CARD.columns[-1]), never_shared=secret)
+    columns, *_, left_out = [part for part in head_of(card) if not isinstance(part, Light)][1:]
+    assert [row[0] for row in columns.rows] == ["age", "ill"]
+    reasons = "town (dropped to protect people); id, name (contains codes); due (leaks the label)"
+    assert left_out == f"Not shared: {reasons}."
+
+
+def test_the_rest_is_folded_and_the_page_needs_no_script():
+    page = render_page(card_report(CARD))
+    sections = len(card_report(CARD).sections)
+    assert (page.count("<details>"), page.count("<summary><h2>"), "<script" in page) == (sections, sections, False)
+    assert page.index('class="light fine"') < page.index("<details>") < page.index("PASS")
+
+
+def test_unknown_is_never_nothing():
+    columns = (column("a", None, None), column("b", 0.0, None), column("c", 0.1, 0.0), CARD.columns[-1])
+    rows = {row[0]: row[3:] for row in table_of(replace(CARD, columns=columns), "column").rows}
+    said = {"a": ("not known", "not known"), "b": ("tells nothing", "0 %"), "c": ("0 %", "10 %"), "ill": ("-", "-")}
+    assert rows == said

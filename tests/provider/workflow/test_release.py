@@ -14,6 +14,7 @@ import scipy
 from aegis_provider import load_plan
 from aegis_provider.check import Interval
 from aegis_provider.counting.telling_names import TellingNames
+from aegis_provider.draft import start
 from aegis_provider.errors import NothingHoldsError
 from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
@@ -22,6 +23,7 @@ from aegis_provider.workflow.card_making import card_of
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.releasing import name_of
 from aegis_sdk.cli.terminal import explained
+from aegis_sdk.reading import Share
 from tests.for_each import for_each
 from tests.provider.workflow.releases import FILES, rows_of
 
@@ -60,6 +62,28 @@ def numbers_in(value):
     return {(): value} if isinstance(value, (int, float)) and not isinstance(value, bool) else {}
 
 
+def certain_in(rows):
+    """The records of a masked table in whose class all have one label, by sets of rows."""
+    classes = {}
+    for row in rows:
+        classes.setdefault(tuple(row[name] for name in row if name != "ill"), []).append(row["ill"])
+    return sum(len(labels) for labels in classes.values() if len(set(labels)) == 1)
+
+
+def assert_made_up(rows, entry, configuration):
+    """Check that made-up rows have only values that the entry counts, and only the columns of the release."""
+    counted = {"ill": dict(zip(entry["label"]["domain"], entry["label"]["histogram"], strict=True))}
+    for attribute in entry["attributes"]:
+        chosen = configuration["maskings"][attribute["name"]]
+        for one in (each for each in attribute["maskings"] if each["id"] == chosen):
+            counted[attribute["name"]] = dict(zip(one["domain"], map(sum, one["joint"]), strict=True))
+        if chosen == "identity":
+            counted[attribute["name"]] = dict(zip(attribute["domain"], map(sum, attribute["joint"]), strict=True))
+    assert rows.keys() == counted.keys()
+    assert all(len(values) == 5 for values in rows.values())
+    assert not [value for name, values in rows.items() for value in values if not counted[name][value]]
+
+
 def test_the_card_tells_no_number_that_entry_and_masked_table_do_not_but_rounded_shares(released):
     card, entry, exact = (
         json.loads((released.folder / name).read_text()) for name in ("card.json", "entry.json", "provider-only.json")
@@ -81,7 +105,10 @@ def test_the_card_tells_no_number_that_entry_and_masked_table_do_not_but_rounded
         "frontier",
         "rounded_to",
         "reached",
+        "certain",
     }
+    assert card["certain"] == certain_in(rows_of(released.folder / "masked.csv"))
+    assert_made_up(card["made_up"], entry, own)
     assert card["plan_digest"] is None
     assert card["table"] == "people.csv"
     assert any(round(number, 3) != number for number in numbers_in(exact).values())
@@ -158,7 +185,7 @@ def test_advice_that_did_not_hold_is_a_warning(released, low, warnings):
     assert len(card.warnings) == warnings
     for warning in card.warnings:
         assert warning.startswith("the advice did not hold: ")
-        assert f"{warning[0].upper()}{warning[1:]}." in card_report(card).summary
+        assert f"{warning[0].upper()}{warning[1:]}." in card_report(card).sections[0].parts
 
 
 def test_a_card_that_fails_says_how_many_names_tell_and_not_which(released):
@@ -211,13 +238,29 @@ def test_the_frontier_on_the_card_is_measured_by_the_model_that_is_best_on_the_t
     assert len({each.table for each in card.measured}) <= 4  # no more than before
 
 
-def test_what_columns_lose_is_a_share_of_what_the_table_tells(released):
-    costs = {each.attribute: each for each in released.advice.costs}
+def bits(pairs):
+    """The mutual information of pairs, by counting."""
+    both, one, two = Counter(pairs), Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    n = len(pairs)
+    return sum(count / n * math.log2(count * n / (one[a] * two[b])) for (a, b), count in both.items())
+
+
+def test_a_masking_keeps_the_same_on_the_card_in_the_plan_and_by_counting(released, people, tmp_path):
+    started = {each.column.name: each for each in start(people, "ill", tmp_path / "plan.yaml").attributes}
+    plan = load_plan(released.folder / "configurations.yaml")
+    chosen = plan.configuration(released.card.configuration).maskings
     columns = json.loads((released.folder / "provider-only.json").read_text())["columns"]
-    lost = {each["name"]: each["lost"] for each in columns if each["lost"] is not None}
-    assert lost.keys() == costs.keys()
-    for name, share in lost.items():
-        assert share * released.advice.whole == pytest.approx(costs[name].whole - costs[name].utility)
+    kept = {each["name"]: each["kept"] for each in columns}
+    rows = rows_of(people)
+    for name, masking in chosen.items():
+        levels = {level.id: level.kept for level in started[name].levels} | {"drop": 0.0, "identity": 1.0}
+        assert kept[name] == levels[masking]
+        told = f"keeps {Share(kept[name]).whole}"
+        assert masking in {"drop", "identity"} or told in (released.folder / "plan.yaml").read_text()
+    labels = bits([(row["ill"], row["ill"]) for row in rows])
+    lost = {each["name"]: each["lost"] for each in columns}
+    ages = bits([(row["age"], row["ill"]) for row in rows]) - started["age"].by_chance
+    assert lost["age"] == pytest.approx((1 - kept["age"]) * ages / labels)
 
 
 def certain_counts(sums, cells):

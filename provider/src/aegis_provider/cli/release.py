@@ -148,9 +148,8 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     from aegis_provider.workflow.steps import PLAN
 
     card = released.card
+    yield from _lights(card)
     yield card.headline
-    if card.leak_warning:
-        yield f"warning: {card.leak_warning}"
     yield card.alone.line(offered=True)
     if card.by_models:
         yield card.by_models
@@ -187,6 +186,19 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield f"{released.folder}: {to_share}: {tables}, entry.json, card.md, card.html, card.json"
     own = ["provider-only.json", "configurations.yaml", *([PLAN] if (released.folder / PLAN).exists() else [])]
     yield f"{released.folder}: for you only: {', '.join(own)}"
+
+
+def _lights(card: Card) -> Iterator[str]:
+    """Yield what is shared in a sentence, and a line for each light, coloured in a terminal."""
+    from aegis_provider.report.model import Light
+    from aegis_provider.workflow.card_head import head_of
+
+    sentence, *parts = head_of(card)
+    yield str(sentence)
+    for light in parts:
+        if isinstance(light, Light):
+            word = typer.style(light.tone.upper(), fg={"fine": "green", "look": "yellow", "stop": "red"}[light.tone])
+            yield f"{light.subject}: {word}. {light.text}"
 
 
 def _leaking(card: Card) -> Iterator[str]:

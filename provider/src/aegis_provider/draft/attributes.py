@@ -9,9 +9,9 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from aegis_advisor.measures import MEASURES, mutual_information
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.kept import information_of, kept_share
 from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.fitting import (
     fit_intervals,
@@ -314,7 +314,7 @@ def drafted(table: CountedTable, counted: CountedAttribute, column: Column, mini
     drafting = _Drafting(counted, column, joint_of(counted.counts), minimum)
     attribute = drafting.attribute()
     domains = table.masked_domains(replace(counted, attribute=attribute))
-    information, by_chance = _told_of_label(counted)
+    information, by_chance = information_of(counted)
     by_chance = min(max(by_chance, 0.0), information)
     levels = tuple(_level(name, counted, domain, information) for name, domain in domains.items())
     return DraftedAttribute(column, attribute, levels, information, by_chance)
@@ -329,20 +329,13 @@ def telling_most(attributes: Sequence[CountedAttribute], most: int) -> set[int]:
     """
     if len(attributes) <= most:
         return set(range(len(attributes)))
-    told = [information - by_chance for information, by_chance in map(_told_of_label, attributes)]
+    told = [information - by_chance for information, by_chance in map(information_of, attributes)]
     return set(np.argsort(-np.array(told), kind="stable")[:most].tolist())
-
-
-def _told_of_label(counted: CountedAttribute) -> tuple[float, float]:
-    """Return the information of the values about the label, and that expected by chance, both in bits."""
-    joint = joint_of(counted.counts).astype(float)
-    return mutual_information(joint), MEASURES["mutual_information"].sampling_bias(joint)
 
 
 def _level(name: str, counted: CountedAttribute, domain: MaskedDomain, information: float) -> Level:
     joint = counted.counts.fold(domain.mapping, len(domain.texts))
-    kept = mutual_information(joint.astype(float)) / information if information > 0 else None
-    return Level(name, len(joint), int(joint.sum(axis=1).min()), kept)
+    return Level(name, len(joint), int(joint.sum(axis=1).min()), kept_share(joint, information))
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,8 @@ from aegis_provider.release.apply import Checked, apply
 from aegis_provider.release.table_file import hand_out
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.formulas import unescaped_table
-from aegis_provider.workflow.card import is_public
+from aegis_provider.workflow.card import is_public, without_values
+from aegis_provider.workflow.card_head import NOT_SHARED, Shared, head_of_delivery, made_up_rows, renewed
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
 from aegis_sdk._links import link_faults
@@ -171,7 +172,8 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
             raise
         if lease.lost.is_set():
             raise ServiceError("the lease was lost: another program fulfils the request, or it has changed")
-        delivered = _delivered(task, request, storage, folder, masked, lease)
+        card = _card(task, request, entry, masked, alone)
+        delivered = _delivered(task, request, storage, folder, masked, lease, card)
         try:
             folder.remove()
         except OutputError as error:
@@ -311,20 +313,42 @@ def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:
     return Masked(output.name, records, 0, dict(promised), tuple(promised), None, warnings)
 
 
-def _card(task: Task, request: DataRequest) -> dict[str, Any] | None:
-    """The release card, or the roles of the columns, which the consumer needs to measure the privacy of the table."""
+def _card(
+    task: Task, request: DataRequest, entry: EntryDocument, masked: Masked, alone: Alone | None
+) -> dict[str, Any] | None:
+    """The release card, renewed; or its head, and the roles of the columns, to measure the privacy of the table."""
     if task.card is not None:
-        return dict(task.card)
+        card = renewed(task.card, request.consumer, request.purpose, masked.records)
+        return card if len(json.dumps(card).encode()) <= LARGEST_CARD else dict(task.card)
     if task.plan.generated_table(request.configuration or "") is not None:
         return None
     columns = columns_of(task.plan, task.plan.configuration(request.configuration or ""))
     shared = [{"name": column.name, "role": column.role} for column in columns if column.masking != DROP]
-    card = {"configuration": request.configuration, "columns": shared}
+    head = _head(task, request, entry, masked, alone)
+    card = {"configuration": request.configuration, "columns": shared, "for_consumers": head}
     return card if len(json.dumps(card).encode()) <= LARGEST_CARD else None
 
 
+def _head(task: Task, request: DataRequest, entry: EntryDocument, masked: Masked, alone: Alone | None) -> str:
+    configuration = request.configuration or ""
+    columns = columns_of(task.plan, task.plan.configuration(configuration))
+    dropped = {column.name: NOT_SHARED for column in columns if column.masking == DROP}
+    shared = Shared(
+        table=request.entry.name,
+        label=entry.label.name,
+        records=masked.records,
+        columns={column.name: column.becomes for column in columns if column.masking != DROP},
+        left_out=dropped | {name: without_values(why) for name, why in task.plan.left_out.items()},
+        made_up=made_up_rows(entry, configuration),
+        consumer=request.consumer,
+        purpose=request.purpose,
+    )
+    kept = None if request.cost is None else request.cost.utility_share
+    return head_of_delivery(shared, masked.privacy, alone, kept, masked.warnings)
+
+
 def _descriptor(
-    task: Task, request: DataRequest, storage: Storage, file: Path, masked: Masked, lease: Held
+    request: DataRequest, storage: Storage, file: Path, masked: Masked, lease: Held, card: dict[str, Any] | None
 ) -> DeliveryDescriptor:
     """Return the descriptor of the masked table for the service."""
     sha256 = digest_of(file)
@@ -338,7 +362,7 @@ def _descriptor(
             configuration=request.configuration or "",
             entry_digest=request.entry.digest,
             privacy=dict(masked.privacy),
-            card=_card(task, request),
+            card=card,
             lease=lease.id,
         )
     except ValidationError as error:
@@ -347,11 +371,17 @@ def _descriptor(
 
 
 def _delivered(
-    task: Task, request: DataRequest, storage: Storage, folder: Folder, masked: Masked, lease: Held
+    task: Task,
+    request: DataRequest,
+    storage: Storage,
+    folder: Folder,
+    masked: Masked,
+    lease: Held,
+    card: dict[str, Any] | None,
 ) -> DataRequest:
     """Upload the masked table and report it to the service; remove what the service refuses for good."""
     file = folder.file(masked.file)
-    descriptor = _descriptor(task, request, storage, file, masked, lease)
+    descriptor = _descriptor(request, storage, file, masked, lease, card)
     name = file_name(request.id, descriptor.sha256, file.suffix)
     with task.stage("uploading bytes") as progress:
         storage.put(file, name, descriptor.media_type, progress)

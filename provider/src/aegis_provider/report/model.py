@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from aegis_provider.privacy import CRITERIA
 from aegis_sdk.reading import Share, number
@@ -49,19 +49,33 @@ class Terms:
     pairs: Sequence[Term]
 
 
+Tone: TypeAlias = Literal["fine", "look", "stop"]
+"""The word of a light, which stands beside its colour: green, amber or red."""
+
+
+@dataclass(frozen=True)
+class Light:
+    """A coloured line: what it is about, whether that is fine, and the sentences that say why."""
+
+    subject: str
+    tone: Tone
+    text: str
+
+
 Figure: TypeAlias = "Bars | Frontier | Hasse | Plane | SeriesBars"
 """A chart, for pages only."""
 
-Part: TypeAlias = "str | TextTable | Terms | Figure"
+Part: TypeAlias = "str | Light | TextTable | Terms | Figure"
 """A part of a section; a string is a paragraph of a page, or a line of text."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and the parts below it."""
+    """A heading and the parts below it, which a page folds if it is `folded`."""
 
     heading: str
     parts: Sequence[Part]
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +83,7 @@ class Report:
     """A title, a summary and the sections."""
 
     title: str
-    summary: Sequence[str]
+    summary: Sequence[Part]
     sections: Sequence[Section]
 
 

@@ -1,14 +1,14 @@
 """A report as text for a terminal, as Markdown, and as plain HTML: no scripts, no external resources, escaped texts."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Final
 
 from aegis_provider.files import written_whole
-from aegis_provider.report.model import Part, Report, Terms, TextTable, cell_text
+from aegis_provider.report.model import Light, Part, Report, Section, Terms, TextTable, Tone, cell_text
 from aegis_sdk.charts import rendered, style
 from aegis_sdk.charts.drawing import Markup, joined, tag
 from aegis_sdk.printable import one_line
@@ -16,7 +16,7 @@ from aegis_sdk.printable import one_line
 
 def text_lines(report: Report) -> Iterator[str]:
     """Yield the summary, then each section that has more than figures and terms, after an empty line."""
-    yield from report.summary
+    yield from (line for part in report.summary for line in _plain_part(part))
     for section in report.sections:
         lines = [line for part in section.parts for line in _plain_part(part)]
         if lines:
@@ -26,6 +26,8 @@ def text_lines(report: Report) -> Iterator[str]:
 def _plain_part(part: Part) -> Iterator[str]:
     if isinstance(part, str):
         yield part
+    elif isinstance(part, Light):
+        yield f"{part.subject}: {part.tone.upper()}. {part.text}"
     elif isinstance(part, TextTable):
         yield from _plain_table(part)
 
@@ -47,19 +49,22 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 def markdown_lines(report: Report) -> Iterator[str]:
     """Yield the lines of the report, without figures and with every text escaped."""
     yield f"# {_escaped(report.title)}"
-    for sentence in report.summary:
-        yield from ("", _escaped(sentence))
+    for part in report.summary:
+        yield from ("", *markdown_part(part))
     for section in report.sections:
         yield from ("", f"## {_escaped(section.heading)}")
         for part in section.parts:
-            lines = list(_markdown_part(part))
+            lines = list(markdown_part(part))
             if lines:
                 yield from ("", *lines)
 
 
-def _markdown_part(part: Part) -> Iterator[str]:
+def markdown_part(part: Part) -> Iterator[str]:
+    """Yield the lines of a part; none of a figure."""
     if isinstance(part, str):
         yield _escaped(part)
+    elif isinstance(part, Light):
+        yield f"{_COLOURS[part.tone]} **{_escaped(part.subject)}: {part.tone}.** {_escaped(part.text)}"
     elif isinstance(part, TextTable):
         yield from _markdown_table(part)
     elif isinstance(part, Terms):
@@ -83,6 +88,11 @@ def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", one_line(text))
 
 
+_COLOURS: Final[Mapping[Tone, str]] = {
+    "fine": "\N{LARGE GREEN CIRCLE}",
+    "look": "\N{LARGE YELLOW CIRCLE}",
+    "stop": "\N{LARGE RED CIRCLE}",
+}
 _SHORT: Final = 12
 _BREAK: Final = Markup("\n")
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -102,11 +112,18 @@ th, td { vertical-align: top; }
 dt { font-weight: 600; margin-top: .6rem; }
 dd { margin: 0 0 0 1.2rem; }
 .chart { margin: 1.2rem 0; }
+.light { border-left: .6rem solid; margin: .6rem 0; padding: .2rem 0 .2rem .8rem; }
+.fine { border-color: #00875f; }
+.look { border-color: #d99a00; }
+.stop { border-color: #d02b2b; }
+summary { border-top: 1px solid var(--chart-grid); cursor: pointer; padding: .6rem 0; }
+summary h2 { border: 0; display: inline; margin: 0; padding: 0; }
 @media print {
   body { font-size: 10pt; margin: 0; max-width: none; padding: 0; }
   h2 { break-after: avoid; }
   figure, tr, dt { break-inside: avoid; }
   thead { display: table-header-group; }
+  details::details-content { content-visibility: visible; }
 }
 """
 
@@ -137,18 +154,24 @@ def render_page(report: Report) -> str:
 def render_fragment(report: Report) -> Markup:
     """Return the body of the page, which needs the style sheet of charts."""
     numbers = count(1)
-    summary = (tag("p", sentence) for sentence in report.summary)
+    summary = (_part(part, numbers) for part in report.summary)
     first = tag("section", tag("h2", "At a glance"), *summary) if report.summary else None
-    sections = (
-        tag("section", tag("h2", each.heading), _BREAK, *(_part(part, numbers) for part in each.parts))
-        for each in report.sections
-    )
-    return joined(tag("h1", report.title), _BREAK, first, *sections)
+    return joined(tag("h1", report.title), _BREAK, first, *(_section(each, numbers) for each in report.sections))
+
+
+def _section(section: Section, numbers: Iterator[int]) -> Markup:
+    heading, parts = tag("h2", section.heading), [_part(part, numbers) for part in section.parts]
+    if section.folded:
+        return tag("section", tag("details", tag("summary", heading), _BREAK, *parts))
+    return tag("section", heading, _BREAK, *parts)
 
 
 def _part(part: Part, numbers: Iterator[int]) -> Markup:
     if isinstance(part, str):
         return tag("p", part)
+    if isinstance(part, Light):
+        said = tag("strong", f"{part.subject}: {part.tone}."), " ", part.text
+        return tag("p", *said, class_=f"light {part.tone}")
     if isinstance(part, TextTable):
         return _table(part)
     if isinstance(part, Terms):

@@ -25,8 +25,9 @@ class CardColumn:
     Attributes:
         role: Its role: known to an attacker, or sensitive.
         becomes: The masking of its values, in words.
-        kept: The share of the column's own utility that the masking keeps; `None` if that utility is 0 or unknown.
-        lost: The utility lost, as a share of the table's; `None` if unknown.
+        kept: The share of its information about the label that is kept; `None` if it has none, or unknown.
+        lost: The rest, beyond chance, as a share of all that there is to know about the label; `None` if unknown.
+        shared: Whether the release has it.
     """
 
     name: str
@@ -34,6 +35,7 @@ class CardColumn:
     becomes: str
     kept: float | None
     lost: float | None
+    shared: bool = True
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,12 @@ class Card:
             `accepted` columns.
         telling_label: The shared columns that tell over 80 % of the label unmasked.
         accepted: The columns with accepted identifying values, and the kinds of these.
+        holds: Whether the release has the promised privacy; `None` if that could not be measured.
+        certain: The number of released records in classes with a single value of some sensitive attribute.
+        made_up: By shared column, five values drawn from the entry alone; empty if the entry must not be shared.
+        consumer: Who gets the table, if that is known.
+        purpose: What for, in the consumer's words.
+        for_consumers: The head of the card in Markdown, for the entry and for who gets the table.
     """
 
     table: str
@@ -197,6 +205,17 @@ class Card:
     accepted: Mapping[str, str] = field(default_factory=dict)
     left_out_reason: str = ""
     telling_label: tuple[str, ...] = ()
+    holds: bool | None = None
+    certain: int = 0
+    made_up: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    consumer: str = ""
+    purpose: str = ""
+    for_consumers: str = ""
+
+    @property
+    def sensitive_label(self) -> bool:
+        """Whether the label is the only sensitive column."""
+        return [column.name for column in self.columns if column.role == "sensitive"] == [self.label]
 
     @property
     def leak_warning(self) -> str:
@@ -311,7 +330,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         highest_risk=(release, None if before is None else _share(min(before, HIGHEST_SAID))),
         labels=_labels(card.labels, entry),
         columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
-        never_shared={name: _without_values(reason) for name, reason in card.never_shared.items()},
+        never_shared={name: without_values(reason) for name, reason in card.never_shared.items()},
         kept=_share(card.kept),
         predicted=_interval(card.predicted),
         runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),
@@ -403,7 +422,7 @@ def _comparison(comparison: Comparison) -> Comparison:
     return replace(comparison, held_out=round(comparison.held_out, -1), releases=releases)
 
 
-def _without_values(reason: str) -> str:
+def without_values(reason: str) -> str:
     """Return the reason why a column is never shared, without the values that a draft quotes for its provider."""
     what, excepted, _ = reason.partition(", except ")
     return f"{what}, and texts that are none" if excepted and what in {"numbers", "dates"} else reason

@@ -9,9 +9,9 @@ from importlib.metadata import version
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from aegis_advisor.measures import measure_named
 from aegis_provider.advice import EntryAdvice
 from aegis_provider.classifiers import CheckResult
+from aegis_provider.counting.kept import Kept
 from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, Column, certain_values_warning, columns_of
@@ -20,6 +20,7 @@ from aegis_provider.report.verdicts import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
+from aegis_provider.workflow.card_head import made_up_rows
 from aegis_provider.workflow.generating import Comparison
 from aegis_sdk.reading import Alone, Share, read_together_line, verdict_line
 from aegis_sdk.wire import EntryDocument, Verdict
@@ -90,6 +91,7 @@ class Findings:
     """The results of all steps.
 
     Attributes:
+        kept: What the release keeps of each column.
         check: The check by models, or why none were trained.
         comparison: The comparison with generated tables, or why it failed; `None` if there are none.
     """
@@ -101,6 +103,7 @@ class Findings:
     masked: Masked
     together: Verdict
     assessed: Assessed
+    kept: Mapping[str, Kept]
     check: CheckResult | str
     comparison: Comparison | str | None = None
 
@@ -184,6 +187,9 @@ def card_of(
         unfinished=tuple(_unfinished(findings)),
         telling_label=tuple(name for name in findings.summarised.telling_label if name in shared),
         cut=findings.search.cut,
+        holds=False if findings.masked.applied.checked.shown.below_k else findings.assessed.passed,
+        certain=findings.assessed.certain,
+        made_up={} if faults else made_up_rows(entry, advice.best.id),
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
     )
 
@@ -233,17 +239,10 @@ def _warnings(findings: Findings, plan: Plan) -> Iterator[str]:
 
 
 def _columns(findings: Findings) -> Iterator[CardColumn]:
-    costs, whole = {each.attribute: each for each in findings.advice.costs}, _whole(findings.advice)
     for column in findings.assessed.columns:
-        cost = costs.get(column.name)
-        kept = None if cost is None or cost.whole <= 0 else min(1.0, max(0.0, cost.utility / cost.whole))
-        lost = None if cost is None or whole <= 0 else max(0.0, cost.whole - cost.utility) / whole
-        yield CardColumn(column.name, column.role, column.becomes, kept, lost)
-
-
-def _whole(advice: EntryAdvice) -> float:
-    """Return the utility of the table; for a measure of single attributes, the sum over them."""
-    return advice.whole if measure_named(advice.measure).is_joint else sum(cost.whole for cost in advice.costs)
+        told = findings.kept.get(column.name, Kept(None, None))
+        is_shared = column.masking != DROP
+        yield CardColumn(column.name, column.role, column.becomes, told.kept, told.lost, is_shared)
 
 
 def _frontier(findings: Findings, plan: Plan) -> Iterator[CardChoice]:

@@ -1,6 +1,7 @@
 """The release card for readers: its sections, its texts, and its files in Markdown, HTML and JSON."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -12,11 +13,13 @@ from aegis_provider.identifiers import accepted_in_words
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.model import BASELINES, Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.report.rendering import markdown_lines, render_page
-from aegis_provider.workflow.card import CARD_ENDINGS, HIGHEST_SAID, Card, CardChoice
+from aegis_provider.workflow.card import CARD_ENDINGS, HIGHEST_SAID, Card, CardChoice, CardColumn
+from aegis_provider.workflow.card_head import head_of
 from aegis_sdk.charts import BAD, GOOD, Axis, Interval, Lengths, Measured, Plane, Series, SeriesBars
 from aegis_sdk.reading import Share, as_sentence, number, share_with_limits, shown
 
 _UNKNOWN: Final = "not known"
+_NOTHING: Final = "tells nothing"
 _NONE: Final = "-"
 
 
@@ -140,9 +143,10 @@ _BARS: Final = 20
 
 
 def card_report(card: Card) -> Report:
-    """Return the card as a report."""
+    """Return the card as a report: its head for those who decide, and the rest folded."""
     sections = [
-        Section("What is shared", list(_shared(card))),
+        Section("The verdict", list(_verdict(card))),
+        Section("What is shared, in detail", list(_shared(card))),
         Section("Who is protected, and how", list(_privacy(card))),
         Section("What it is good for", list(_utility(card))),
         Section("What it could have been", list(choices(card))),
@@ -150,18 +154,21 @@ def card_report(card: Card) -> Report:
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
+    return Report(
+        f"Release card of {card.table}", head_of(card), [replace(section, folded=True) for section in sections]
+    )
+
+
+def _verdict(card: Card) -> Iterator[str]:
     alone = card.alone  # said in full unless the verdict on privacy mentions it
-    top = [
-        *([f"Warning: {card.leak_warning}"] if card.leak_warning else []),
-        card.verdict,
-        card.privacy_verdict,
-        as_sentence(alone.sentence if alone.is_much(offered=False) else alone.line(offered=True)),
-        card.together_verdict,
-        f"{card.headline}.",
-        *([f"{card.by_models[0].upper()}{card.by_models[1:]}."] if card.by_models else []),
-        *_warnings(card),
-    ]
-    return Report(f"Release card of {card.table}", top, sections)
+    yield card.verdict
+    yield card.privacy_verdict
+    yield as_sentence(alone.sentence if alone.is_much(offered=False) else alone.line(offered=True))
+    yield card.together_verdict
+    yield f"{card.headline}."
+    if card.by_models:
+        yield as_sentence(card.by_models)
+    yield from _warnings(card)
 
 
 def _beside(card: Card) -> Iterator[Section]:
@@ -195,13 +202,14 @@ def _shared(card: Card) -> Iterator[Part]:
             shown(column.name),
             column.role,
             shown(column.becomes, 100),
-            *("-" if column.name == card.label else kept_in_words(share) for share in (column.kept, column.lost)),
+            *_kept_and_lost(card, column),
         )
         for column in card.columns
     ]
     caption = (
-        f"keeps: the share of what the column alone tells about {shown(card.label)}; loses: the rest, as a share of "
-        "what the whole table tells. Several columns can tell the same, so these do not add up"
+        f"keeps: the share of what the column alone, or a copy of it, tells about {shown(card.label)}; loses: the "
+        f"rest, beyond chance, as a share of all that there is to know about {shown(card.label)}. Several columns can "
+        "tell the same, so these do not add up"
     )
     yield TextTable(("column", "role", "its values become", "keeps", "loses"), rows, caption, most=_COLUMNS_SHOWN)
     yield from _costs(card)
@@ -220,6 +228,14 @@ def _shared(card: Card) -> Iterator[Part]:
     )
 
 
+def _kept_and_lost(card: Card, column: CardColumn) -> tuple[str, str]:
+    """Return both shares in words; without information about the label, there is nothing to keep or to lose."""
+    if column.name == card.label:
+        return _NONE, _NONE
+    nothing = column.kept is None and column.lost is not None
+    return _NOTHING if nothing else kept_in_words(column.kept), kept_in_words(column.lost)
+
+
 def _costs(card: Card) -> Iterator[Part]:
     """Yield the costs of masking as bars, the highest first and all negligible ones in one bar."""
     lost = {
@@ -233,7 +249,7 @@ def _costs(card: Card) -> Iterator[Part]:
     if rest:
         bars.append((f"{len(rest)} others, together", sum(share for _, share in rest)))
     if any(share for _, share in bars):
-        axis = f"share of what the whole table tells about {shown(card.label)}"
+        axis = f"share of all that there is to know about {shown(card.label)}"
         caption = "What several columns tell counts for each of them, so these do not add up: together they lose less."
         yield SeriesBars(
             "What the masking of each column loses of what the column tells by itself",

@@ -174,4 +174,4 @@ def asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim) -> Ent
     answer = service.advise(entry_id, aim.measure, limit=aim.most)
     if not isinstance(answer, Advice):
         raise AegisError(f"{entry.name}: the key may not read the full answer; use a provider's key")
-    return of_service(answer, entry)
+    return of_service(answer)

@@ -29,6 +29,7 @@ from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.table.databases import is_url
 from aegis_provider.workflow.aim import USUAL, Aim, Deadline
 from aegis_provider.workflow.card import CARD_ENDINGS, Card, CardService, public
+from aegis_provider.workflow.card_head import head_of, in_markdown
 from aegis_provider.workflow.card_making import Findings, Summarised, card_of, entry_faults, texts_of_cards
 from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, Comparison, file_at
@@ -175,6 +176,7 @@ def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Ca
     exact = replace(card_of(*about, service), replayed=kinds, accepted=accepted)
     published = card_of(*about, service, published=True)
     card = replace(public(published, findings.entry, steps.found.sensitive), replayed=kinds, accepted=accepted)
+    card = replace(card, for_consumers=in_markdown(head_of(card)))
     texts = list(_texts_in(TypeAdapter(Card).dump_python(card, mode="json")))
     if steps.accept_identifiers:
         found = {**findings.accepted, **accepted_in([("this card", texts)], steps.replayed)}
@@ -306,12 +308,13 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
     shares = {each.id: each.alone for each in entry.masked} | {advice.best.id: masked.applied.checked.alone.share}
     alone = told_alone(steps.found, shares, advice.best.id)
     assessed = steps.assess(advice.best.id, alone, published_privacy)
+    kept = steps.kept(advice.best.id)
     check = _checked(steps, [ranked.id for ranked in advice.ranking[:2]], search)
     on_frontier = [point.configuration for point in search.frontier if point.configuration is not None]
     masks = {each.id: each for each in [*on_frontier, steps.found.configuration(advice.best.id)]}
     comparison = _compared(steps, entry, sorted(masks.values(), key=lambda each: each.privacy.get("k", 0)))
     summarised = replace(counted.summarised, advice=advice)
-    return Findings(search, entry, counted.judged, summarised, masked, together, assessed, check, comparison)
+    return Findings(search, entry, counted.judged, summarised, masked, together, assessed, kept, check, comparison)
 
 
 def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | str | None:

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.classifiers import CheckResult
+from aegis_provider.counting.kept import Kept, kept_in
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import (
@@ -394,6 +395,15 @@ class Steps:
 
         inputs = self._of(FOUND, configuration=configuration, alone=alone.document, published=dict(published))
         return self.folder.step("privacy", inputs, [], Assessed, work)
+
+    def kept(self, configuration: str) -> Mapping[str, Kept]:
+        """Return what a configuration keeps of each column, as the draft's plan says it."""
+
+        def work() -> dict[str, Kept]:
+            with self.stage("comparing columns"), open_table(self.table, **self.how) as opened:
+                return kept_in(opened, self.found, configuration)
+
+        return self.folder.step("kept", self._of(FOUND, configuration=configuration), [], dict[str, Kept], work)
 
     def check(self, configurations: Sequence[str], further: Sequence[Configuration]) -> CheckResult:
         """Train models on the table, its releases, and releases by further configurations, in the plan or not.

@@ -1,5 +1,7 @@
+import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from pydantic import ValidationError
@@ -10,7 +12,7 @@ from aegis_sdk.cli.group import verdict_on
 from aegis_sdk.cli.options import AcceptUniqueOption, EntryArgument, JsonOption, document_of, read
 from aegis_sdk.cli.terminal import InputError, print_result, say, warn
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone
-from aegis_sdk.wire import EntryDocument, PublishedHead, publishable
+from aegis_sdk.wire import DESCRIPTION_LENGTH, EntryDocument, NotJsonError, PublishedHead, publishable, read_json
 
 
 def publish(
@@ -28,11 +30,13 @@ def publish(
 ) -> None:
     """Publish an entry and print its id. An entry that is already published with the same content stays as it is.
 
+    An entry without a description gets the head of the release card beside it, which its readers see.
+
     First, the entry is checked on this machine, as by `aegis disclose`. An entry that fails is sent only with
     --accept-small-counts. An entry that declares a configuration with more than 1 % of the records alone on all shared
     columns is sent only with --accept-unique, whatever attackers are assumed to know.
     """
-    content = read(entry)
+    content = _with_card(entry, read(entry))
     document = document_of(entry, content, publishable)
     refusal = _refusal(document, entry, accept_small_counts=accept_small_counts, accept_unique=accept_unique)
     with Client() as client:
@@ -44,6 +48,34 @@ def publish(
         else:
             raise refusal
     print_result({"id": entry_id, "name": document.name}, [entry_id], as_json=as_json)
+
+
+_CARD: Final = "card.json"
+
+
+def _with_card(path: Path, content: bytes) -> bytes:
+    """The content with the head of its release card as its description, unless it has one or no card is beside it."""
+    try:
+        document, card = read_json(content), read_json(path.with_name(_CARD).read_bytes())
+    except (OSError, NotJsonError):  # an entry without a card, or a fault that is named when the entry is validated
+        return content
+    if not (isinstance(document, dict) and isinstance(card, dict)) or document.get("description"):
+        return content
+    head = card.get("for_consumers")
+    if not isinstance(head, str) or not 0 < len(head) <= DESCRIPTION_LENGTH or not _is_of(card, document):
+        return content
+    return json.dumps({**document, "description": head}, ensure_ascii=False).encode()
+
+
+def _is_of(card: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
+    """Whether a card is about this entry: its label has the same counts."""
+    try:
+        label = document["label"]
+        published = dict(zip(label["domain"], label["histogram"], strict=True))
+        counts = {value: each["records"] or 0 for value, each in card["labels"].items()}
+        return bool(card["label"] == label["name"] and counts == published)
+    except (AttributeError, KeyError, TypeError, ValueError):  # neither is validated
+        return False
 
 
 def _refusal(

@@ -151,6 +151,7 @@ from aegis_sdk.wire.documents import (
     refuse_repeated_members,
 )
 from aegis_sdk.wire.entry import (
+    DESCRIPTION_LENGTH,
     EntryDocument,
     NotJsonError,
     Visibility,
@@ -198,6 +199,7 @@ __all__ = [
     "ATTACKS",
     "ATTRIBUTE_MEASURES",
     "COUNT_MAX",
+    "DESCRIPTION_LENGTH",
     "DROP",
     "EXAMPLE_ADVICE",
     "EXAMPLE_ADVICE_REQUEST",

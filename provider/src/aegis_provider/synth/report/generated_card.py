@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from aegis_provider.errors import TableError
@@ -152,7 +152,7 @@ def generated_report(card: GeneratedCard) -> Report:
         Section("How it was made", list(_origin(card))),
     ]
     top = [_guarantee(card.generated), *card.findings]
-    return Report(f"Release card of records generated from {card.table}", top, sections)
+    return Report(f"Release card of records generated from {PurePath(card.table).name}", top, sections)
 
 
 def _guarantee(generated: Generated) -> str:

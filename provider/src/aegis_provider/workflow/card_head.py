@@ -1,0 +1,261 @@
+"""The head of a card, for those who decide: what is shared with whom for what, three lights, and the table's form."""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from aegis_provider.classifiers import CHANCE, RAW
+from aegis_provider.plan.model import DROP, IDENTITY
+from aegis_provider.report.model import Light, Part, TextTable, Tone
+from aegis_provider.report.rendering import markdown_part
+from aegis_provider.workflow.card import Card
+from aegis_sdk.reading import Alone, Share, maskings_in, shown, some
+from aegis_sdk.wire import Attribute, EntryDocument
+
+Rows: TypeAlias = Mapping[str, tuple[str, ...]]
+"""By column, as many made-up values as there are made-up rows."""
+
+ROWS: Final = 5
+NOT_SHARED: Final = "dropped to protect people"
+ANYONE: Final = "anyone who gets this card"
+
+# The shares of records with a certain value, and of what is kept, from which on, or below which, a light changes.
+_MANY_CERTAIN: Final = 0.5
+_MUCH_KEPT: Final = 0.75
+_LITTLE_KEPT: Final = 0.5
+
+_NAMED: Final = 6
+_COLUMNS: Final = 30
+_SHOWN: Final = 12
+_LONGEST: Final = 100
+_STANDING: Final = (
+    "Records are counted, not people. Whoever knows more of a person than the quasi-identifiers, or has another "
+    "release of the same people, can learn more"
+)
+_REFITTED: Final = "Models were tested with the groups formed anew in each fold, so your own figure can be higher"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What is shared, with whom and for what.
+
+    Attributes:
+        table: The name of the table.
+        records: The number of released records.
+        columns: What becomes of each shared column, by name; the label is one of them.
+        left_out: Why others are not shared, by name.
+        made_up: The made-up rows.
+        consumer: Who gets the table; empty if that is not known.
+        purpose: What for, in the consumer's words; empty if not known.
+        cut: What was not searched, because time was up; empty if nothing.
+    """
+
+    table: str
+    label: str
+    records: int
+    columns: Mapping[str, str]
+    left_out: Mapping[str, str]
+    made_up: Rows
+    consumer: str = ""
+    purpose: str = ""
+    cut: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What is shared with whom for what, without codes."""
+        label, others = shown(self.label), [name for name in self.columns if name != self.label]
+        names = f"{some(others, _NAMED)} and {label}" if others else f"Only {label}"
+        whom = shown(self.consumer, _LONGEST) if self.consumer else ANYONE
+        what_for = f", for: {shown(self.purpose, _LONGEST).rstrip('.')}" if self.purpose else ""
+        cut = f" ({self.cut})" if self.cut else ""
+        of = f"{self.records:,} records of {shown(self.table, _LONGEST)}, masked, for predicting {label}"
+        return f"{names} of {of}; for {whom}{what_for}{cut}."
+
+    def parts(self, lights: Iterable[Light]) -> Iterator[Part]:
+        """Yield the sentence, the lights, the columns, the made-up rows, and the columns left out in one line."""
+        yield self.sentence
+        yield from lights
+        rows = [(shown(name), shown(becomes, _LONGEST)) for name, becomes in self.columns.items()]
+        more = f"and {len(rows) - _COLUMNS} more" if len(rows) > _COLUMNS else ""
+        yield TextTable(("shared column", "its values become"), rows[:_COLUMNS], more)
+        if self.made_up:
+            yield "Made-up rows in the form of the table, each column drawn by itself from the published counts:"
+            yield self._form()
+        if self.left_out:
+            yield f"Not shared: {'; '.join(self._reasons())}."
+
+    def _form(self) -> TextTable:
+        names = [name for name in self.columns if name in self.made_up]
+        more = f"; and {len(names) - _SHOWN} more columns" if len(names) > _SHOWN else ""
+        columns = [list(map(shown, self.made_up[name])) for name in names[:_SHOWN]]
+        header, rows = list(map(shown, names[:_SHOWN])), list(zip(*columns, strict=True))
+        return TextTable(header, rows, f"made up: no row comes from a record{more}")
+
+    def _reasons(self) -> Iterator[str]:
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.left_out.items():
+            by_reason.setdefault(why, []).append(name)
+        yield from (f"{some(names, _NAMED)} ({shown(why, _LONGEST)})" for why, names in by_reason.items())
+
+
+def head_of(card: Card) -> list[Part]:
+    """Return the head of a card."""
+    dropped = {column.name: NOT_SHARED for column in card.columns if not column.shared}
+    columns = {column.name: column.becomes for column in card.columns if column.shared}
+    left_out = {**dropped, **card.never_shared}
+    about = (card.table, card.label, card.records, columns, left_out, card.made_up)
+    shared = Shared(*about, card.consumer, card.purpose, card.cut)
+    return list(shared.parts([risk_light(card), kept_light(card), signing_light(card)]))
+
+
+def in_markdown(parts: Iterable[Part]) -> str:
+    """Return the head in Markdown, as an entry and a delivery show it."""
+    return "\n\n".join("\n".join(markdown_part(part)) for part in parts)
+
+
+def renewed(card: Mapping[str, Any], consumer: str, purpose: str, records: int) -> dict[str, Any]:
+    """Return a public card, as JSON values, for the table that a consumer gets; one of an older version as it is."""
+    try:
+        about = TypeAdapter(Card).validate_python(
+            {**card, "consumer": consumer, "purpose": purpose, "records": records}
+        )
+    except ValidationError:
+        return dict(card)
+    told = replace(about, for_consumers=in_markdown(head_of(about)))
+    return {**card, **TypeAdapter(Card).dump_python(told, mode="json")}
+
+
+def head_of_delivery(
+    shared: Shared, privacy: Mapping[str, float], alone: Alone | None, kept: float | None, warnings: Sequence[str]
+) -> str:
+    """Return the head in Markdown of a table that is delivered without a card.
+
+    Args:
+        shared: What is shared.
+        privacy: The privacy measured in it, by name.
+        alone: Its records that are alone on all shared columns, if known.
+        kept: The share of utility that it keeps, if known.
+        warnings: What it discloses that its provider may not expect.
+    """
+    label = shown(shared.label)
+    is_much = alone is not None and alone.is_much(offered=False)
+    cautions = [alone.line()] if alone is not None and alone.own else []
+    cautions += [f"the {label} of some records is certain"] if privacy.get("l") == 1 else []
+    tone: Tone = "stop" if is_much else "look" if cautions or "k" not in privacy else "fine"
+    said = "how much is kept is not known" if kept is None else f"{Share(kept).whole} of what the table tells"
+    lights = [
+        _light("People at risk", tone, [*cautions, *_alike(privacy)]),
+        _light("What is kept", _tone_of(kept), [f"{said} about {label}"]),
+        _light("Before you sign", "look" if warnings else "fine", [*_first(warnings), _STANDING]),
+    ]
+    return in_markdown(shared.parts(lights))
+
+
+def _tone_of(kept: float | None) -> Tone:
+    if kept is None:
+        return "look"
+    return "stop" if kept < _LITTLE_KEPT else "look" if kept < _MUCH_KEPT else "fine"
+
+
+def _alike(privacy: Mapping[str, float]) -> list[str]:
+    return [f"every record is one of at least {privacy['k']:g} alike"] if "k" in privacy else []
+
+
+def _first(cautions: Sequence[str]) -> list[str]:
+    """Return the first caution, with the number of the others; none if there is none."""
+    more = f", and {len(cautions) - 1} more" if len(cautions) > 1 else ""
+    return [f"{shown(each, 2 * _LONGEST)}{more}" for each in cautions[:1]]
+
+
+def risk_light(card: Card) -> Light:
+    """Return how many people are at risk, by the rule of `docs/decisions/0107-lights-of-a-card.md`."""
+    certain = card.certain / max(1, card.records)
+    many_alone = card.alone.is_much(offered=False)
+    faults = [
+        *(["a promise of privacy is broken"] if card.holds is False else []),
+        *([] if card.passed else ["the published counts give small counts away"]),
+        *([card.alone.line()] if many_alone else []),
+    ]
+    cautions = [
+        *([card.leak_warning] if card.leak_warning else []),
+        *([_certain(card, certain)] if card.certain else []),
+        *(["the privacy promised could not be measured"] if card.holds is None else []),
+        *([card.alone.line()] if card.alone.own and not many_alone else []),
+    ]
+    tone: Tone = "stop" if faults or certain >= _MANY_CERTAIN else "look" if cautions else "fine"
+    return _light("People at risk", tone, [*faults, *cautions, *_alike(card.reached)])
+
+
+def _certain(card: Card, share: float) -> str:
+    whose = f"the {shown(card.label)}" if card.sensitive_label else "a sensitive value"
+    return (
+        f"{whose} of {card.certain:,} of {card.records:,} records ({Share(share).whole}) is certain: all records of "
+        "their group have the same"
+    )
+
+
+def kept_light(card: Card) -> Light:
+    """Return what is kept, by the least of the measure and the models, by the same rule."""
+    label, raw, own = shown(card.label), card.auc_of(RAW), card.auc_of(card.configuration)
+    if raw is not None and raw.low <= CHANCE:
+        return _light("What is kept", "look", [f"the table itself tells nothing certain about {label}", _REFITTED])
+    by_models = None if card.predicted is None else card.predicted.value
+    least = min((share for share in (card.kept, by_models) if share is not None), default=None)
+    tone = _tone_of(least)
+    tone = "look" if tone == "fine" and card.cut else tone
+    kept = "how much is kept is not known" if card.kept is None else f"{Share(card.kept).whole} of what the table tells"
+    said = [f"{kept} about {label}"]
+    if raw is not None and own is not None:
+        said += [f"a model trained on it reaches an AUC of {own.auc:.3f}, of {raw.auc:.3f} on the table", _REFITTED]
+    return _light("What is kept", tone, said)
+
+
+def signing_light(card: Card) -> Light:
+    """Return what to know before signing: faults first, then the first caution and the number of the others."""
+    cautions = [*card.warnings, *card.unfinished]
+    cautions += [f"identifying values are accepted in {some(list(card.accepted), _NAMED)}"] if card.accepted else []
+    broken = not card.passed or card.holds is False
+    said = [*(["do not share it yet: see the verdict"] if broken else []), *_first(cautions), _STANDING]
+    return _light("Before you sign", "stop" if broken else "look" if cautions else "fine", said)
+
+
+def _light(subject: str, tone: Tone, said: Sequence[str]) -> Light:
+    return Light(subject, tone, " ".join(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in said))
+
+
+def made_up_rows(entry: EntryDocument, configuration: str) -> Rows:
+    """Draw rows in the form of a masked table: each column by itself, from the published counts of its masked values.
+
+    Nothing else decides them, so they tell nothing that the entry does not. Equal entries give equal rows.
+    """
+    maskings = maskings_in(entry, configuration)
+    label = np.array(entry.label.histogram)
+    rows = {
+        each.name: _drawn(f"{configuration}/{each.name}", *_published(each, maskings.get(each.name, DROP)))
+        for each in entry.attributes
+        if maskings.get(each.name, DROP) != DROP
+    }
+    return rows | {entry.label.name: _drawn(f"{configuration}/{entry.label.name}", entry.label.domain, label)}
+
+
+def _published(attribute: Attribute, choice: str) -> tuple[Sequence[str], np.ndarray]:
+    """Return the masked values, and the published count of each; equal counts if none are published."""
+    masking = next((each for each in attribute.maskings if each.id == choice), None)
+    domain = attribute.domain if masking is None or choice == IDENTITY else masking.domain
+    joint = attribute.joint if masking is None else masking.joint
+    if joint is not None:
+        return domain, np.array(joint).sum(axis=1)
+    if masking is None and attribute.histogram is not None:
+        return domain, np.array(attribute.histogram)
+    return domain, np.ones(len(domain))
+
+
+def _drawn(seed: str, domain: Sequence[str], counts: np.ndarray) -> tuple[str, ...]:
+    weights = np.maximum(counts, 0).astype(float)
+    weights = weights if weights.any() else np.ones(len(domain))
+    draw = random.Random(f"{seed}/{list(domain)}/{counts.tolist()}")  # noqa: S311 - repeatable, and no secret
+    return tuple(draw.choices(list(domain), weights.tolist(), k=ROWS))
