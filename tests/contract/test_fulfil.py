@@ -117,7 +117,11 @@ def test_only_one_program_fulfils_it(task, client, tmp_path):
         fulfil(task, shared, tmp_path / "work")
     assert refused.value.code == "leased"
     client.requests.release(task.request_id, lease)
-    delivery = fulfil(task, shared, tmp_path / "work").request.delivery
+    request = fulfil(task, shared, tmp_path / "work").request
+    delivery, head = request.delivery, request.delivery.card["for_consumers"]
+    of = f"of 1,000 records of {request.entry.name}, masked, for predicting ill; for {request.consumer}, for: a study."
+    assert head.startswith(f"age, town and ill {of}")
+    assert "Every record is one of at least" in head
     assert delivery.url.startswith(f"https://shared.example/{task.request_id}-{delivery.sha256}.csv")
 
 

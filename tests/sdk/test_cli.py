@@ -216,6 +216,31 @@ class TestPublish:
         assert_one_line(aegis("publish", card), 2, says)
         assert writes({"POST", "PUT"}, service) == []
 
+    @pytest.mark.parametrize(
+        ("changed", "described", "sent"),
+        [
+            ({}, "", "**fine**"),
+            ({}, "Mine", "Mine"),
+            ({"label": "another"}, "", ""),
+            ({"labels": {}}, "", ""),
+            ({"labels": 3}, "", ""),
+            ({"for_consumers": 3}, "", ""),
+            ({"for_consumers": "x" * 20_001}, "", ""),
+        ],
+    )
+    def test_an_entry_without_a_description_is_sent_with_the_head_of_its_card(
+        self, aegis, service, tmp_path, changed, described, sent
+    ):
+        service.with_entry(head())
+        document, label = {**EXAMPLE_ENTRY, "description": described}, EXAMPLE_ENTRY["label"]
+        counts = dict(zip(label["domain"], label["histogram"], strict=True))
+        labels = {value: {"records": records} for value, records in counts.items()}
+        card = {"label": label["name"], "labels": labels, "for_consumers": "**fine**"} | changed
+        (tmp_path / "entry.json").write_text(json.dumps(document), encoding="utf-8")
+        (tmp_path / "card.json").write_text(json.dumps(card), encoding="utf-8")
+        assert aegis("publish", tmp_path / "entry.json", ACCEPTED) == (0, f"{ENTRY_ID}\n", "")
+        assert [request.body for request in writes({"POST"}, service)] == [{**document, "description": sent}]
+
     def test_the_id_of_an_unchanged_entry_is_printed_and_nothing_is_changed(self, aegis, service, entry_file):
         self.taken(service, {**EXAMPLE_ENTRY, "visibility": "all", "license": EXAMPLE_ENTRY["license"]})
         assert aegis("publish", entry_file, ACCEPTED) == (0, f"{ENTRY_ID}\n", "")

@@ -94,6 +94,20 @@ async def test_a_request_is_approved_with_a_reason_and_then_fulfilled(shared_api
     assert next(named["hx-trigger"] for _, named in found.tags if "hx-get" in named) == "every 10s"
 
 
+async def test_the_head_of_the_card_is_shown_to_who_approves_and_renewed_with_the_delivery(shared_api, worker):
+    head = await publish(shared_api, entry() | {"description": f"**People at risk: look.** {NASTY}"})
+    request_id = await requested(shared_api, head)
+    await worker.run()
+    found = await look(shared_api, f"/requests/{request_id}")
+    assert found.text.index("People at risk: look.") < found.text.index("You agree to hand over the table")
+    await act(shared_api, request_id, "approve")
+    card = {"for_consumers": f"**People at risk: stop.** {NASTY}"}
+    await step(shared_api, request_id, "deliver", **DELIVERED, entry_digest=head["digest"], card=card)
+    answer = (await shared_api.get(f"/requests/{request_id}", headers=BROWSER)).text
+    assert "<strong>People at risk: stop.</strong>" in answer
+    assert ("People at risk: look." in answer, "<script>alert" in answer) == (False, False)
+
+
 async def test_the_call_that_delivers_is_the_one_that_is_shown(shared_api, head, advised):
     await act(shared_api, advised, "approve")
     found = await look(shared_api, f"/requests/{advised}")

@@ -1,6 +1,7 @@
 """The card that is delivered is one that may be published, whether a command or a program fulfils."""
 
 import json
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -10,10 +11,12 @@ from aegis_provider import load_plan
 from aegis_provider.errors import PlanError
 from aegis_provider.handover import Task, fulfil, storage_at
 from aegis_provider.workflow import Card
+from aegis_provider.workflow.card_head import renewed
 from aegis_sdk import Client
 from tests.for_each import for_each
 from tests.provider.workflow.test_card_report import CARD
 
+PUBLIC = TypeAdapter(Card).dump_python(replace(CARD, plan_digest=None, labels={}), mode="json")
 EXACT = TypeAdapter(Card).dump_python(CARD, mode="json")
 OLDER = {"configuration": "c2", "labels": {"yes": [400, 395], "no": [600, 595]}}
 SAID = "the release card has exact numbers, for you only; deliver the card.json of a release by this version"
@@ -37,6 +40,15 @@ def test_a_card_with_exact_numbers_is_refused_before_anything_is_asked_or_done(p
         with pytest.raises(PlanError, match=f"^{SAID}$"):
             fulfil(task, storage, tmp_path / "work")
     assert not (tmp_path / "work").exists()
+
+
+def test_a_delivered_card_is_renewed_for_who_gets_the_table_and_an_older_one_is_left_as_it_is():
+    typed = {"consumer": "acme", "purpose": "[x](http://x) <b>", "records": 985}
+    card = renewed(PUBLIC, **typed)
+    of = "of 985 records of people.csv, masked, for predicting ill"
+    assert card["for_consumers"].splitlines()[0].endswith(rf"{of}; for acme, for: \[x\](http://x) \<b\>.")
+    assert card == {**PUBLIC, **typed, "for_consumers": card["for_consumers"]}
+    assert renewed({"configuration": "c2"}, "acme", "", 985) == {"configuration": "c2"}
 
 
 def test_the_command_says_so_in_one_line(aegis, plan, tmp_path, monkeypatch):
