@@ -74,6 +74,20 @@ def test_few_calls_are_held_at_a_time():
 
 
 @pytest.mark.usefixtures("two_processes")
+def test_at_the_end_of_the_time_what_has_begun_is_stopped():
+    here = os.getpid()
+
+    def waits_for_ever_elsewhere():
+        if os.getpid() != here:
+            signal.pause()
+        return "here"
+
+    assert list(results([waits_for_ever_elsewhere] * 20, 10, time.monotonic() + 1)) == ["here"] * 20
+    assert os.getpid() not in set(results([os.getpid], 10, time.monotonic() + 1_000))
+    assert list(results([os.getpid], 10, time.monotonic())) == [os.getpid()]  # too late to begin
+
+
+@pytest.mark.usefixtures("two_processes")
 def test_a_process_that_dies_is_an_error_in_one_line_and_others_take_its_place():
     with pytest.raises(AegisError, match="is there enough memory"):
         list(results([partial(os._exit, 9)], 10))

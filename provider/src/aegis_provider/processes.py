@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from importlib import import_module
+from math import inf
 from multiprocessing import current_process
 from threading import Thread
 from time import monotonic, sleep
@@ -59,34 +60,51 @@ def processes_ready(records: int, module: str) -> Iterator[None]:
             pool.shutdown(kill_workers=True)
 
 
-def results(calls: Iterable[Callable[[], T]], records: int) -> Generator[T, None, None]:
+def results(calls: Iterable[Callable[[], T]], records: int, end: float = inf) -> Generator[T, None, None]:
     """Make all calls in other processes, or in this one for few records; yield the results in order.
 
     Args:
         calls: Picklable callables with picklable results. Only a few are taken in advance.
         records: How many records they work on.
+        end: The time, by the monotonic clock, at which other processes are stopped. What they have not finished is then
+            called here, so calls return at once after that time.
 
     Raises:
         ModuleNotFoundError: The extra `check` is not installed.
         AegisError: A process ended before its work was done.
     """
-    pool = _pool(records)
+    pool = _pool(records) if monotonic() < end else None
     if pool is None:
         yield from (call() for call in calls)
         return
-    waiting: deque[Future[T]] = deque()
+    waiting: deque[tuple[Callable[[], T], Future[T] | None]] = deque()
     try:
         for call in calls:
-            waiting.append(pool.submit(call))
+            waiting.append((call, pool.submit(call) if monotonic() < end else None))
             if len(waiting) >= _WAITING * _processes():
-                yield waiting.popleft().result()
+                yield _result_by(end, pool, *waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield _result_by(end, pool, *waiting.popleft())
     except BrokenProcessPool as error:
         raise AegisError("a process that trained models was ended; is there enough memory?") from error
     finally:
-        if not all(each.done() for each in waiting):  # Ctrl-C, an error, or nobody wants the rest
+        if not all(
+            future is None or future.done() for _, future in waiting
+        ):  # Ctrl-C, an error, or nobody wants the rest
             pool.shutdown(kill_workers=True)
+
+
+def _result_by(end: float, pool: Any, call: Callable[[], T], future: "Future[T] | None") -> T:  # noqa: ANN401 - as `_pool`
+    """Return the result of a call begun in another process; at `end`, stop all of these, and call it here."""
+    if future is None:
+        return call()
+    try:
+        return future.result(None if end == inf else max(0.0, end - monotonic()))
+    except (TimeoutError, RuntimeError):  # it takes longer, or was stopped with one that did
+        if monotonic() < end:
+            raise
+        pool.shutdown(kill_workers=True)
+        return call()
 
 
 def begun(calls: Sequence[Callable[[], T]], records: int) -> list[Callable[[], T]]:

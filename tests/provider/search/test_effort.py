@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
 import pytest
 
-from aegis_provider import PlanError, Requirement, find_configurations, load_plan
+from aegis_provider import PlanError, Requirement, apply, find_configurations, load_plan, prepare_entry
 from aegis_provider.search import budget as budget_module
 from aegis_provider.search import exploration as exploration_module
 from tests.for_each import for_each
@@ -112,6 +113,23 @@ def test_without_time_there_is_what_a_greedy_descent_finds_and_the_rest_is_named
     assert greedy.cut == ""
     assert hurried.cut.endswith("% of its work was not done for 2 of 2 requirements")
     assert all(each.unsearched > 0.9 for each in hurried.frontier)
+
+
+def test_the_seed_of_the_search_drives_neither_rounding_nor_the_order_of_records(tmp_path, monkeypatch):
+    table, plan = made(tmp_path, 0, 400, attributes=3)
+    limited(monkeypatch, 400, lattice=0)  # so that it draws
+    runs = []
+    for place in (tmp_path / "one.csv", tmp_path / "two.csv"):
+        found = find_configurations(table, plan, Requirement({"k": 5}, 0.02), most=3).configurations
+        chosen = replace(plan, configurations=found)
+        entry = prepare_entry(table, chosen, name="e").entry
+        apply(table, chosen, found[0].id, place, accept_unique=True)
+        runs.append((found, entry, place.read_text().splitlines()))
+    (found, entry, rows), (found_again, entry_again, rows_again) = runs
+    assert found == found_again
+    assert sorted(rows) == sorted(rows_again)
+    assert rows != rows_again
+    assert entry != entry_again
 
 
 SEARCH = """

@@ -35,6 +35,20 @@ def test_what_a_step_leaves_is_there_for_the_next_ones_and_a_verdict_always_has_
     assert deadline.for_verdict > 0
 
 
+def test_what_follows_the_search_is_reserved_for_by_what_came_before_it():
+    clock = Clock()
+    deadline = Deadline(60.0, clock)
+    clock.now += 4.0
+    before = deadline.for_search
+    assert deadline.reserve()
+    assert (deadline.reserved, deadline.left) == (12, 56)
+    assert 0.1 * 60 < deadline.for_search < before
+    assert deadline.for_verdict < deadline.left
+    clock.now += 30.0
+    assert not deadline.reserve()
+    assert deadline.for_search == 6
+
+
 @pytest.mark.long
 def test_once_time_is_up_there_is_a_release_that_names_what_was_not_done(tmp_path):
     rng = random.Random(3)

@@ -53,7 +53,7 @@ class Training:
     """The training and test data, and limits.
 
     `tables`: by name, a function that returns a table's records in a fold; may be called often; `end`: the time, by the
-    monotonic clock, after which no further training starts.
+    monotonic clock, at which training ends.
     """
 
     labels: Labels
@@ -72,7 +72,7 @@ class Training:
         every = [*product(self.models, names[:1]), *product(self.models, names[1:])]
         trained: deque[Labels] = deque()
         calls = (self._call(*each, place, trained) for each in every for place in range(len(self.folds)))
-        with closing(results(calls, len(self.labels))) as found:
+        with closing(results(calls, len(self.labels), self.end)) as found:
             yield from self._collected(every, found, trained)
 
     def _collected(
@@ -197,7 +197,8 @@ def check(
         configurations: The ids of the configurations: first the winner, then others to compare with it.
         further: The ids of further configurations for which only the kept share is estimated, after all else: by the
             best model for the unmasked table, tested on the first folds that have 5,000 records or more.
-        seconds: No training starts after this time. The result lists what is unfinished.
+        seconds: Training ends after this time; in one process, with the model that has begun. The result lists what is
+            unfinished.
         refit: Refits maskings that are fitted to the label to the training records of each fold, since they have seen
             the label of the test records.
         choose: Repeats the choice of `configurations` with the training records of each fold, if the label of all

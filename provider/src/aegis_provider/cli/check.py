@@ -29,7 +29,7 @@ def check(
     configurations: Annotated[
         str, typer.Option(metavar="ID,ID", help="Configurations of the plan: the advised one first, then others.")
     ],
-    seconds: Annotated[float, typer.Option(min=0, help="No training starts after these seconds.")] = 45.0,
+    seconds: Annotated[float, typer.Option(min=0, help="Training ends after these seconds.")] = 45.0,
     entry: Annotated[
         Path | None, typer.Option(help="Add the AUC of each configuration to this entry file, for its readers.")
     ] = None,

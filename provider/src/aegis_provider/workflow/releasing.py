@@ -268,6 +268,9 @@ class _Counted:
     def of(cls, steps: Steps) -> Self:
         """Run these steps."""
         steps.draft()
+        if not steps.deadline.reserve():
+            with steps.stage("counting and masking alone may take longer than --seconds allows: they are done whole"):
+                pass
         search = steps.search(steps.generate())
         entry, summarised = steps.summarise()
         return cls(search, entry, summarised, steps.judge(entry))
