@@ -125,7 +125,8 @@ EVERYBODY = ""
 class SearchedVersionRow(Base):
     """The searchable data of a version that is or will be visible: the released version and later ones.
 
-    `created_at` is that of its entry. `text` is its name, title and keywords in lower case, each on a line. `facets`
+    `created_at` is that of its entry. `text` is its name, title and keywords in lower case, each on a line; a trigger
+    adds a form feed and the names of its label and attributes, which it takes from `facets`. `facets`
     are exact terms, such as `keyword:health` and `attribute:age`. `seen_by` are the tenants that may see it.
     """
 
@@ -155,7 +156,10 @@ class SearchedVersionRow(Base):
 
 
 class OfferedPrivacyRow(Base):
-    """The lowest and the highest number in a version, by privacy criterion; `alone`: of the share of lone records."""
+    """The lowest and the highest number in a version, by privacy criterion; `alone`: of the share of lone records.
+
+    For the heads of listings, also the numbers of `records` and `columns`; versions from before these lack them.
+    """
 
     __tablename__ = "offered_privacy"
     __table_args__ = (

@@ -37,7 +37,7 @@ def test_what_is_offered_is_shown(aegis, named):
     assert ([each["id"] for each in listed["items"]], listed["more"]) == ([entry_id], False)
 
 
-NO_WORD = "; words are searched in name, title and keywords; for other things use --label and --attribute"
+NO_WORD = "; words are searched in name, title, keywords, and the names of label and attributes"
 NO_OTHER = ": the words occur, but in no entry that meets the other options"
 NOT_OFFERED = [
     (["no such word"], NO_WORD),

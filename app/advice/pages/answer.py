@@ -23,6 +23,7 @@ from aegis_sdk.charts.costs import (
 from aegis_sdk.charts.kept import PROTECTION, frontier_chart, protections_of
 from aegis_sdk.reading import (
     Alone,
+    ConfigurationNames,
     as_sentence,
     headline,
     kept_by_best,
@@ -31,6 +32,7 @@ from aegis_sdk.reading import (
     outcome,
     percent,
     promises_of,
+    records_of,
     shown,
     whole_of,
 )
@@ -79,14 +81,17 @@ class Row:
     """A configuration in the ranking.
 
     Attributes:
+        about: its name, which may be empty.
         rank: its rank; empty if the answer has none.
         kept: the share kept in percent, or the deviation.
         sure: whether its difference from the best is significant, in words.
     """
 
     id: str
+    about: str
     rank: str
     kept: str
+    records: str
     promises: tuple[str, ...]
     sure: str
     link: str
@@ -170,11 +175,11 @@ def answer_view(
     unknown = next((one for one in (first, second) if one and one not in ranked), "")
     return AnswerView(
         sentence=f"{headline(advice, document)}.",
-        facts=(alone, *_sentences(advice, outcome(advice, document))),
+        facts=(*_named(advice, document), alone, *_sentences(advice, outcome(advice, document))),
         kept=_kept_name(advice),
         columns=columns,
         tells_difference=_tells_difference(advice),
-        rows=tuple(_rows(advice, shown, promises_of(document, [row.configuration for row in shown]), columns, choices)),
+        rows=tuple(_rows(advice, document, shown, columns, choices)),
         start=choices.start,
         ranked=len(ranking),
         protections={name: PROTECTION[name] for name in protections},
@@ -187,6 +192,12 @@ def answer_view(
         unknown=unknown,
         names=tuple(attribute["name"] for attribute in document["attributes"]),
     )
+
+
+def _named(advice: Answer, document: Mapping[str, Any]) -> Iterator[str]:
+    """The best configuration by its name, if it has one."""
+    if about := ConfigurationNames.of(document).name(advice.configuration):
+        yield f"{advice.configuration}: {about}."
 
 
 def _sentences(advice: Answer, lines: Iterable[str]) -> Iterator[str]:
@@ -226,19 +237,23 @@ def _kept(advice: Answer, row: wire.CoarseRow) -> str:
 
 def _rows(
     advice: Answer,
+    document: Mapping[str, Any],
     shown: Sequence[wire.CoarseRow],
-    promises: Mapping[str, Sequence[float | None]],
     columns: Sequence[str],
     choices: Choices,
 ) -> Iterator[Row]:
     alike, compared = {*(advice.indistinguishable or ())}, _comparing(advice, choices)
+    ids, names = [row.configuration for row in shown], ConfigurationNames.of(document)
+    promises, records = promises_of(document, ids), records_of(document, ids)
     for place, row in enumerate(shown):
         rank = choices.start + place + 1 if row.rank is None else row.rank
         numbers = (promises.get(name, [None] * len(shown))[place] for name in columns)
         yield Row(
             id=row.configuration,
+            about=names.name(row.configuration),
             rank=str(rank),
             kept=_kept(advice, row),
+            records=records[place],
             promises=tuple(map(_number, numbers)),
             sure=_sure(advice, row.configuration, alike),
             link=compared(row.configuration),
@@ -269,6 +284,8 @@ def _comparison(advice: Answer, schema: Mapping[str, Any], first: str, second: s
     promises = promises_of(schema, [first, second])
     alike = {*(advice.indistinguishable or ())}
     facts = [(name, _number(pair[0]), _number(pair[1])) for name, pair in promises.items()]
+    names = ConfigurationNames.of(schema)
+    facts.insert(0, ("in words", names.name(first), names.name(second)))
     if _tells_difference(advice):
         facts.insert(0, ("difference from the best", _sure(advice, first, alike), _sure(advice, second, alike)))
     if kept := _kept_name(advice):

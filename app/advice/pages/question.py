@@ -93,8 +93,11 @@ class QuestionForm:
 
 
 def question_form(about: About, names: Sequence[str], asked: Form, faults: Sequence[Fault] = ()) -> QuestionForm:
-    """The form for an entry, filled in from the given fields."""
-    chosen = frozenset(asked.texts("attributes") or names)
+    """The form for an entry, filled in from the given fields. Where the measure takes no weights, 0 is not ticked."""
+    measure = asked.text("measure") or about.measure
+    unweighted = tuple(name for name, one in MEASURES.items() if one.is_joint)
+    omitted = {name for name in names if measure in unweighted and _weight(asked, name) == 0}
+    chosen = frozenset(asked.texts("attributes") or names) - omitted
     few = len(names) <= SLIDERS
     words_of = {name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()}
     by_field: dict[str, str] = {}
@@ -110,8 +113,8 @@ def question_form(about: About, names: Sequence[str], asked: Form, faults: Seque
             "Offered first": {name: words for name, words in words_of.items() if name in OFFERED},
             "Classical": {name: words for name, words in words_of.items() if name not in OFFERED},
         },
-        unweighted=tuple(name for name, measure in MEASURES.items() if measure.is_joint),
-        measure=asked.text("measure") or about.measure,
+        unweighted=unweighted,
+        measure=measure,
         sliders=tuple(_slider(asked, name, is_chosen=name in chosen) for name in names) if few else (),
         named="" if few else "\n".join(asked.texts("attributes")) or asked.text("named"),
         weighted="\n".join(given) or asked.text("weighted"),
@@ -143,6 +146,9 @@ def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
     for line in _lines(form.text("weighted")):  # such as age=2; the name may contain =
         name, _, weight = line.rpartition("=")
         weights[name.strip() or line] = number(weight.strip()) if name else ""
+    measure = MEASURES.get(form.text("measure"))
+    if has_boxes and measure is not None and measure.is_joint:
+        weights = {}  # the page does not show them
     required = {name: number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
     return {
         "measure": form.text("measure"),

@@ -30,6 +30,7 @@ from aegis_advisor.ranking import (
     recommend,
 )
 from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
+from aegis_sdk.reading.names import MOST_CELLS, ConfigurationNames
 from app.advice.model import AdviceQuestion, PackedReference
 from app.advice.service.advice_input import AdviceInput, known_of, pack_reference
 from app.advice.service.coarse import (
@@ -47,7 +48,7 @@ from app.advice.service.coarse import (
 )
 from app.advice.service.questions import needs_pairs, scored_names, scored_places, weights_of
 from app.entries.model.configurations import GENERATED, MASKED, ConfigurationTable, unpack_configurations
-from app.entries.model.documents import compress, read_as, stored_entry, with_arrays
+from app.entries.model.documents import compress, decompress, read_as, stored_entry, with_arrays
 from app.entries.model.entries import CountTable
 from app.entries.model.published import MEASURES as BETTER
 from app.entries.model.published import Figures, nothing_by
@@ -109,7 +110,24 @@ def compute_advice(given: AdviceInput) -> bytes:
     )
     ids = [table.ids[place] for place in kept]
     answer = Answer(recommendation, ids, question, codes, options, known.evidence)
-    return compress(_result(answer, Grid.of(known.records)))
+    return compress(_with_names(_result(answer, Grid.of(known.records)), given, table))
+
+
+def _with_names(result: dict[str, Any], given: AdviceInput, table: ConfigurationTable) -> dict[str, Any]:
+    """A result with the names of the configurations that it ranks, by id; none of generated ones."""
+    if table.codes.size > MOST_CELLS:
+        return result | {"names": {}}
+    masked = np.flatnonzero(table.of_kinds([MASKED]))
+    columns = {
+        attribute.name: np.array(options, dtype=object)[table.codes[masked, place]].tolist()
+        for place, (attribute, options) in enumerate(zip(given.outline, table.options, strict=True))
+    }
+    listed = {"ids": [table.ids[place] for place in masked], "maskings": columns}
+    names = ConfigurationNames.of({**decompress(given.schema), "configuration_table": listed})
+    views = [result, result["coarse"] or {}]
+    ids = {view.get("configuration") for view in views}
+    ids |= {row["configuration"] for view in views for row in view.get("ranking", ())}
+    return result | {"names": {name: said for name in sorted(filter(None, ids)) if (said := names.name(name))}}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -318,20 +336,18 @@ def compute_declared(given: AdviceInput) -> bytes:
     ):
         row |= {"deviation": deviation, **_named(numbers), "standard_error": None, "difference_error": None}
     measure = MEASURES[declared.question.measure]
-    return compress(
-        order
-        | {
-            "deviation": float(declared.utilities.deviations[ranking.tied[0]] @ declared.weights),
-            "considered": int(declared.rows.size),
-            "ranking_basis": "estimated",
-            "attributes": [],
-            "joint": None,
-            "unit": measure.unit,
-            "better": measure.better,
-            "transfer": _assessment(declared, int(ranking.tied[0])),
-            "coarse": _coarse(declared),
-        }
-    )
+    answer = order | {
+        "deviation": float(declared.utilities.deviations[ranking.tied[0]] @ declared.weights),
+        "considered": int(declared.rows.size),
+        "ranking_basis": "estimated",
+        "attributes": [],
+        "joint": None,
+        "unit": measure.unit,
+        "better": measure.better,
+        "transfer": _assessment(declared, int(ranking.tied[0])),
+        "coarse": _coarse(declared),
+    }
+    return compress(_with_names(answer, given, declared.table))
 
 
 def _coarse(declared: Declared) -> dict[str, Any]:

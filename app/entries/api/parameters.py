@@ -33,7 +33,10 @@ def without_control_characters(text: str) -> str:
 
 
 SearchText = Annotated[str, AfterValidator(without_control_characters)]
-_QUERY = "Words, separated by blanks, that must all occur in the name, the title or a keyword"
+_QUERY = (
+    "Words, separated by blanks, that must all occur in the name, the title, a keyword, or the name of the label or an "
+    "attribute"
+)
 _MODIFIED = "Only entries with a `changed_at` of this time or later (RFC 3339 with a time zone)"
 _REQUIRE = f"Privacy that at least one configuration promises, as in `k=10`: {', '.join(wire.PRIVACY_CRITERIA)}"
 

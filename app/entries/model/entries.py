@@ -50,6 +50,8 @@ class Head:
         released_version: the number of the latest version that others see; 0 if none.
         alone: the largest share of lone records that a configuration states; None if none does, or if searches do not
             read this version.
+        records: the number of records of the table, `columns` that of its attributes, and `k` the largest one that a
+            configuration promises; None likewise, or for versions from before listings had them.
     """
 
     id: str
@@ -77,6 +79,9 @@ class Head:
     latest_version: int = 1
     released_version: int = 1
     alone: float | None = None
+    records: int | None = None
+    columns: int | None = None
+    k: float | None = None
 
     def is_visible_to(self, caller: Caller) -> bool:
         """Whether the caller may see it: its own tenant, operators, and tenants in the visibility.
@@ -229,8 +234,8 @@ class PackedConfigurations:
     declared: Mapping[str, PackedArray] = field(default_factory=dict)
 
 
-#: Stands among privacy criteria for the share of lone records.
-ALONE: Final = "alone"
+#: Stand among privacy criteria for the share of lone records, and for the numbers of records and attributes.
+ALONE, RECORDS, COLUMNS = "alone", "records", "columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +247,7 @@ class Content:
         schema: the published document without its counts and configurations, as compressed JSON.
         open_answers: whether everyone who sees the entry gets full answers about it.
         offered: by privacy criterion, the lowest and the highest promised number; likewise for the share of lone
-            records (`ALONE`).
+            records (`ALONE`), and the numbers of records and attributes.
     """
 
     digest: str

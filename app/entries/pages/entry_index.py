@@ -1,7 +1,7 @@
 """An entry cut into parts for pages, so that each page reads only its own part of a large entry."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -9,7 +9,17 @@ import msgspec
 import orjson
 
 from aegis_advisor.evidence import AttributeContent, ConfigurationContent, ControlContent, EntryContent, MaskingContent
-from aegis_sdk.reading import Alone, as_sentence, declares_joint, in_words, measured_of, share_alone, shown
+from aegis_sdk.reading import (
+    Alone,
+    ConfigurationNames,
+    as_sentence,
+    declares_joint,
+    in_words,
+    measured_of,
+    records_of,
+    share_alone,
+    shown,
+)
 from aegis_sdk.reading.maskings import as_given
 from aegis_sdk.wire import DROP, PRIVACY_CRITERIA
 from app.entries.api.mapping import entry_document
@@ -70,8 +80,10 @@ class ConfigurationRow:
     """A configuration.
 
     Attributes:
+        about: its name in words; may be empty.
         maskings: the first shared attributes with their maskings.
         shared: the number of shared attributes.
+        records: the number of its records, in words.
         suppressed: the number of suppressed records and cells; None if not stated, or hidden from this reader.
         method: the method of generation; empty if masked.
         measured: the performance of a trained model, in words, and `alone` the share of lone records; may be empty.
@@ -82,6 +94,8 @@ class ConfigurationRow:
     maskings: tuple[tuple[str, str], ...]
     shared: int
     privacy: dict[str, float]
+    about: str = ""
+    records: str = ""
     suppressed: int | None = None
     suppressed_cells: int | None = None
     method: str = ""
@@ -191,6 +205,7 @@ class EntryIndex:
 def entry_index(schema: bytes, configurations: bytes, in_full: bool) -> EntryIndex:  # noqa: FBT001 -- by position
     """The index of an entry for its owners (`in_full`) or for others. Slow for large entries."""
     document = entry_document(schema, configurations, in_full=in_full)
+    document = _best_measured_first(document)
     entry = entry_in(without(document, TRANSFERS))
     names = [attribute.name for attribute in entry.attributes]
     rows = [_attribute(place, attribute) for place, attribute in enumerate(entry.attributes)]
@@ -205,6 +220,19 @@ def entry_index(schema: bytes, configurations: bytes, in_full: bool) -> EntryInd
         configurations=tuple(map(compress, _pages(listed))),
         maskings=tuple(map(compress, iter(lambda: list(islice(maskings, size)), []))),
     )
+
+
+def _best_measured_first(document: Document) -> Document:
+    """The entry with the configurations first on which a trained model was best; the others as their provider lists
+    them, which `aegis` does by what they keep.
+    """
+
+    def reached(item: Document) -> float:
+        measured = item.get("measured") or {}
+        return float(measured.get("auc", measured.get("share", -1.0)))
+
+    listed = document.get("configurations")
+    return document if listed is None else document | {"configurations": sorted(listed, key=reached, reverse=True)}
 
 
 def maskings_per_part(attributes: int) -> int:
@@ -281,16 +309,21 @@ def _whole(row: AttributeRow, attribute: AttributeContent) -> WholeAttribute:
 
 def _configurations(entry: EntryContent, document: Document) -> Iterator[ConfigurationRow]:
     table, names = entry.configuration_table, [each.name for each in entry.attributes]
+    said = ConfigurationNames.of(document)
     if table is None:
         listed = entry.configurations or ()
         measured = measured_of(document, [each.id for each in listed])
-        yield from (_listed(place, each, names, measured[place]) for place, each in enumerate(listed))
+        records = records_of(document, [each.id for each in listed])
+        for place, each in enumerate(listed):
+            row = _listed(place, each, names, measured[place])
+            yield replace(row, about=said.name(each.id), records=records[place])
         return
     privacy = {name: column for name, column in (table.privacy or {}).items() if column}
+    most = f"up to {entry.records:,}"
     for place, (row, maskings) in enumerate(zip(table.ids, _masking_rows(entry), strict=True)):
         numbers = ((name, column[place]) for name, column in privacy.items())
         vouched = {name: number for name, number in numbers if number is not None}
-        yield ConfigurationRow(place, row, *_shared(names, maskings), vouched)
+        yield ConfigurationRow(place, row, *_shared(names, maskings), vouched, said.name(row), most)
 
 
 def _listed(place: int, listed: ConfigurationContent, names: Sequence[str], measured: str | None) -> ConfigurationRow:
@@ -299,11 +332,11 @@ def _listed(place: int, listed: ConfigurationContent, names: Sequence[str], meas
         listed.id,
         *_shared(names, [listed.maskings.get(name, DROP) for name in names]),
         dict(listed.privacy or {}),
-        listed.suppressed,
-        listed.suppressed_cells,
-        listed.method,
-        measured or "",
-        "" if listed.alone is None else share_alone(listed.alone),
+        suppressed=listed.suppressed,
+        suppressed_cells=listed.suppressed_cells,
+        method=listed.method,
+        measured=measured or "",
+        alone="" if listed.alone is None else share_alone(listed.alone),
     )
 
 

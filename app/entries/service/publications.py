@@ -19,6 +19,8 @@ from app.entries.model.configurations import pack_configurations
 from app.entries.model.documents import Document, compress, parts_of, stored_entry
 from app.entries.model.entries import (
     ALONE,
+    COLUMNS,
+    RECORDS,
     AttributeOutline,
     Content,
     CountKind,
@@ -62,6 +64,7 @@ def _content_of(entry: PublishedEntry) -> Content:
     schema, configurations = parts_of(entry.document)
     privacy = {**entry.configurations.privacy, ALONE: entry.configurations.alone}
     vouched = {name: [number for number in numbers if number is not None] for name, numbers in privacy.items()}
+    vouched |= {RECORDS: [entry.document["records"]], COLUMNS: [len(entry.evidence)]}
     outline = tuple(map(_outline, entry.evidence))
     return Content(
         digest=digest(entry.document),

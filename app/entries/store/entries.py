@@ -2,7 +2,7 @@
 
 import uuid
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
 from typing import Any
@@ -29,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.entries.model.entries import ALONE, Audience, Head, HeadPage, VersionMark, Visibility
+from app.entries.model.entries import ALONE, COLUMNS, RECORDS, Audience, Head, HeadPage, VersionMark, Visibility
 from app.entries.store.searches import Order, Search, delete_superseded, matching, matching_first, show_searched
 from app.entries.tables import EntryRow, EntryVersionRow, OfferedPrivacyRow
 from app.platform.callers import Caller
@@ -184,13 +184,17 @@ class EntryStore:
         await self._session.execute(delete(EntryRow).where(EntryRow.id == uuid.UUID(entry_id)))
 
 
-_ALONE = (
-    select(OfferedPrivacyRow.highest)
-    .where(OfferedPrivacyRow.version_id == EntryVersionRow.id, OfferedPrivacyRow.criterion == ALONE)
+#: The largest numbers of a version that heads show, by name.
+_SHOWN = (
+    select(func.jsonb_object_agg(OfferedPrivacyRow.criterion, OfferedPrivacyRow.highest))
+    .where(
+        OfferedPrivacyRow.version_id == EntryVersionRow.id,
+        OfferedPrivacyRow.criterion.in_((ALONE, RECORDS, COLUMNS, "k")),
+    )
     .scalar_subquery()
 )
-_HEADS: Select[EntryRow, EntryVersionRow, TenantRow, float | None] = (
-    select(EntryRow, EntryVersionRow, TenantRow, _ALONE)
+_HEADS: Select[EntryRow, EntryVersionRow, TenantRow, dict[str, float] | None] = (
+    select(EntryRow, EntryVersionRow, TenantRow, _SHOWN)
     .join(EntryVersionRow, EntryVersionRow.entry_id == EntryRow.id)
     .join(TenantRow, TenantRow.id == EntryRow.tenant_id)
 )
@@ -237,7 +241,9 @@ def _size(caller: Caller) -> ColumnElement[int]:
     return (func.octet_length(cast(texts, Text)) + 1_000).label("size")
 
 
-def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow, alone: float | None) -> Head:
+def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow, numbers: Mapping[str, float] | None) -> Head:
+    numbers = numbers or {}
+    records, columns = (None if (one := numbers.get(name)) is None else int(one) for name in (RECORDS, COLUMNS))
     return model_of(
         Head,
         version,
@@ -253,5 +259,8 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow, alone
         changed_at=entry.changed_at,
         latest_version=entry.latest_version,
         released_version=entry.latest_version if entry.released_version is None else entry.released_version,
-        alone=alone,
+        alone=numbers.get(ALONE),
+        records=records,
+        columns=columns,
+        k=numbers.get("k"),
     )

@@ -70,7 +70,8 @@ class Order(StrEnum):
 class Search:
     """The search criteria of a listing, which an entry must all meet, and its order; None: not used.
 
-    Each word of `query`, separated by blanks, must be a part of the name, the title or a keyword, ignoring case.
+    Each word of `query`, separated by blanks, must be a part of the name, the title, a keyword, or the name of the
+    label or an attribute, ignoring case.
     `changed_since` is the earliest time of the last change that others see.
     """
 

@@ -92,12 +92,16 @@ TRANSITIONS: Final[Mapping[tuple[State, Action], tuple[State, frozenset[Side]]]]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The costs of a configuration in the consumer's view of the advice; None for numbers it does not show."""
+    """The costs of a configuration in the consumer's view of the advice; None for numbers it does not show.
+
+    `about` is the configuration's name there, which all who see the entry may know.
+    """
 
     rank: int
     utility_share: float | None = None
     deviation_share: float | None = None
     deviation: float | None = None
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,11 @@ class DataRequest(NewDataRequest):
     problem: Problem | None = None
     is_shared: bool = True
     is_stale: bool = False
+
+    @property
+    def about(self) -> str | None:
+        """The name of its configuration; None if it is not known."""
+        return None if self.cost is None else self.cost.about
 
     @property
     def view(self) -> View:
@@ -262,12 +271,13 @@ class FullRank:
     Attributes:
         rank: 1 for the one that loses the least and those that lose the same; None if it is not listed.
         considered: the number of configurations that compete.
-        best: one that loses the least.
+        best: one that loses the least; `about`: its name.
     """
 
     rank: int | None
     considered: int
     best: str
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Data requests of consumers, the decisions of providers, and the steps that all services share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import groupby
 from typing import Any, Final
@@ -168,6 +168,7 @@ class _FullOrder:
     configuration: str
     considered: int
     ranking: Sequence[_Place]
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 _NOT_SEEN = Problem("not_found", "You may no longer see the entry.")
@@ -317,7 +318,8 @@ class DataRequestService(DataRequestSteps):
             return None
         order = await to_thread.run_sync(read_as, _FullOrder, advice.result)
         ranks = (row.rank for row in order.ranking if row.configuration == request.configuration)
-        return FullRank(next(ranks, None), order.considered, order.configuration)
+        best = order.configuration
+        return FullRank(next(ranks, None), order.considered, best, order.names.get(best))
 
     async def _ranking(self, request: DataRequest, view: View) -> list[Mapping[str, Any]]:
         """The ranking of a request's advice in a view; empty if the advice has been deleted."""

@@ -121,7 +121,8 @@ class ClientFlows(ServiceFlows):
     ) -> Pages[Head]:
         """All entries that the caller may see, newest first.
 
-        Each word of `query` is a part of the name, the title or a keyword; `keyword`, `label`, `attribute` and
+        Each word of `query` is a part of the name, the title, a keyword, or the name of the label or an attribute;
+        `keyword`, `label`, `attribute` and
         `license` are whole texts. `require` has one privacy criterion, promised by at least one configuration.
         """
         wanted = {"query": query, "keyword": keyword, "label": label, "attribute": attribute, "license": license}

@@ -18,7 +18,7 @@ def point(k, left_out, share, *, more=0.0):
 
 
 def report(*points):
-    result = SearchResult((), (), (), points, "joint", 0.5, 1000, 10, False, {}, 200)
+    result = SearchResult((), (), (), points, "joint", 0.5, 1000, 10, False, {}, 200, {})
     [section] = frontier_report(result, "people.csv", "ill").sections
     return section.parts
 

@@ -152,6 +152,7 @@ def _document(result: SearchResult, alone: Mapping[str, float | None]) -> dict[s
         "configurations": [
             {
                 "id": one.id,
+                "about": result.names[one.id],
                 "maskings": dict(one.maskings),
                 "privacy": dict(one.privacy),
                 "suppressed": one.suppressed or 0,
@@ -206,8 +207,8 @@ def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Ite
 def _ranking(result: SearchResult) -> Iterator[str]:
     names = list(result.configurations[0].privacy)
     shown = zip(result.configurations[:_SHOWN], result.shares, strict=False)
-    rows = [(each.id, *_reached(each, names), str(Share(share))) for each, share in shown]
-    yield from aligned(("configuration", *names, "suppressed", "utility"), rows)
+    rows = [(each.id, *_reached(each, names), str(Share(share)), result.names[each.id]) for each, share in shown]
+    yield from aligned(("configuration", *names, "suppressed", "utility", "in words"), rows)
     if len(result.configurations) > _SHOWN:
         yield f"  and {len(result.configurations) - _SHOWN:,} more"
 
@@ -227,6 +228,9 @@ def _frontier(result: SearchResult) -> Iterator[str]:
         )
         rows.append((required, f"{point.requirement.suppress_at_most:.4g}", *reached, proof_of(point)))
     yield from aligned(("required", "suppressed at most", "best", *names, "suppressed", "utility", ""), rows)
+    named = dict.fromkeys(point.configuration.id for point in result.frontier if point.configuration is not None)
+    yield ""
+    yield from (f"{name}: {result.names[name]}" for name in named)
 
 
 def _reached(configuration: Configuration, names: Sequence[str]) -> tuple[int | float, ...]:

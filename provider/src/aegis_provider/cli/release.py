@@ -150,6 +150,8 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     card = released.card
     yield from _lights(card)
     yield card.headline
+    if card.named:
+        yield card.named
     yield card.alone.line(offered=True)
     if card.by_models:
         yield card.by_models

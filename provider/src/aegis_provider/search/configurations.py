@@ -22,7 +22,7 @@ from aegis_provider.search.lattice import Node
 from aegis_provider.search.problem import Problem, Requirement
 from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, delimiter_in, open_table
-from aegis_sdk.reading import Share
+from aegis_sdk.reading import ConfigurationNames, Share
 from aegis_sdk.wire import stricter, strictest
 
 
@@ -69,6 +69,7 @@ class SearchResult:
             utility of a configuration.
         interrupted: Whether Ctrl-C ended the search; the configurations are then the best so far.
         ignored: By attribute, the choices excluded because they have too many masked values to compare.
+        names: What sets each configuration apart from the others, by id; see `ConfigurationNames`.
     """
 
     configurations: tuple[Configuration, ...]
@@ -82,6 +83,7 @@ class SearchResult:
     interrupted: bool
     ignored: Mapping[str, tuple[str, ...]]
     records: int
+    names: Mapping[str, str]
 
     @property
     def complete(self) -> bool:
@@ -265,7 +267,37 @@ class _Found:
             interrupted=self.interrupted,
             ignored=self.problem.ignored,
             records=int(self.explorations[0].evaluation.records.counts.sum()),
+            names=self._names(configurations),
         )
+
+    def _names(self, configurations: Sequence[Configuration]) -> dict[str, str]:
+        """The names of these configurations, from the numbers of groups of the maskings that were compared."""
+        sizes = {
+            choice.attribute: {name: of.size for name, of in zip(choice.ids, choice.partitions, strict=True)}
+            for choice in self.explorations[0].evaluation.lattice.choices
+        }
+        attributes = [
+            {
+                "name": attribute.name,
+                "type": attribute.value_type or "string",
+                "maskings": [
+                    {
+                        "id": one.id,
+                        "function": {"name": one.function.name, "parameters": one.function.parameters()},
+                        "domain": range(sizes.get(attribute.name, {}).get(one.id, 0)),
+                    }
+                    for one in attribute.maskings
+                ],
+            }
+            for attribute in self.plan.attributes
+        ]
+        columns = {
+            attribute.name: [one.maskings[attribute.name] for one in configurations]
+            for attribute in self.plan.attributes
+        }
+        table = {"ids": [one.id for one in configurations], "maskings": columns}
+        names = ConfigurationNames.of({"attributes": attributes, "configuration_table": table})
+        return {one.id: names.name(one.id) for one in configurations}
 
     def _order(self, nodes: Iterable[Node]) -> list[Node]:
         """Order nodes like the advisor: by utility, equal ones by mutual information."""

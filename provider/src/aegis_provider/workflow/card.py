@@ -120,6 +120,7 @@ class Card:
         aim: The requirements, in words.
         required: The names of the required privacy criteria.
         configuration: The id of its configuration.
+        about: What sets that apart from the others of its entry, in words: `ConfigurationNames`.
         plan_digest: The SHA-256 of the plan with the configurations; `None` on a published card, since this plan has
             exact numbers.
         passed: Whether the counts of the entry give away no small count.
@@ -211,11 +212,17 @@ class Card:
     consumer: str = ""
     purpose: str = ""
     for_consumers: str = ""
+    about: str = ""
 
     @property
     def sensitive_label(self) -> bool:
         """Whether the label is the only sensitive column."""
         return [column.name for column in self.columns if column.role == "sensitive"] == [self.label]
+
+    @property
+    def named(self) -> str:
+        """Its configuration with its name: `c32: age in 8 bands, 12 columns left out`; empty without a name."""
+        return f"{self.configuration}: {self.about}" if self.about else ""
 
     @property
     def leak_warning(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aegis_provider.advice import EntryAdvice
 from aegis_provider.classifiers import CheckResult
@@ -22,11 +22,18 @@ from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
 from aegis_provider.workflow.card_head import made_up_rows
 from aegis_provider.workflow.generating import Comparison
-from aegis_sdk.reading import Alone, Share, read_together_line, verdict_line
+from aegis_sdk.reading import Alone, ConfigurationNames, Share, read_together_line, verdict_line
 from aegis_sdk.wire import EntryDocument, Verdict
 
 if TYPE_CHECKING:  # slow to load
     from aegis_provider.disclosure import Judged
+
+# What names of configurations follow from; the counts of an entry can be large.
+_NAMED: Final[dict[str, Any]] = {
+    "attributes": {"__all__": {"name": True, "type": True, "maskings": {"__all__": {"id", "function", "domain"}}}},
+    "configurations": True,
+    "configuration_table": True,
+}
 
 _PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
 
@@ -190,6 +197,7 @@ def card_of(
         holds=False if findings.masked.applied.checked.shown.below_k else findings.assessed.passed,
         certain=findings.assessed.certain,
         made_up={} if faults else made_up_rows(entry, advice.best.id),
+        about=ConfigurationNames.of(entry.model_dump(include=_NAMED)).name(advice.best.id),
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
     )
 

@@ -19,6 +19,7 @@ from aegis_sdk.cli.options import (
 from aegis_sdk.cli.terminal import aligned, say
 from aegis_sdk.reading import (
     Alone,
+    ConfigurationNames,
     GeneratedOutline,
     Share,
     generated_of,
@@ -105,6 +106,8 @@ def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[st
     `schema` is the entry's.
     """
     yield headline(advice, schema)
+    if about := ConfigurationNames.of(schema).name(advice.configuration):
+        yield f"{advice.configuration}: {about}"
     best_of, *others = outcome(advice, schema)
     yield best_of
     yield Alone.of(schema, advice.configuration).line()
@@ -155,7 +158,7 @@ def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
     promises = promises_of(schema, [row.configuration for row in ranking])
     names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
     names += [name for name in SUPPRESSED if name in promises]
-    measured, *cells = _measured_column(schema, [row.configuration for row in ranking])
+    measured, *cells = _last_columns(schema, [row.configuration for row in ranking])
     rows: list[tuple[str | float, ...]] = []
     for place, (row, cell) in enumerate(zip(ranking, cells, strict=True)):
         promised = (_promise(name, promises[name][place]) for name in names)
@@ -224,7 +227,7 @@ def _coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[
     rows = [(row.configuration, str(row.rank or "-"), _share(row.utility_share)) for row in ranking]
     columns = 3 if advice.attributes else 2
     if rows:
-        header, *measured = _measured_column(schema, [row.configuration for row in ranking])
+        header, *measured = _last_columns(schema, [row.configuration for row in ranking])
         names = ("configuration", "rank", "utility kept")[:columns]
         cells = [(*row[:columns], *cell) for row, cell in zip(rows, measured, strict=True)]
         yield from ("", *aligned((*names, *header), cells))
@@ -232,12 +235,15 @@ def _coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[
         yield from ("", f"what {advice.configuration} keeps of each attribute:", *_kept(advice, schema))
 
 
-def _measured_column(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[tuple[str, ...]]:
-    """The header and the cells of the column `measured`; empty if nothing was measured on any configuration."""
-    measured = measured_of(schema, configurations)
-    if not any(measured):
-        return [()] * (len(configurations) + 1)
-    return [("measured",), *((words or "-",) for words in measured)]
+def _last_columns(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[tuple[str, ...]]:
+    """The header and the cells of the columns of words: `measured`, if anything was, and the names."""
+    names, measured = ConfigurationNames.of(schema), measured_of(schema, configurations)
+    columns = {
+        "measured": [words or "-" for words in measured] if any(measured) else [],
+        "in words": [names.name(one) for one in configurations],
+    }
+    kept = {name: column for name, column in columns.items() if any(column)}
+    return [tuple(kept), *zip(*kept.values(), strict=True)] if kept else [()] * (len(configurations) + 1)
 
 
 def _kept(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
@@ -283,13 +289,18 @@ def _declared_ranking(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) 
     promises = promises_of(schema, [row.configuration for row in rows])
     names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
     declared = [_declared_cells(advice, place) for place in range(len(rows))]
+    said = ConfigurationNames.of(schema)
     cells = [
-        (row.configuration, row.kind, *own, *(number(promises[name][place], 6) for name in names))
+        (
+            *(row.configuration, row.kind, *own),
+            *(number(promises[name][place], 6) for name in names),
+            said.name(row.configuration),
+        )
         for place, (row, own) in enumerate(zip(rows, declared, strict=True))
     ]
     unit = f" ({advice.unit})" if advice.unit else ""
     numbers = (f"utility{unit}", "95 % interval") if isinstance(advice, Advice) else ("rank", "utility kept")
-    yield from ("", *aligned(("configuration", "kind", *numbers, *names), cells))
+    yield from ("", *aligned(("configuration", "kind", *numbers, *names, "in words"), cells))
 
 
 def _declared_cells(advice: Advice | CoarseAdvice, place: int) -> tuple[str | float, str]:

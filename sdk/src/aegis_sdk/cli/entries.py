@@ -13,16 +13,28 @@ from aegis_sdk._client import Client
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.options import EntryIdArgument, JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
-from aegis_sdk.reading import Alone, configurations_of, promises_of, seen_by, share_alone, shown, some, verdict_in_words
+from aegis_sdk.reading import (
+    Alone,
+    configurations_of,
+    number,
+    promises_of,
+    seen_by,
+    share_alone,
+    shown,
+    some,
+    verdict_in_words,
+)
 from aegis_sdk.wire import PRIVACY_CRITERIA, EntryHead, Head, Visibility, VisibleTo, faults_of, stricter
 
-_COLUMNS = ("id", "name", "label", "version", "tenant", "visible to")
+_COLUMNS = ("id", "name", "label", "records", "columns", "k", "version", "tenant", "visible to")
 _TITLE = 60
 _WHO = "`private`: only its own tenant; `all`: every caller; without WHO and --tenant: show who sees it now."
 
 
 def list_(
-    query: Annotated[str | None, typer.Option(help="Text in the name, the title or a keyword.")] = None,
+    query: Annotated[
+        str | None, typer.Option(help="Text in the name, the title, a keyword or a column's name.")
+    ] = None,
     keyword: Annotated[str | None, typer.Option(help="Only entries with this keyword.")] = None,
     label: Annotated[str | None, typer.Option(help="Only entries with this class label.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many entries, the newest.")] = 50,
@@ -56,7 +68,8 @@ def _row(head: Head, *, with_small_counts: bool) -> tuple[str | int, ...]:
     accepted = ("accepted" if head.accepted_small_counts else "",) if with_small_counts else ()
     alone = "not stated" if head.alone is None else share_alone(head.alone)
     rest = (seen_by(head.visibility), alone, *accepted, shown(head.title, _TITLE) if head.title else "")
-    return (*(shown(name, _TITLE) for name in names), head.version, shown(head.tenant), *rest)
+    numbers = ("-" if one is None else number(one, 6) for one in (head.records, head.columns, head.k))
+    return (*(shown(name, _TITLE) for name in names), *numbers, head.version, shown(head.tenant), *rest)
 
 
 def visibility(
@@ -156,7 +169,7 @@ _TEXT = 90
 def search(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WORD]...", help="Words that must all occur in name, title or keywords."),
+        typer.Argument(metavar="[WORD]...", help="Words that must all occur in name, title, keywords or columns."),
     ] = None,
     attribute: Annotated[
         list[str] | None, typer.Option(help="Only entries with this attribute; repeatable.", show_default=False)
@@ -200,11 +213,12 @@ class _Wanted:
         attribute, require = next(iter(self.attributes), None), dict(islice(self.require.items(), 1))
         query = " ".join(self.words) or None
         for head in client.entries(query, keyword, label, license=licence, attribute=attribute, require=require):
-            text = "\n".join([head.name, head.title, *head.keywords]).casefold()
-            if all(word.casefold() in text for word in self.words):
-                entry = client.entry(head.id)
-                if self.offered_by(entry):
-                    yield entry
+            entry = client.entry(head.id)
+            columns = [head.label, *(attribute["name"] for attribute in entry.entry_schema["attributes"])]
+            # The service looks for parts of a phrase, such as "study of", wherever they are.
+            text = "\n".join([head.name, head.title, *head.keywords, *columns]).casefold()
+            if all(word.casefold() in text for word in self.words) and self.offered_by(entry):
+                yield entry
 
     def offered_by(self, entry: EntryHead) -> int:
         """The number of configurations with the required privacy, of an entry with these attributes."""
@@ -229,7 +243,7 @@ def _why_none(client: Client, wanted: _Wanted, others: tuple[str | None, str | N
         required = " and ".join(f"{name}={limit:g}" for name, limit in wanted.require.items())
         return f": of those that meet the rest, none has a configuration with {required}"
     if wanted.words and not any(replace(wanted, attributes=(), require={}).matching(client, None, None, None)):
-        return "; words are searched in name, title and keywords; for other things use --label and --attribute"
+        return "; words are searched in name, title, keywords, and the names of label and attributes"
     return ": the words occur, but in no entry that meets the other options" if wanted.words else ""
 
 

@@ -176,7 +176,8 @@ def _verified(client: Client, request: DataRequest, path: Path, delimiter: str |
     state = post(request.id, verified.verdict).state
     what = f"{shown(request.configuration or '')} of {shown(request.entry.name)}, version {request.entry.version}"
     file = f"{path}: {verified.verdict.size or 0:,} bytes, SHA-256 {verified.verdict.sha256} as delivered"
-    lines = [f"{shown(state)}: {what}", file, *verified.lines]
+    about = [f"{shown(request.configuration or '')}: {shown(request.about, LONGEST_REASON)}"] if request.about else []
+    lines = [f"{shown(state)}: {what}", *about, file, *verified.lines]
     return _told(path, state, verified.verdict) | verified.details, lines, 0 if verified.received else DISPUTED
 
 

@@ -174,9 +174,13 @@ def offered(request: DataRequestHead) -> str:
     """One line: the state of a request, and the configuration offered or agreed upon."""
     if request.problem is not None:
         return one_line(f"{request.state}: {request.problem.detail}")
-    what = "" if request.configuration is None else f": {shown(request.configuration)}{_cost(request)}"
+    what = "" if request.configuration is None else f": {shown(request.configuration)}{_cost(request)}{_about(request)}"
     stale = "; the entry has a newer version" if request.stale else ""
     return one_line(f"{request.state}{what}{stale}")
+
+
+def _about(request: DataRequestHead) -> str:
+    return f": {shown(request.about, _TEXT)}" if request.about else ""
 
 
 def _cost(request: DataRequestHead) -> str:
@@ -195,7 +199,7 @@ def _cost(request: DataRequestHead) -> str:
 def listing(requests: Sequence[DataRequestHead], *, is_all: bool) -> Iterator[str]:
     """A row for each request."""
     if requests:
-        columns = ("id", "state", "entry", "configuration", "consumer", "provider", "changed")
+        columns = ("id", "state", "entry", "configuration", "consumer", "provider", "changed", "in words")
         yield from aligned(columns, [_row(one) for one in requests])
     else:
         yield "no requests"
@@ -206,7 +210,14 @@ def listing(requests: Sequence[DataRequestHead], *, is_all: bool) -> Iterator[st
 def _row(request: DataRequestHead) -> tuple[str, ...]:
     entry = f"{shown(request.entry.name, _LONG)} v{request.entry.version}"
     names = (request.configuration or "-", request.consumer, request.entry.tenant)
-    return (request.id, shown(request.state), entry, *map(shown, names), time_text(request.changed_at))
+    return (
+        request.id,
+        shown(request.state),
+        entry,
+        *map(shown, names),
+        time_text(request.changed_at),
+        shown(request.about or "-", _TEXT),
+    )
 
 
 def report(request: DataRequest) -> Iterator[str]:
@@ -229,7 +240,8 @@ def report(request: DataRequest) -> Iterator[str]:
         yield f"you may: {', '.join(map(shown, request.possible))}"
     place = request.full_rank
     if place is not None and place.rank != 1 and "counter" in request.possible:
-        yield f"{shown(place.best)} loses the least; offer it: aegis requests counter {request.id} {shown(place.best)}"
+        best, about = shown(place.best), f" ({shown(place.about, _TEXT)})" if place.about else ""
+        yield f"{best}{about} loses the least; offer it: aegis requests counter {request.id} {best}"
     if request.expires_at is not None:
         yield f"expires {request.expires_at:%Y-%m-%d} unless somebody does something"
 

@@ -25,6 +25,7 @@ from aegis_sdk.reading.configurations import (
     maskings_of,
     measured_of,
     promises_of,
+    records_of,
     vouched_for,
 )
 from aegis_sdk.reading.disclosure import (
@@ -40,6 +41,7 @@ from aegis_sdk.reading.disclosure import (
     verdict_line,
 )
 from aegis_sdk.reading.maskings import Lattice, Node, in_words, lattice_of
+from aegis_sdk.reading.names import ConfigurationNames
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, outline_of, seen_by
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "Alone",
     "AttributeOutline",
     "Bounds",
+    "ConfigurationNames",
     "EntryOutline",
     "GeneratedOutline",
     "Lattice",
@@ -78,6 +81,7 @@ __all__ = [
     "private_only",
     "promises_of",
     "read_together_line",
+    "records_of",
     "reference_known",
     "seen_by",
     "share_alone",

@@ -78,6 +78,22 @@ def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dic
     return {name: column for name, column in columns.items() if any(number is not None for number in column)}
 
 
+def records_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[str]:
+    """The number of records in the table of each of these configurations, in words.
+
+    `5,000`, or `up to 5,000` where the number of suppressed ones is not stated or hidden.
+    """
+    listed = {item["id"]: item for item in schema.get("configurations") or []}
+    return [_records(schema["records"], listed.get(item, {})) for item in configurations]
+
+
+def _records(records: int, item: Mapping[str, Any]) -> str:
+    if item.get("kind") == "generated":
+        return f"{item['records']:,}"
+    suppressed = item.get("suppressed")
+    return f"up to {records:,}" if suppressed is None else f"{max(records - suppressed, 0):,}"
+
+
 def suppressed_cells_of(schema: Mapping[str, Any], configuration: str | None) -> int:
     """The number of suppressed cells of a configuration, from a schema; 0 if it is not stated or hidden."""
     return _listed(schema, configuration).get("suppressed_cells") or 0

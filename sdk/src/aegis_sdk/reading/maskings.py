@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from aegis_sdk.printable import shown, some
 from aegis_sdk.wire import DROP, IDENTITY, Attribute, Masking
@@ -39,10 +39,72 @@ def in_words(name: str, parameters: Parameters) -> str:
 def unit_of(masking: Masking) -> str | None:
     """The unit of a hierarchy of dates, such as `decade`; None for any other masking."""
     function = masking.function
-    if function is None or function.name != "hierarchy" or not {"dates", "level"} <= function.parameters.keys():
-        return None
-    unit = _at_level(function.parameters, "dates")
+    return _unit(function.parameters) if function is not None and function.name == "hierarchy" else None
+
+
+def _unit(parameters: Parameters) -> str | None:
+    unit = _at_level(parameters, "dates") if {"dates", "level"} <= parameters.keys() else None
     return unit if isinstance(unit, str) else None
+
+
+def briefly(kind: str, masking: Mapping[str, Any]) -> tuple[str, str]:
+    """A masking in two or three words, as one says it after the name of its attribute; the last one may be a unit.
+
+    `("in 8", "bands")` for numbers, `("in 4", "groups")` for categories, `("by year", "")`, `("as tokens", "")`.
+
+    Args:
+        kind: The type of the attribute.
+        masking: The masking in an entry or its schema, as JSON.
+    """
+    function, values = masking.get("function") or {}, len(masking["domain"])
+    name, parameters = function.get("name", ""), function.get("parameters") or {}
+    if name in _BRIEFLY and (said := _BRIEFLY[name](parameters)) is not None:
+        return said
+    if masking.get("transition") is not None:
+        return "at random", ""
+    if values == 1:
+        return "as one", "value"
+    is_banded = name == "bucketize" or "intervals" in parameters or kind in ("integer", "number")
+    return f"in {values:,}", "periods" if kind == "date" else "bands" if is_banded else "groups"
+
+
+def _characters(parameters: Parameters) -> tuple[str, str] | None:
+    """The characters that a blur or a level of prefixes keeps."""
+    kept = _at_level(parameters, "prefixes") if {"prefixes", "level"} <= parameters.keys() else parameters.get("keep")
+    end = " last" if parameters.get("at") == "end" else ""
+    return (f"by{end} {kept}", "characters" if kept != 1 else "character") if isinstance(kept, int) else None
+
+
+def _by_level(parameters: Parameters) -> tuple[str, str] | None:
+    unit = _unit(parameters)
+    return _characters(parameters) if unit is None else (shown(f"by {unit}"), "")
+
+
+def _saying(words: str, name: str = "") -> Callable[[Parameters], tuple[str, str] | None]:
+    """The words, with the value of a parameter if one is named; none without it."""
+
+    def said(parameters: Parameters) -> tuple[str, str] | None:
+        if name and name not in parameters:
+            return None
+        return (shown(words.format(_value(parameters[name]))) if name else words), ""
+
+    return said
+
+
+_BRIEFLY: Mapping[str, Callable[[Parameters], tuple[str, str] | None]] = {
+    "blur": _characters,
+    "hierarchy": _by_level,
+    "microaggregate": _saying("averaged by {}", "size"),
+    "noise": _saying("with noise"),
+    "pram": _saying("at random"),
+    "randomised_response": _saying("at random"),
+    "round": _saying("rounded to {}", "to"),
+    "shuffle": _saying("shuffled"),
+    "suppress": _saying("as *"),
+    "token": _saying("as tokens"),
+    "top_bottom": _saying("capped"),
+}
+"""Functions whose masked values one does not count, in words; none where parameters are missing."""
 
 
 def as_given(name: str, parameters: Parameters) -> str:

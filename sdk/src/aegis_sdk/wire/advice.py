@@ -15,10 +15,18 @@ AdviceStatus = str
 """`queued`, `running`, `succeeded` or `failed`; a client treats an unknown status as unfinished."""
 
 
+ABOUT: Final = (
+    "What sets it apart from the other configurations of its entry, in at most 80 characters, such as `age in 8 bands, "
+    "tenure in 16, 12 columns left out`; null: not known"
+)
+"""The description of a configuration's name in answers."""
+
+
 class CoarseRow(Answer):
     """One row of the ranking in a coarse answer."""
 
     configuration: str = Field(description="Id of the configuration")
+    about: str | None = Field(default=None, description=ABOUT)
     kind: str = Field(
         default="masked", description="`masked` or `generated`; only in answers to questions about generated ones"
     )
@@ -232,6 +240,7 @@ class AdviceHead(Answer):
         "of the question, in addition to `require`, by criterion; null: none",
     )
     configuration: str | None = Field(default=None, description="The best configuration: the first of `tied`")
+    about: str | None = Field(default=None, description=ABOUT)
     tied: list[str] | None = Field(
         default=None, description="Every configuration as good as the best, in order; at most 10,000"
     )

@@ -101,6 +101,15 @@ class Head(EntryVersion):
         description="The largest `alone` of any configuration; null: none states it, or this version is neither the "
         "latest nor the one that others see",
     )
+    records: int | None = Field(
+        default=None,
+        description="Number of records of the table; null: this version is neither the latest nor the one that others "
+        "see, or was published before listings had this number",
+    )
+    columns: int | None = Field(default=None, description="Number of attributes; null: likewise")
+    k: float | None = Field(
+        default=None, description="The largest `k` that a configuration promises; null: none does, or likewise"
+    )
 
 
 class PublishedHead(Head):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, RootModel, ValidationError, model_validator
 
-from aegis_sdk.wire.advice import Question
+from aegis_sdk.wire.advice import ABOUT, Question
 from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.delivery import (
     EXAMPLE_DESCRIPTOR,
@@ -68,6 +68,7 @@ _EXAMPLE_HEAD: Final[dict[str, Any]] = {
     "terms": EXAMPLE_HEAD["terms"],
     "advice": "0197f3a2-7b42-7c0d-9e15-6a1d2c3b4e5f",
     "configuration": "c17",
+    "about": "age in 8 bands, zip by 3 characters",
     "cost": {"rank": 1, "utility_share": 0.97, "deviation_share": 0.03, "deviation": None},
     "problem": None,
     "possible": ["withdraw"],
@@ -262,6 +263,7 @@ class FullRank(Answer):
     rank: int | None = Field(default=None, description="Rank by loss; 1 is the best; null: not listed")
     considered: int = Field(description="Number of configurations that compete")
     best: str = Field(description="A configuration that loses the least")
+    about: str | None = Field(default=None, description=f"Of `best`: {ABOUT[0].lower()}{ABOUT[1:]}")
 
 
 class Change(Answer):
@@ -304,6 +306,7 @@ class DataRequestHead(Answer):
         default=None,
         description="The configuration asked for, offered or agreed upon; null: none was named, and no advice yet",
     )
+    about: str | None = Field(default=None, description=ABOUT)
     cost: Cost | None = Field(default=None, description="Cost of this configuration in the view it was asked in")
     problem: Problem | None = Field(default=None, description="Reason why there is no advice; null otherwise")
     possible: list[str] = Field(default_factory=list, description="Actions that you may take now")

@@ -148,6 +148,7 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "stale": False,
     "request": EXAMPLE_ADVICE_REQUEST | {"bias_correction": False},
     "configuration": "c17",
+    "about": "age in 8 bands, zip by 3 characters",
     "deviation": 0.00123,
     "tied": ["c17"],
     "considered": 60,
@@ -157,6 +158,7 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "ranking": [
         {
             "configuration": "c17",
+            "about": "age in 8 bands, zip by 3 characters",
             "rank": 1,
             "utility_share": 0.97,
             "deviation_share": 0.03,
@@ -203,6 +205,7 @@ EXAMPLE_COARSE_ADVICE: Final[dict[str, Any]] = {
     **{name: EXAMPLE_ADVICE[name] for name in ("considered", "ranking_basis", "indistinguishable")},
     **{name: EXAMPLE_ADVICE[name] for name in ("indistinguishable_count", "unit", "model_version", "created_at")},
     "view": "coarse",
+    "about": EXAMPLE_ADVICE["about"],
     "ranking": [{"configuration": "c17", "rank": 1, "utility_share": 0.97, "deviation_share": 0.03}],
     "attributes": [
         {"name": "age", "maskings": {"age-2": {"kept": "all"}}},
