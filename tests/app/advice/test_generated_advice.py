@@ -216,7 +216,7 @@ async def test_others_read_the_order_and_shares_to_two_digits(database_url):
     assert (coarse["configuration"], coarse["tied"]) == ("g1", ["g1", "g4"])  # to two digits they are equal
     assert coarse["transfer"] == {"source": "declared", "left_out": 2}
     assert coarse["attributes"] == []
-    fields = {"configuration", "kind", "rank", "utility_share", "deviation_share"}
+    fields = {"configuration", "about", "kind", "rank", "utility_share", "deviation_share"}
     assert {frozenset(row) for row in coarse["ranking"]} == {frozenset(fields)}
     # What age tells is rounded to 1/2 bit, what sex tells to 1/8: 0.75 and 0.5 of these.
     assert coarse["ranking"][0]["utility_share"] == round((0.75 * 0.5 + 0.5 * 0.125) / 0.625, 2)
@@ -235,6 +235,9 @@ async def test_an_input_without_references_is_not_kept_for_later_questions(api, 
     ]
 
 
+MADE = ["90", "records", "generated", "by", "wgan-gp"]
+
+
 async def reported(api, worker, entry, **question):
     """What `aegis advise` prints of the answer of the service."""
     answer = await answer_to(api, worker, entry, **question)
@@ -250,8 +253,19 @@ async def test_the_report_shows_both_kinds_with_their_intervals(api, worker):
     assert f"utilities are declared by the provider: {source}" in lines
     assert "2 configurations are left out, since they declare no such utility" in lines
     rows = [line.split() for line in lines]
-    assert ["g1", "generated", "0.175000", "0.125", "to", "0.225", "-", "-", "0.52"] in rows
-    assert ["m1", "masked", "0.150000", "0.1", "to", "0.2", "5", "-", "0.55"] in rows
+    assert [
+        "g1",
+        "generated",
+        "0.175000",
+        "0.125",
+        "to",
+        "0.225",
+        "-",
+        "-",
+        "0.52",
+        *MADE,
+    ] in rows
+    assert ["m1", "masked", "0.150000", "0.1", "to", "0.2", "5", "-", "0.55", "sex", "in", "2", "groups"] in rows
     assert ["age", "0.100000", "0.300000", "0.25", "to", "0.35", "0.400000"] in rows
     assert "g1 is a generated table: 90 records that wgan-gp drew" in lines
     assert ["membership", "0.503000", "0.489", "to", "0.517", "0.5"] in rows
@@ -270,5 +284,5 @@ async def test_others_have_a_report_without_utilities(database_url):
         schema = (await api.get(f"/v1/entries/{head['id']}", headers=keys["stranger"])).json()["schema"]
     lines = list(report(AdviceAnswer.model_validate(answer).root, schema))
     assert lines[0] == "g1 keeps about 70 % of what the table is known to tell about health"
-    assert ["g1", "generated", "1", "70", "%", "-", "-", "0.52"] in [line.split() for line in lines]
+    assert ["g1", "generated", "1", "70", "%", "-", "-", "0.52", *MADE] in [line.split() for line in lines]
     assert not any("interval" in line and "utility" in line for line in lines)

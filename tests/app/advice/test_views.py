@@ -14,10 +14,16 @@ from tests.service import ACCEPTED, Worker, create_key, example_entry, publish, 
 pytestmark = pytest.mark.usefixtures("_one_loop")
 
 COARSE_FIELDS = {
-    "id", "status", "view", "progress", "entry", "request", "configuration", "tied", "considered", "ranking_basis",
-    "indistinguishable", "indistinguishable_count", "ranking", "attributes", "unit", "better", "model_version",
-    "created_at", "policy", "stale",
+    "id", "status", "view", "progress", "entry", "request", "configuration", "about", "tied", "considered",
+    "ranking_basis", "indistinguishable", "indistinguishable_count", "ranking", "attributes", "unit", "better",
+    "model_version", "created_at", "policy", "stale",
 }  # fmt: skip
+NAMES = {
+    "c0": "age in 2 bands, sex in 2 groups",
+    "c1": "age in 2 bands, 1 column left out",
+    "c2": "sex in 2 groups, age left out",
+    "c3": "2 columns left out",
+}
 FULL_FIELDS = COARSE_FIELDS | {"deviation", "joint", "elapsed_ms"}
 
 
@@ -69,15 +75,17 @@ async def test_each_caller_has_the_fields_of_its_view_and_no_other(database_url)
     assert full == {"owner", "operator"}
     for name, answer in seen.items():
         assert set(answer) == (FULL_FIELDS if name in full else COARSE_FIELDS), name
+        assert {row["configuration"]: row["about"] for row in answer["ranking"]} == NAMES
+        assert answer["about"] == NAMES[answer["configuration"]]
     for name in seen.keys() - full:
         rows = [set(row) for row in seen[name]["ranking"]]
-        assert rows == [{"configuration", "rank", "utility_share", "deviation_share"}] * 4
+        assert rows == [{"configuration", "about", "rank", "utility_share", "deviation_share"}] * 4
         for attribute in seen[name]["attributes"]:
             assert set(attribute) == {"name", "maskings"}
             assert {frozenset(score) for score in attribute["maskings"].values()} == {frozenset({"kept"})}
     first, best = seen["owner"], seen["stranger"]
     assert best["ranking"] == [
-        {name: row[name] for name in ("configuration", "rank", "utility_share", "deviation_share")}
+        {name: row[name] for name in ("configuration", "about", "rank", "utility_share", "deviation_share")}
         for row in first["ranking"]
     ]
     assert best["ranking"][0]["configuration"] == best["configuration"] == first["configuration"]

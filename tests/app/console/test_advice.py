@@ -7,7 +7,8 @@ import orjson
 import pytest
 
 from aegis_advisor.measures import MEASURES, OFFERED
-from app.advice.pages.question import MEASURE_WORDS
+from app.advice.pages.question import MEASURE_WORDS, question_members
+from app.pages.forms import Form
 from app.platform.callers import Role
 from tests.app.advice.test_views import two_attributes
 from tests.app.console.callers import CONSUMER, OWNER
@@ -139,8 +140,15 @@ WRONG_QUESTIONS = [
     ({"attributes": "nothing"}, "The entry has no attribute"),
     ({"step-age": "3"}, "attributes: The list is empty"),
     ({"attributes": ["age", "sex"], "step-age": "0", "step-sex": "0"}, "All weights are zero"),
-    ({"measure": "joint", "attributes": ["age", "sex"], "step-age": "5"}, "choose a measure that takes weights"),
 ]
+
+
+def test_weights_that_the_page_does_not_show_for_a_measure_are_not_asked_with():
+    boxes = {"attributes": ["age", "sex"], "step-age": ["5"], "step-sex": ["2"]}
+    weights = [
+        question_members(Form({**boxes, "measure": [one]}), ["age", "sex"])["weights"] for one in ("joint", "g3")
+    ]
+    assert weights == [None, {"age": 4.0, "sex": 0.5}]
 
 
 async def test_a_wrong_question_is_explained_on_the_form_which_keeps_its_fields(market):

@@ -30,13 +30,14 @@ async def test_a_row_says_what_an_entry_is(api):
     page = await look(api, "/")
     words = f"Self-rated health health-survey of default, version 1, {head['created_at'][:10]}"
     assert words in page.text
-    assert "Predicts health; licence CC0-1.0" in page.text
+    assert "Predicts health; 100 records, 1 column; k up to 5; licence CC0-1.0" in page.text
     assert {f"/entries/{head['id']}", "/?keyword=health"} <= set(page.links)
 
 
 SEARCHES = [
     ({"query": "rated self"}, True),
     ({"query": "nothing"}, False),
+    ({"query": "age healt"}, True),
     ({"attribute": "age"}, True),
     ({"attribute": "ag"}, False),
     ({"label": "health"}, True),

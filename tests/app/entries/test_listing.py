@@ -82,6 +82,7 @@ async def test_an_entry_published_between_two_pages_moves_none(api):
     await publish(api, example_entry(name="d"))
     second = (await api.get("/v1/entries", params={"limit": 2, "page_token": first["next_page_token"]})).json()
     assert first["items"] + second["items"] == heads[::-1]
+    assert {(head["records"], head["columns"], head["k"]) for head in heads} == {(100, 1, 5)}
 
 
 FOUND = [
@@ -89,7 +90,8 @@ FOUND = [
     ({"query": "ALP"}, ["alpha"]),
     ({"query": "weather"}, ["beta_x"]),
     ({"query": "ÜNÏ"}, ["betazx"]),
-    ({"query": "health"}, ["beta_x", "alpha"]),
+    ({"query": "health"}, ["delta", "betazx", "beta_x", "alpha"]),
+    ({"query": "Mood"}, ["gamma"]),
     ({"query": "%"}, ["betazx", "alpha"]),
     ({"query": "_"}, ["beta_x"]),
     ({"query": "beta_"}, ["beta_x"]),

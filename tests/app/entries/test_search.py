@@ -188,8 +188,8 @@ async def test_a_search_reads_the_version_that_its_caller_is_shown(database_url,
         return {name for name, key in keys.items() if await names(api, key, **search)}
 
     insiders, outsiders = {"provider", "reviewer", "operator"}, {"consumer", "other"}
-    old = ({"query": "first"}, {"attribute": "age"}, {"require": "k=9"})
-    new = ({"query": "second"}, {"attribute": "size"}, {"require": "t=0.1"})
+    old = ({"query": "first"}, {"query": "AGE"}, {"attribute": "age"}, {"require": "k=9"})
+    new = ({"query": "second"}, {"query": "iz healt"}, {"attribute": "size"}, {"require": "t=0.1"})
     async with tenants_of(database_url) as tenants:
         await tenants.set_policy("owner", TenantPolicy(demands_sign_off=True))
     async with running_app(database_url) as api:
@@ -199,15 +199,18 @@ async def test_a_search_reads_the_version_that_its_caller_is_shown(database_url,
             tag = (await api.get(path, headers=keys["reviewer"])).headers["ETag"]
             await api.put(f"{path}/sign-off", headers=keys["reviewer"] | {"If-Match": tag})
 
-        assert [await finders(api, **search) for search in old] == [insiders] * 3
+        assert [await finders(api, **search) for search in old] == [insiders] * 4
         await sign()
-        assert [await finders(api, **search) for search in old] == [insiders | outsiders] * 3
+        assert [await finders(api, **search) for search in old] == [insiders | outsiders] * 4
         await api.put(path, json=second, headers=keys["provider"] | {"If-Match": "*"}, params=ACCEPTED)
-        assert [await finders(api, **search) for search in old] == [outsiders] * 3
-        assert [await finders(api, **search) for search in new] == [insiders] * 3
+        assert [await finders(api, **search) for search in old] == [outsiders] * 4
+        assert [await finders(api, **search) for search in new] == [insiders] * 4
         await sign()
-        assert [await finders(api, **search) for search in old] == [set()] * 3
-        assert [await finders(api, **search) for search in new] == [insiders | outsiders] * 3
+        assert [await finders(api, **search) for search in old] == [set()] * 4
+        assert [await finders(api, **search) for search in new] == [insiders | outsiders] * 4
     with psycopg.connect(owner_url) as connection:
-        rows = "SELECT version, text, criterion FROM searched_version JOIN offered_privacy USING (version_id)"
-        assert connection.execute(rows).fetchall() == [(2, "table\nsecond\nhealth", "t")]
+        rows = (
+            "SELECT version, text, criterion FROM searched_version JOIN offered_privacy USING (version_id) ORDER BY 3"
+        )
+        text = "table\nsecond\nhealth\fhealth\nsize"
+        assert connection.execute(rows).fetchall() == [(2, text, name) for name in ("columns", "records", "t")]

@@ -52,6 +52,7 @@ class Shared:
         consumer: Who gets the table; empty if that is not known.
         purpose: What for, in the consumer's words; empty if not known.
         cut: What was not searched, because time was up; empty if nothing.
+        about: The name of the configuration, as `Card.about`; empty without one.
     """
 
     table: str
@@ -63,6 +64,7 @@ class Shared:
     consumer: str = ""
     purpose: str = ""
     cut: str = ""
+    about: str = ""
 
     @property
     def sentence(self) -> str:
@@ -79,6 +81,8 @@ class Shared:
         """Yield the sentence, the lights, the columns, the made-up rows, and the columns left out in one line."""
         yield self.sentence
         yield from lights
+        if self.about:
+            yield f"In short: {self.about}."
         rows = [(shown(name), shown(becomes, _LONGEST)) for name, becomes in self.columns.items()]
         more = f"and {len(rows) - _COLUMNS} more" if len(rows) > _COLUMNS else ""
         yield TextTable(("shared column", "its values become"), rows[:_COLUMNS], more)
@@ -108,7 +112,7 @@ def head_of(card: Card) -> list[Part]:
     columns = {column.name: column.becomes for column in card.columns if column.shared}
     left_out = {**dropped, **card.never_shared}
     about = (card.table, card.label, card.records, columns, left_out, card.made_up)
-    shared = Shared(*about, card.consumer, card.purpose, card.cut)
+    shared = Shared(*about, card.consumer, card.purpose, card.cut, card.about)
     return list(shared.parts([risk_light(card), kept_light(card), signing_light(card)]))
 
 

@@ -166,8 +166,6 @@ def _verdict(card: Card) -> Iterator[str]:
     yield as_sentence(alone.sentence if alone.is_much(offered=False) else alone.line(offered=True))
     yield card.together_verdict
     yield f"{card.headline}."
-    if card.named:
-        yield f"{card.named}."
     if card.by_models:
         yield as_sentence(card.by_models)
     yield from _warnings(card)

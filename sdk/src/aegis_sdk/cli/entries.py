@@ -16,7 +16,6 @@ from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
 from aegis_sdk.reading import (
     Alone,
     configurations_of,
-    number,
     promises_of,
     seen_by,
     share_alone,
@@ -68,7 +67,7 @@ def _row(head: Head, *, with_small_counts: bool) -> tuple[str | int, ...]:
     accepted = ("accepted" if head.accepted_small_counts else "",) if with_small_counts else ()
     alone = "not stated" if head.alone is None else share_alone(head.alone)
     rest = (seen_by(head.visibility), alone, *accepted, shown(head.title, _TITLE) if head.title else "")
-    numbers = ("-" if one is None else number(one, 6) for one in (head.records, head.columns, head.k))
+    numbers = ("-" if one is None else int(one) for one in (head.records, head.columns, head.k))
     return (*(shown(name, _TITLE) for name in names), *numbers, head.version, shown(head.tenant), *rest)
 
 

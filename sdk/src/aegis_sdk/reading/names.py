@@ -21,7 +21,7 @@ LONGEST: Final = 80
 MOST_CELLS: Final = 1_000_000
 """Configurations times attributes, beyond which an entry's configurations have no names: finding them takes long."""
 
-_MENTIONED: Final = 3
+_LEAST, _MENTIONED = 2, 3
 _WIDTHS: Final = (24, 16, 12, 9, 7)
 _TIGHT: Final = 12
 """Where names of attributes are cut to this, units are left out, too."""
@@ -51,12 +51,13 @@ class ConfigurationNames:
         listed, table = schema.get("configurations") or [], schema.get("configuration_table")
         generated = {item["id"]: _generated(item) for item in listed if item.get("kind") == "generated"}
         masked = [item for item in listed if item["id"] not in generated]
-        names = [attribute["name"] for attribute in schema["attributes"]]
+        attributes = schema.get("attributes") or []
+        names = [attribute["name"] for attribute in attributes]
         ids = [item["id"] for item in masked] if table is None else table["ids"]
-        if len(ids) * len(names) > MOST_CELLS:
+        if not 0 < len(ids) * len(names) <= MOST_CELLS:
             return cls({}, (), {}, generated)
         columns = {name: [item["maskings"].get(name, DROP) for item in masked] for name in names}
-        return cls(_words(schema["attributes"]), ids, columns if table is None else table["maskings"], generated)
+        return cls(_words(attributes), ids, columns if table is None else table["maskings"], generated)
 
     def name(self, configuration: str | None) -> str:
         """The name of a configuration, at most `LONGEST` characters; empty if it has none.
@@ -74,8 +75,12 @@ class ConfigurationNames:
             chosen.pop()
         shared = [name for name in self._differing if own[name] != DROP and name not in chosen]
         for name in shared[: max(_MENTIONED - len(chosen), 0)]:
-            if len(self._said(own, [*chosen, name], width)) <= LONGEST:
+            # Two that are cut say more than one that is not; a third one is mentioned only if nothing is cut for it.
+            widths = [each for each in _WIDTHS if each == width or (len(chosen) < _LEAST and _TIGHT < each < width)]
+            fitting = (each for each in widths if len(self._said(own, [*chosen, name], each)) <= LONGEST)
+            if (fits := next(fitting, None)) is not None:
                 chosen.append(name)
+                width = fits
         return self._said(own, chosen, width)
 
     @cached_property
