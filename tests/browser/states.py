@@ -106,7 +106,7 @@ STATES = (
     main("an entry to delete", "/entries/{entry}/delete", "This cannot be undone"),
     # Advice
     main("a question", "/entries/{entry}/ask", "left for your tenant", "consumer"),
-    State("a question without a budget", "/entries/{entry}/ask", "Attributes and their weights"),
+    State("a question without a budget", "/entries/{entry}/ask", "Only ticked attributes are scored"),
     State("a question on many attributes", "/entries/{wide}/ask", "Leave this empty to score all of them"),
     State("a question on generated tables", "/entries/{mixed}/ask", "Rank generated tables, too"),
     State("a hostile question", "/entries/{hostile}/ask", "alert(1)"),

@@ -75,7 +75,7 @@ async def test_a_page_says_the_true_rank_and_offers_at_one_click_what_loses_less
     request_id = await requested(shared_api, head, configuration="c02")
     await worker.run()
     found = await look(shared_api, f"/requests/{request_id}")
-    assert "2 of 2 by what it loses; c01 loses the least" in found.text
+    assert "2 of 2 by what it loses; c01 (age in 2 bands) loses the least" in found.text
     assert "none loses less" not in found.text
     assert hidden(found)["configuration"] == "c01"
     assert (await act(shared_api, request_id, "counter")).status_code == 303

@@ -117,6 +117,8 @@ async def compare(market, seeds, attributes, questions=1):
             assert (cost["deviation"] is None) == (view == "coarse")
         (full, request), (coarse, others) = answers.values()
         place = {"rank": 1, "considered": full["considered"], "best": full["configuration"]}
+        place["about"] = full["about"]
+        assert (request["about"], others["about"]) == (full["about"], coarse["about"])
         assert (request["full_rank"], others["full_rank"]) == (place, None)
         named[case] = full["configuration"], coarse["configuration"]
     return named
