@@ -256,8 +256,8 @@ def test_a_label_that_is_nearly_given_away_is_said_in_the_first_lines():
     given = replace(CARD, measured=(CardAuc(RAW, BOOSTING, 0.991, 0.98, 1.0),))
     told = replace(CARD, telling_label=("age",))
     said = [head_of(card)[1].text for card in (CARD, given, told)]
-    assert ["A model predicts ill with an AUC of 0.991" in text for text in said] == [False, True, False]
-    assert ["Age tells over 80 % of ill" in text for text in said] == [False, False, True]
+    assert ["Warning: a model predicts ill with an AUC of 0.991" in text for text in said] == [False, True, False]
+    assert ["Warning: age tells over 80 % of ill" in text for text in said] == [False, False, True]
 
 
 def test_only_shared_columns_stand_in_the_head_and_the_others_in_one_line_with_reasons():

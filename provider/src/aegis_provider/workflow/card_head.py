@@ -185,7 +185,7 @@ def risk_light(card: Card) -> Light:
         *([card.alone.line()] if many_alone else []),
     ]
     cautions = [
-        *([card.leak_warning] if card.leak_warning else []),
+        *([f"warning: {card.leak_warning}"] if card.leak_warning else []),
         *([_certain(card, certain)] if card.certain else []),
         *(["the privacy promised could not be measured"] if card.holds is None else []),
         *([card.alone.line()] if card.alone.own and not many_alone else []),
