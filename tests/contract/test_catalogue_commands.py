@@ -42,11 +42,11 @@ class TestList:
         code, out, error = aegis("entries", "list", "--keyword", entry.keywords[0])
         header, row = out.splitlines()
         assert (code, error) == (0, "")
-        columns = "id name label version tenant visible to alone, at most small counts title"
+        columns = "id name label records columns k version tenant visible to alone, at most small counts title"
         assert header.split() == columns.split()
         assert row.split("not stated")[1].split()[0] == "accepted"
         told = row.split()
-        assert told[:5] == [entry.id, entry.name, entry.label, "1", entry.tenant]
+        assert told[:8] == [entry.id, entry.name, entry.label, "100", "1", "5", "1", entry.tenant]
         assert "its own tenant only" in row
         assert row.endswith(entry.title)
 

@@ -31,8 +31,8 @@ def requested(aegis, head, *arguments):
 def test_it_is_made_countered_accepted_and_shown_with_its_history(aegis, head):
     request_id = requested(aegis, head, "--require", "k=5", "--measure", "g3")
     countered = aegis("requests", "counter", request_id, "c02", "--why", "k = 50")
-    assert countered == (0, "countered: c02 (rank 2 of 2)\n", "")
-    assert aegis("requests", "accept", request_id) == (0, "approved: c02 (rank 2 of 2)\n", "")
+    assert countered == (0, "countered: c02 (rank 2 of 2): 1 column left out\n", "")
+    assert aegis("requests", "accept", request_id) == (0, "approved: c02 (rank 2 of 2): 1 column left out\n", "")
     code, out, _ = aegis("requests", "show", request_id)
     assert code == 0
     assert "for default: A study of local care" in out
@@ -53,9 +53,9 @@ def test_it_is_made_countered_accepted_and_shown_with_its_history(aegis, head):
 def test_a_named_configuration_is_requested_and_its_provider_is_told_what_loses_less(aegis, head):
     request_id = requested(aegis, head, "--measure", "g3", "--configuration", "c02")
     shown = aegis("requests", "show", request_id)[1]
-    assert shown.startswith("advised: c02 (rank 2 of 2)\n")
-    assert f"\nc01 loses the least; offer it: aegis requests counter {request_id} c01\n" in shown
-    assert aegis("requests", "counter", request_id, "c01")[1] == "countered: c01 (rank 1 of 2)\n"
+    assert shown.startswith("advised: c02 (rank 2 of 2): 1 column left out\n")
+    assert f"\nc01 (age in 2 bands) loses the least; offer it: aegis requests counter {request_id} c01\n" in shown
+    assert aegis("requests", "counter", request_id, "c01")[1] == "countered: c01 (rank 1 of 2): age in 2 bands\n"
     assert "loses less" not in aegis("requests", "show", request_id)[1]
     unmet = ("--configuration", "c01", "--require", "k=6", "--measure", "g3")
     code, out, err = aegis("requests", "new", head.id, *ASKED, "--accept-terms", *unmet)
@@ -65,7 +65,7 @@ def test_a_named_configuration_is_requested_and_its_provider_is_told_what_loses_
 def test_what_is_not_possible_is_said_in_one_line(aegis, head):
     request_id = requested(aegis, head)
     declined = aegis("requests", "decline", request_id, "--why", "no")
-    assert declined[:2] == (0, "declined: c01 (rank 1 of 2, keeps 100 %)\n")
+    assert declined[:2] == (0, "declined: c01 (rank 1 of 2, keeps 100 %): age in 2 bands\n")
     code, out, err = aegis("requests", "approve", request_id)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "This request is declined, so approve is not possible" in err

@@ -184,7 +184,7 @@ async def test_no_key_of_a_tenant_reads_more_of_a_request_than_of_advice(guarded
         assert seen == ({200, 409} if asking == "own" else {404})
         known = (await read(guarded, keys["reviewer"], request_id)).json()
         assert (known["cost"]["deviation"] is None) == (asking == "own")
-        assert known["full_rank"] == {"rank": 1, "considered": 2, "best": "c01"}
+        assert known["full_rank"] == {"rank": 1, "considered": 2, "best": "c01", "about": "age in 2 bands"}
     assert (await read(guarded, keys["own"], ids["own"])).json()["full_rank"] is None
 
 
@@ -196,7 +196,7 @@ async def test_a_configuration_is_asked_for_by_its_id(guarded, keys, head, worke
     assert (seen["state"], seen["configuration"], seen["cost"]["rank"]) == ("advised", "c02", 2)
     assert [one["configuration"] for one in seen["changes"]] == ["c02", "c02"]
     known = (await read(guarded, keys["provider"], made.json()["id"])).json()
-    assert known["full_rank"] == {"rank": 2, "considered": 2, "best": "c01"}
+    assert known["full_rank"] == {"rank": 2, "considered": 2, "best": "c01", "about": "age in 2 bands"}
     offered = await step(guarded, keys["provider"], made.json()["id"], "counter", configuration="c01")
     assert (offered.json()["configuration"], offered.json()["full_rank"]["rank"]) == ("c01", 1)
 

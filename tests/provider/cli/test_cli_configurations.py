@@ -42,8 +42,8 @@ def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
     assert " alone on all shared columns" in lines[1]
     assert lines[2].startswith("84,672 combinations of maskings, ")
     assert lines[3].startswith("utility: joint, relative to the unmasked attributes, about health ")
-    assert lines[5].split() == ["configuration", "k", "l", "suppressed", "utility"]
-    assert lines[6].split()[-2:] == ["70.7", "%"]
+    assert lines[5].split() == ["configuration", "k", "l", "suppressed", "utility", "in", "words"]
+    assert lines[6].split()[4:6] == ["70.7", "%"]
     assert lines[-3:] == ["  and 30 more", "", "No combination keeps more."]
     assert "c58" not in found.read_text(encoding="utf-8")
 
@@ -99,6 +99,7 @@ def test_json(aegis, small):
         "configurations": [
             {
                 "id": "c0001",
+                "about": "a as one value",
                 "maskings": {"a": "any"},
                 "privacy": {"k": 5, "l": 2},
                 "suppressed": 0,
@@ -137,7 +138,7 @@ def test_a_share_of_the_records_may_be_left_out(aegis, small):
 def test_several_requirements_make_a_frontier(aegis, small):
     code, out, error = aegis("plan", "configurations", *small, "--require", "k=2, 6", "--suppress-at-most", "0,0.2")
     assert (code, error) == (0, "")
-    assert out.splitlines()[5:] == [
+    assert out.splitlines()[5:10] == [
         "  required  suppressed at most  best   k  l  suppressed  utility",
         "  k=2       0                   c0002  5  2  0           0 %      no combination keeps more",
         "  k=2       0.2                 c0001  2  1  1           100 %    no combination keeps more",
