@@ -53,13 +53,19 @@ class EntryAdvice:
         return self.ranking[1] if len(self.ranking) > 1 else None
 
 
-def advise(entry: EntryDocument, measure: str = "joint", left_out: Mapping[str, int] | None = None) -> EntryAdvice:
-    """Rank the masked configurations of an entry, as the service does for a question without weights.
+def advise(
+    entry: EntryDocument,
+    measure: str = "joint",
+    left_out: Mapping[str, int] | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> EntryAdvice:
+    """Rank the masked configurations of an entry, as the service does.
 
     Args:
         measure: The measure of utility.
         left_out: By id, the number of records that configurations leave out; of equally useful ones, the one with the
             fewest is best.
+        weights: How much attributes count, 1 by default; a joint measure takes only equal weights, and 0.
 
     Raises:
         EntryError: Its counts contradict each other, or cannot answer the question.
@@ -74,14 +80,13 @@ def advise(entry: EntryDocument, measure: str = "joint", left_out: Mapping[str, 
 
     evidence, content = consistent_evidence(entry), content_of(entry)
     pairs = tuple(consistent_pairs(content, evidence).values())
-    releases, masked, names = (
-        Releases.of(content),
-        masked_places(entry),
-        tuple(attribute.name for attribute in entry.attributes),
-    )
+    releases, masked = Releases.of(content), masked_places(entry)
     ids = [ids_of(entry)[place] for place in masked]
-    weights = np.full(len(names), 1 / len(names))
-    question = Question(measure, names, weights, bias_correction=measure_named(measure).corrected_by_default)
+    weighed = {attribute.name: (weights or {}).get(attribute.name, 1.0) for attribute in entry.attributes}
+    names = tuple(name for name, weight in weighed.items() if weight > 0)
+    shares = np.array([weighed[name] for name in names])
+    corrected = measure_named(measure).corrected_by_default
+    question = Question(measure, names, shares / shares.sum(), bias_correction=corrected)
     options = [tuple(option) for option in releases.options]
     try:
         references = [reconstruct(each) for each in evidence]
@@ -107,6 +112,6 @@ def advise(entry: EntryDocument, measure: str = "joint", left_out: Mapping[str, 
 
 
 def of_service(answer: Advice) -> EntryAdvice:
-    """Return the full answer of the service to a question without weights."""
+    """Return the full answer of the service to a question."""
     rows = [RankedConfiguration(row.configuration, row.utility, row.standard_error) for row in answer.ranking or []]
     return EntryAdvice(str(answer.request["measure"]), answer.ranking_basis or "", tuple(rows))

@@ -18,6 +18,7 @@ from aegis_provider import (
 )
 from aegis_provider.advice import advise
 from aegis_provider.counting import published_domain
+from aegis_provider.plan.model import Limits
 from aegis_provider.search import evaluation as evaluation_module
 from aegis_provider.search import exploration as exploration_module
 from aegis_provider.search import problem as problem_module
@@ -73,12 +74,20 @@ def choices_of(records, maskings):
     return found
 
 
-def check(folder, problem):
+def check(folder, problem, limits=()):
     """Check that the search finds the minimal combinations and a best one, what they reach and suppress, or none."""
     records, maskings, sensitive, require, share = problem
     table, plan = written(folder, records, maskings, sensitive)
     choices = choices_of(records, maskings)
     distinct = [list(dict.fromkeys(each.values())) for each in choices]
+    if limits:
+        whole = oracle.every_combination(records, distinct, sensitive, require, Fraction(str(share)))
+        plan = replace(plan, attributes=(*map(limited, plan.attributes, limits), *plan.attributes[len(limits) :]))
+        distinct = [allowed(*each) for each in zip(distinct, choices, limits, strict=True)]
+    if not all(distinct):
+        with pytest.raises(PlanError, match=r"^plan.yaml: attributes.a\d: "):
+            find_configurations(table, plan, Requirement(require, share), seconds=HOURS)
+        return
     holds = oracle.every_combination(records, distinct, sensitive, require, Fraction(str(share)))
     expected = oracle.minimal(holds, distinct)
     if not expected:
@@ -97,15 +106,48 @@ def check(folder, problem):
         assert (each.suppressed or 0) == suppressed
         assert {name: each.privacy[name] for name in require} == pytest.approx(reached, abs=1.1e-6)
         assert all(oracle.keeps(name, reached[name], each.privacy[name]) for name in require)
+    every = {**(whole if limits else {}), **holds}
     if 4 in sensitive:  # then the sensitive attribute is shared too, and counts
-        holds = {(*node, frozenset({frozenset("u"), frozenset("v")})): None for node in holds}
+        holds, every = (
+            {(*node, frozenset({frozenset("u"), frozenset("v")})): None for node in some} for some in (holds, every)
+        )
         nodes = [(*node, frozenset({frozenset("u"), frozenset("v")})) for node in nodes]
         records = [(*record[:3], record[4], record[3]) for record in records]
-    utilities = {node: oracle.joint_utility(records, node, label=4 if 4 in sensitive else 3) for node in holds}
+    label = 4 if 4 in sensitive else 3
+    utilities = {node: oracle.joint_utility(records, node, label=label) for node in holds}
+    if found.limits is not None and found.unmasked > 0:
+        most = max(oracle.joint_utility(records, node, label=label) for node in every)
+        assert found.limits.without * found.unmasked == pytest.approx(min(most, found.unmasked), abs=1e-9)
     assert found.utilities == pytest.approx([utilities[node] for node in nodes], abs=1e-9)
     assert list(found.utilities) == sorted(found.utilities, reverse=True)
     assert point.configuration == found.configurations[0]
     assert point.utility == pytest.approx(max(utilities.values()), abs=1e-9)
+
+
+def limited(attribute, limits):
+    return replace(attribute, limits=limits)
+
+
+def allowed(distinct, by_id, limits):
+    """Return the choices within limits, by their sets of values alone."""
+    least = 2 if limits.kept and limits.coarsest is None and len(by_id["identity"]) > 1 else 1
+    return [
+        each
+        for each in distinct
+        if len(each) >= least
+        and (limits.finest is None or oracle.is_finer(by_id[limits.finest], each))
+        and (limits.coarsest is None or oracle.is_finer(each, by_id[limits.coarsest]))
+    ]
+
+
+@for_each("seed", range(14))
+def test_within_limits_as_checking_every_combination(tmp_path, seed):
+    """Maskings need not be comparable, so that several may be the coarsest that are not `drop`."""
+    draw = Random(seed)
+    problem = problem_of(seed, [{"k": 2}, {"l": 2}, {"k": 2, "t": 0.9}])
+    finest, coarsest = [None] * 5 + ["m0", "m1"], [None] * 4 + ["m2", "identity"]
+    limits = [Limits(draw.random() < 0.6, draw.choice(finest), draw.choice(coarsest)) for _ in range(ATTRIBUTES)]
+    check(tmp_path, (*problem[:4], 0.4), limits)
 
 
 @for_each("seed", (0, 3, 5, 6, 7, 8, 11, 12, 15, 17))  # each requirement, mostly with one and two sensitive attributes
@@ -257,6 +299,9 @@ def test_too_many_to_check_one_by_one(tmp_path, monkeypatch):
 def test_of_a_lattice_too_large_to_decide_the_best_is_found_and_proven(tmp_path, monkeypatch, seed):
     records, maskings, sensitive, require, share = problem_of(seed, [{"k": 3}, {"k": 2, "l": 2}, {"l": 2}])
     table, plan = written(tmp_path, [*records, *records], maskings, sensitive)
+    if seed % 2:  # the coarsest choices are then several
+        kept = tuple(replace(attribute, limits=Limits(kept=True)) for attribute in plan.attributes[:ATTRIBUTES])
+        plan = replace(plan, attributes=(*kept, *plan.attributes[ATTRIBUTES:]))
     try:
         every = find_configurations(table, plan, Requirement(require, share), seconds=HOURS)
     except NothingHoldsError:
@@ -264,6 +309,8 @@ def test_of_a_lattice_too_large_to_decide_the_best_is_found_and_proven(tmp_path,
     monkeypatch.setattr(evaluation_module, "LARGEST_LATTICE", 0)
     monkeypatch.setattr(exploration_module, "LARGEST_LATTICE", 0)
     monkeypatch.setattr(exploration_module, "_IDLE_ROUNDS", 20)
+    if seed % 4 > 1:  # searched nearby first
+        monkeypatch.setattr(exploration_module, "_QUICKLY_DECIDED", 0)
     if every is None:
         with pytest.raises(NothingHoldsError):
             find_configurations(table, plan, Requirement(require, share), seconds=HOURS)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,12 +12,14 @@ from aegis_provider.cli.options import (
     DelimiterOption,
     EffortOption,
     HtmlOption,
+    KeepOption,
     PlanOption,
     TableArgument,
+    kept_of,
     memory_limit,
     page_writer,
 )
-from aegis_sdk.cli.options import JsonOption, requirements_of
+from aegis_sdk.cli.options import JsonOption, WeightsOption, requirements_of, weights_of
 from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say, warn
 from aegis_sdk.reading import Alone, Share
 
@@ -53,6 +55,8 @@ def configurations(
     ] = "joint",
     most: Annotated[int, typer.Option(min=1, help="Number of configurations to keep, the most useful first.")] = 1000,
     effort: EffortOption = "normal",
+    keep: KeepOption = None,
+    weights: WeightsOption = None,
     seconds: Annotated[
         float, typer.Option(min=0.1, help="Time limit of the search; Ctrl-C ends it earlier and keeps the best so far.")
     ] = 600.0,
@@ -65,6 +69,7 @@ def configurations(
     Utility is how much the masked table tells about the label.
     """
     from aegis_provider.files import refuse_overwriting
+    from aegis_provider.plan.limits import with_demands
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.plan.writing import write_plan
     from aegis_provider.release.alone import alone_in_releases, told_alone
@@ -72,7 +77,7 @@ def configurations(
     from aegis_provider.search import find_configurations
     from aegis_provider.table import delimiter_in, table_name
 
-    intended = load_plan(plan, configurations_needed=False)
+    intended = with_demands(load_plan(plan, configurations_needed=False), kept_of(keep), weights_of(weights))
     delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_overwriting(output, table, *intended.files)
     requirements = _requirements(require or [], suppress_at_most)
@@ -147,6 +152,7 @@ def _document(result: SearchResult, alone: Mapping[str, float | None]) -> dict[s
         "cut": result.cut,
         "measure": result.measure,
         "unmasked_utility": result.unmasked,
+        "limits": None if result.limits is None else asdict(result.limits),
         "ignored": {name: list(choices) for name, choices in result.ignored.items()},
         "frontier": [_point(point) for point in result.frontier],
         "configurations": [
@@ -177,6 +183,7 @@ def _point(point: FrontierPoint) -> dict[str, Any]:
         "share": None if best is None else point.share,
         "minimal": point.minimal,
         "complete": point.complete,
+        "unmet": point.unmet,
         "at_most_more": point.at_most_more,
     }
 
@@ -195,6 +202,10 @@ def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Ite
     )
     for name, choices in result.ignored.items():
         yield f"too many masked values to compare: {name} as {', '.join(choices)}"
+    if result.limits is not None:
+        first = f"{result.frontier[0].requirement.described()}: " if len(result.frontier) > 1 else ""
+        yield f"{first}{result.limits.in_words}"
+    yield from (point.unmet for point in result.frontier if point.unmet)
     yield ""
     if len(result.frontier) > 1:
         yield from _frontier(result)

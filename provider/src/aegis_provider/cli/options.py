@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -74,6 +74,14 @@ KeepLeaksOption = Annotated[
     str | None,
     typer.Option("--keep-leaks", metavar="NAME[,NAME]", help="Draft these columns although they give the label away."),
 ]
+KeepOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="NAME[=MASKING]",
+        help="Never drop this attribute; with a masking, share that one or a finer one; repeatable.",
+    ),
+]
 
 
 ConfigurationOption = Annotated[str | None, typer.Option(help="The configuration of the plan that made the release.")]
@@ -139,6 +147,22 @@ def names_of(option: str, text: str | None) -> list[str]:
     if not all(names):
         raise InputError(f"--{option}: empty name in {text!r}; write NAME,NAME")
     return names
+
+
+def kept_of(texts: Sequence[str] | None) -> dict[str, str | None]:
+    """Parse the attributes to keep. A text may have several, separated by commas; a name with a comma needs quotes.
+
+    Raises:
+        InputError: A name is empty or named twice, or a masking is empty.
+    """
+    kept: dict[str, str | None] = {}
+    for part in (part for text in texts or () for part in fields_of("keep", text) or [""]):
+        name, has_masking, masking = part.partition("=")
+        if not name or (has_masking and not masking) or name in kept:
+            twice = f"{name!r} appears twice" if name in kept else f"expected NAME or NAME=MASKING, not {part!r}"
+            raise InputError(f"--keep: {twice}")
+        kept[name] = masking or None
+    return kept
 
 
 def page_writer(path: Path | None, *inputs: Source) -> Callable[[Report], None]:

@@ -17,16 +17,25 @@ from aegis_provider.cli.options import (
     FoldOption,
     IndexOption,
     KeepLeaksOption,
+    KeepOption,
     MaskedTableOption,
     OddOption,
     PlanOption,
     TableArgument,
+    kept_of,
     memory_limit,
     names_of,
     of_release,
 )
 from aegis_provider.errors import PromiseError
-from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption, RequireOption, requirements_of
+from aegis_sdk.cli.options import (
+    AcceptUniqueOption,
+    JsonOption,
+    RequireOption,
+    WeightsOption,
+    requirements_of,
+    weights_of,
+)
 from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say, stage, warn
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, Share, number, shown
 
@@ -67,6 +76,8 @@ def release(
     odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
     fold_case: FoldOption = False,  # noqa: FBT002 - a flag
     keep_leaks: KeepLeaksOption = None,
+    keep: KeepOption = None,
+    weights: WeightsOption = None,
     seconds: Annotated[
         float,
         typer.Option(min=1, help="Time limit; the report lists steps that did not finish."),
@@ -114,6 +125,8 @@ def release(
             odd_as_missing=odd_as_missing,
             fold_case=fold_case,
             keep_leaks=names_of("keep-leaks", keep_leaks),
+            keep=kept_of(keep),
+            weights=weights_of(weights),
             also_generate=also_generate,
             escape_formulas=escape_formulas,
             accept_unique=accept_unique,
@@ -152,6 +165,8 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield card.headline
     if card.named:
         yield card.named
+    if card.limits is not None:
+        yield card.limits.in_words
     yield card.alone.line(offered=True)
     if card.by_models:
         yield card.by_models

@@ -151,6 +151,24 @@ class Masking:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """The range of an attribute's choices, whatever that costs.
+
+    `kept`: whether it is never dropped. `finest`: the choice that all others are functions of; `coarsest`: the one that
+        is a function of all others. `None` without such a limit.
+    """
+
+    kept: bool = False
+    finest: str | None = None
+    coarsest: str | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether they exclude `drop`."""
+        return self.kept or self.coarsest is not None
+
+
+@dataclass(frozen=True)
 class Attribute:
     """A column to summarise. Without `value_type` the type is inferred from the values.
 
@@ -160,7 +178,7 @@ class Attribute:
         other records they must be refitted. `privacy_weight` and `importance`: in [0, 1], its weight in the penalty and
         in the reward for nearness of generated to real records; `None` if not stated. `order`: its values from the
         lowest to the highest, if stated. `writing`: their written form in the table; texts of the plan itself are
-        plain.
+        plain. `limits`: what configurations may choose. `weight`: how much it counts in a mean over the attributes.
     """
 
     name: str
@@ -174,6 +192,8 @@ class Attribute:
     importance: float | None = None
     order: tuple[str, ...] | None = None
     writing: Writing = PLAINLY
+    limits: Limits = Limits()
+    weight: float = 1.0
 
     def masking(self, choice: str) -> Masking | None:
         """Return its masking with this id, or `None` for `identity` and `drop`."""
@@ -263,6 +283,11 @@ class Plan:
     def columns(self) -> tuple[str, ...]:
         """The columns of the table that the plan needs: the attributes, then the label."""
         return (*(attribute.name for attribute in self.attributes), self.label)
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """How much attributes count in a mean over the attributes, if not 1."""
+        return {attribute.name: attribute.weight for attribute in self.attributes if attribute.weight != 1}
 
     @property
     def writings(self) -> Mapping[str, Writing]:

@@ -11,6 +11,15 @@ from aegis_provider.errors import nearest
 from aegis_provider.masking import names_file, read_function
 from aegis_provider.masking.hierarchy import Hierarchy
 from aegis_provider.masking.numbers import read_edges
+from aegis_provider.plan.limits import (
+    DEMANDS,
+    LIMITS,
+    read_kept,
+    read_limits,
+    read_weights,
+    refuse_dropped,
+    with_demands,
+)
 from aegis_provider.plan.model import (
     DROP,
     IDENTITY,
@@ -41,6 +50,7 @@ _OPTIONAL_OF_ATTRIBUTE: Final = (
     "privacy_weight",
     "importance",
     "order",
+    *LIMITS,
     *WRITING,
 )
 _MOST_BINS = 10_000
@@ -90,6 +100,7 @@ def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
             importance,
             order,
             read_writing(attribute, {key: fields[key] for key in WRITING if key in fields}, value_type),
+            read_limits(fields, [*levels, *maskings]),
         )
 
 
@@ -243,6 +254,7 @@ _OPTIONAL: Final = (
     "holdout",
     "order",
     "fold_case",
+    *DEMANDS,
 )
 _RELEASED: Final = "configurations.yaml"
 _LEAST_HELD_OUT, _MOST_HELD_OUT = Decimal("0.001"), Decimal("0.9")
@@ -278,7 +290,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
     seed = _seed(root, fields, attributes)
     left_out = _left_out(fields, [label, *(attribute.name for attribute in attributes)])
     files = (path, *_files_named(root.value, path.parent), *(each.file for each in generated))
-    return Plan(
+    plan = Plan(
         root.source,
         label,
         attributes,
@@ -295,6 +307,10 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
         read_truth(fields.get("fold_case")),
         files,
     )
+    keep = read_kept(fields["keep"]) if "keep" in fields else {}
+    plan = with_demands(plan, keep, read_weights(fields["weights"]) if "weights" in fields else {})
+    refuse_dropped(plan)
+    return plan
 
 
 def is_sketch(path: Path) -> bool:

@@ -12,6 +12,7 @@ import yaml
 from aegis_provider.errors import OutputError, PlanError
 from aegis_provider.files import refuse_overwriting, written_whole
 from aegis_provider.masking import names_file
+from aegis_provider.plan.limits import DEMANDS
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_sdk.wire import SUPPRESSED
@@ -47,7 +48,7 @@ def write_plan(
         PlanError: The source can no longer be read.
     """
     refuse_overwriting(output, source, *plan.files)
-    text = _read(source) if text is None else text
+    text = _demanding(_read(source) if text is None else text, source, plan)
     wanted = replace(plan, configurations=tuple(configurations))
     tail = "\n".join([f"# {remark}", *_lines(plan, configurations), ""])
     with written_whole(output, private=True) as part:  # it has exact numbers
@@ -68,6 +69,26 @@ def _read(source: Path) -> str:
         raise PlanError(f"{source}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise PlanError(f"{source}: not UTF-8; convert it first") from error
+
+
+def _demanding(text: str, source: Path, plan: Plan) -> str:
+    """Return the text with what the plan demands of attributes by name, if that is more than the file says."""
+    demands = dict(_demands(plan))
+    if not demands or dict(_demands(load_plan(source, configurations_needed=False))) == demands:
+        return text
+    root = yaml.compose(text, Loader=yaml.BaseLoader)
+    for start, end, _ in sorted(_removals(root, text, DEMANDS), reverse=True):
+        text = text[:start] + text[end:]
+    return "\n".join([text.rstrip("\n"), "", *(f"{name}: {said}" for name, said in demands.items()), ""])
+
+
+def _demands(plan: Plan) -> Iterator[tuple[str, str]]:
+    kept = {each.name: each.limits.coarsest for each in plan.attributes if each.limits.kept}
+    if kept:
+        named = (scalar(name) if of is None else _nested({name: of}) for name, of in kept.items())
+        yield "keep", f"[{', '.join(named)}]"
+    if plan.weights:
+        yield "weights", _nested(plan.weights)
 
 
 def _says(path: Path, wanted: Plan) -> bool:
@@ -96,9 +117,9 @@ def _edited(text: str, folder: Path, target: Path) -> str:
     return text.rstrip("\n") + "\n"
 
 
-def _removals(root: yaml.Node | None, text: str) -> Iterator[Edit]:
+def _removals(root: yaml.Node | None, text: str, replaced: Sequence[str] = _REPLACED) -> Iterator[Edit]:
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
-        if key.value in _REPLACED:
+        if key.value in replaced:
             line_end = text.find("\n", end_of(value))
             yield key.start_mark.index, len(text) if line_end < 0 else line_end + 1, ""
 

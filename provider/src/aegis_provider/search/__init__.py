@@ -5,7 +5,22 @@ result.frontier[0].configuration  # the best
 """
 
 from aegis_provider.search.budget import EFFORTS
-from aegis_provider.search.configurations import FrontierPoint, SearchResult, choose_again, find_configurations
+from aegis_provider.search.configurations import (
+    FrontierPoint,
+    LimitsCost,
+    SearchResult,
+    choose_again,
+    find_configurations,
+)
 from aegis_provider.search.problem import Requirement, in_words
 
-__all__ = ["EFFORTS", "FrontierPoint", "Requirement", "SearchResult", "choose_again", "find_configurations", "in_words"]
+__all__ = [
+    "EFFORTS",
+    "FrontierPoint",
+    "LimitsCost",
+    "Requirement",
+    "SearchResult",
+    "choose_again",
+    "find_configurations",
+    "in_words",
+]

@@ -12,12 +12,14 @@ from aegis_advisor.ranking.scores import LEAST, TIE_TOLERANCE
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, PlanError
+from aegis_provider.plan.limits import limits_in_words, without_limits
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, refuse_without_order
 from aegis_provider.processes import Progress
 from aegis_provider.search.budget import Clock, work_of
 from aegis_provider.search.evaluation import Evaluation
 from aegis_provider.search.exploration import Exploration, explore_each
+from aegis_provider.search.giving_way import what_gives_way
 from aegis_provider.search.lattice import Node
 from aegis_provider.search.problem import Problem, Requirement
 from aegis_provider.search.utility import measure_of_search
@@ -41,6 +43,7 @@ class FrontierPoint:
         at_most_more: An upper bound of the possible gain in utility, as a share of this utility; 0 if complete, `None`
             if unknown.
         unsearched: The share of the work that was not done because the time was up or the search was interrupted.
+        unmet: Without a configuration, which requirements cannot hold together, and which gives way; otherwise empty.
     """
 
     requirement: Requirement
@@ -51,11 +54,37 @@ class FrontierPoint:
     complete: bool
     at_most_more: float | None
     unsearched: float = 0.0
+    unmet: str = ""
 
     @property
     def at_most(self) -> float | None:
         """An upper bound of the share of the unmasked table's utility that can be kept; `None` if unknown."""
         return None if self.at_most_more is None else min(1.0, self.share * (1 + self.at_most_more))
+
+
+@dataclass(frozen=True)
+class LimitsCost:
+    """What the limits of a plan's attributes cost, by the best configurations found with and without them.
+
+    Attributes:
+        limits: What the limits do, as a subject: `keeping race and sex`.
+        kept: The share of the unmasked table's utility that is kept.
+        without: The share that would be kept without the limits; at least `kept`.
+        proven: Whether both are proven to be the highest.
+    """
+
+    limits: str
+    kept: float
+    without: float
+    proven: bool
+
+    @property
+    def in_words(self) -> str:
+        """The cost in a sentence, in the digits of a card: `keeping race costs 3 points: ... 91 % would be kept`."""
+        points = round(100 * self.without) - round(100 * self.kept)
+        about = "" if self.proven else "about "
+        said = {0: "costs less than a point", 1: f"costs {about}1 point"}.get(points, f"costs {about}{points} points")
+        return f"{self.limits} {said}: without that, {Share(self.without).whole} could be kept"
 
 
 @dataclass(frozen=True)
@@ -70,6 +99,7 @@ class SearchResult:
         interrupted: Whether Ctrl-C ended the search; the configurations are then the best so far.
         ignored: By attribute, the choices excluded because they have too many masked values to compare.
         names: What sets each configuration apart from the others, by id; see `ConfigurationNames`.
+        limits: What the plan's limits cost under the first requirement; `None` without limits, or if it is not known.
     """
 
     configurations: tuple[Configuration, ...]
@@ -84,6 +114,7 @@ class SearchResult:
     ignored: Mapping[str, tuple[str, ...]]
     records: int
     names: Mapping[str, str]
+    limits: LimitsCost | None = None
 
     @property
     def complete(self) -> bool:
@@ -141,7 +172,9 @@ def find_configurations(
     """Return the configurations with the most utility, for each requirement.
 
     The choices for each quasi-identifier are `identity` unless the plan forbids it, its maskings in the plan that are
-    not random, and `drop`; of these, only the default and coarser ones if the plan has a default other than `identity`.
+    not random, and `drop`; of these, only the default and coarser ones if the plan has a default other than `identity`,
+    and only those within the plan's limits. What limits cost is found by one more search without them, which has as
+    much work as a requirement.
     All other attributes follow their `kept_as`. For each requirement, the result has the best configuration, and those
     that `preferred` chooses among the minimal ones, which cannot be refined by a step. The `privacy` of each is that of
     its release, without `suppressed` records.
@@ -170,19 +203,31 @@ def find_configurations(
     for requirement in required:
         requirement.check(plan)
     delimiter = delimiter or delimiter_in(table, plan.label)
-    by, work = measure_of_search(measure), work_of(effort, len(required))
-    clock = Clock(_SEARCHING * seconds, len(required), progress)
+    limits = limits_in_words(plan)
+    by, searches = measure_of_search(measure, plan), len(required) + bool(limits)
+    work, clock = work_of(effort, searches), Clock(_SEARCHING * seconds, searches, progress)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         refuse_without_order([name for requirement in required for name in requirement.privacy], counted, plan)
         problem = Problem.of(counted, plan, required, by)
+        unlimited = Problem.of(counted, without_limits(plan), required[:1], by) if limits else None
     explorations = [Exploration(evaluation, problem.utility, clock, work) for evaluation in problem.evaluations]
     interrupted = explore_each(explorations, plan.source)
     if not any(exploration.utilities for exploration in explorations):
         raise NothingHoldsError(_nearest(explorations[0].evaluation, required, plan, counted.records))
     if any(exploration.cut for exploration in explorations):
         most = min(most, _MOST_IN_TIME)
-    return _Found(problem, plan, required, explorations, most, interrupted).result(measure)
+    result = _Found(problem, plan, required, explorations, most, interrupted).result(measure)
+    if unlimited is None or interrupted or result.frontier[0].configuration is None:
+        return result
+    free = Exploration(unlimited.evaluations[0], unlimited.utility, clock, work)
+    if explore_each([free], plan.source):
+        return replace(result, interrupted=True)
+    first = result.frontier[0]
+    without = max(first.share, min(1.0, free.best / result.unmasked)) if result.unmasked > 0 else first.share
+    evaluated = result.evaluated + free.evaluated
+    cost = LimitsCost(limits, first.share, without, first.complete and free.complete)
+    return replace(result, limits=cost, evaluated=evaluated)
 
 
 def choose_again(
@@ -210,8 +255,9 @@ def choose_again(
         NothingHoldsError: No configuration meets the requirement.
     """
     clock = Clock(seconds, 1, lambda _done, _all: None)
-    problem = Problem.of(counted, plan, [requirement], measure_of_search(measure), told)
-    exploration = Exploration(problem.evaluations[0], problem.utility, clock, work_of(effort, of), proves=False)
+    problem = Problem.of(counted, plan, [requirement], measure_of_search(measure, plan), told)
+    work = work_of(effort, of + bool(limits_in_words(plan)))
+    exploration = Exploration(problem.evaluations[0], problem.utility, clock, work, proves=False)
     if explore_each([exploration], plan.source):
         raise KeyboardInterrupt
     if not exploration.utilities:
@@ -316,6 +362,7 @@ class _Found:
     def _points(self, best: Sequence[Configuration | None], unmasked: float) -> Iterator[FrontierPoint]:
         for requirement, exploration, configuration in zip(self.required, self.explorations, best, strict=True):
             utility = exploration.best if configuration else np.nan
+            is_impossible = configuration is None and exploration.complete
             more = (
                 None if np.isinf(exploration.ceiling) or utility <= 0 else max(0.0, exploration.ceiling / utility - 1)
             )
@@ -328,6 +375,7 @@ class _Found:
                 exploration.complete,
                 0.0 if exploration.complete else more,
                 exploration.left if (exploration.cut or self.interrupted) and not exploration.complete else 0.0,
+                what_gives_way(exploration.evaluation, requirement, self.plan) if is_impossible else "",
             )
 
     def _configuration(self, exploration: Exploration, node: Node, name: str) -> Configuration:
@@ -363,12 +411,13 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
 
 def _nearest(evaluation: Evaluation, required: Sequence[Requirement], plan: Plan, records: int) -> str:
     """Return the message that nothing meets a requirement, with the privacy of the coarsest combination."""
-    classes = evaluation.classes(evaluation.lattice.top)
+    classes = evaluation.classes(evaluation.lattice.tops[0])
     reached = measure_privacy(classes, _reported(required))
     broken = int(classes.sizes[breaks(classes, evaluation.require)].sum())
     values = ", ".join(f"{name}={value:g}" for name, value in reached.items())
     others = f", nor any of the {len(required) - 1} other requirements" if len(required) > 1 else ""
     return (
         f"{plan.source}: no configuration meets {required[0].described()}{others}; with the coarsest masking of every "
-        f"attribute, {values}, and {broken} of {records} records would be suppressed"
+        f"attribute, {values}, and {broken} of {records} records would be suppressed; "
+        f"{what_gives_way(evaluation, required[0], plan)}"
     )

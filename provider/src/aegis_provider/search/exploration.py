@@ -125,31 +125,36 @@ class Exploration:
 
 
 def explore_nearby(exploration: Exploration, seeds: Iterable[Node]) -> None:
-    """Search for good nodes of a lattice of any size; the requirement must be monotone, and met by the coarsest node.
+    """Search for good nodes of a lattice of any size; the requirement must be monotone.
 
-    The coarsest node and the seeds are refined, and the best result is improved: some attributes are coarsened at
+    The coarsest nodes and the seeds are refined, and the best result is improved: some attributes are coarsened at
     random, and refined again. This is iterated greedy (Ruiz and Stuetzle 2007), a large neighbourhood search (Shaw
-    1998). It ends after 200 rounds without improvement. Then the coarsest node is refined with each choice of each
+    1998). It ends after 200 rounds without improvement. Then the coarsest nodes are refined with each choice of each
     attribute given.
 
     Raises:
         SearchEndedError: The work is done, or the time is up.
     """
     lattice, random = exploration.evaluation.lattice, Random(SEED)  # noqa: S311 - a reproducible choice, no secret
-    reached = [refined(exploration, node, None) for node in (lattice.top, *seeds)]
+    tops = [node for node in lattice.tops if exploration.holds(node)]
+    reached = [refined(exploration, node, None) for node in (*tops, *seeds)]
+    if not reached:
+        return
     best = max(reached, key=exploration.utilities.__getitem__)
     idle = 0
     while idle < _IDLE_ROUNDS and exploration.left > _IMPROVED:
-        finer = [axis for axis, (place, top) in enumerate(zip(best, lattice.top, strict=True)) if place != top]
+        above = [each.coarsest[place] for each, place in zip(lattice.choices, best, strict=True)]
+        finer = [axis for axis, place in enumerate(best) if place not in above[axis]]
         chosen = random.sample(finer, min(len(finer), random.randint(1, _MOST_COARSENED)))
-        coarsened = tuple(lattice.top[axis] if axis in chosen else place for axis, place in enumerate(best))
+        ends = {axis: above[axis][0] if len(above[axis]) == 1 else random.choice(above[axis]) for axis in chosen}
+        coarsened = tuple(ends.get(axis, place) for axis, place in enumerate(best))
         node = refined(exploration, coarsened, random)
         gain = exploration.utilities[node] - exploration.utilities[best]
         idle = 0 if gain > SAME else idle + 1
         best = node if gain >= 0 else best
-    for axis, choice in enumerate(lattice.choices):
-        for place in range(len(choice) - 1):
-            start = (*lattice.top[:axis], place, *lattice.top[axis + 1 :])
+    for top, (axis, choice) in product(tops, enumerate(lattice.choices)):
+        for place in (place for place in range(len(choice)) if place != top[axis]):
+            start = (*top[:axis], place, *top[axis + 1 :])
             if exploration.left > _WITH_CHOICES and exploration.holds(start):
                 refined(exploration, start, None)
 
@@ -285,8 +290,9 @@ def _allowed(exploration: Exploration, box: Box) -> Box:
 
 
 def _common(choice: Choices, allowed: Sequence[int]) -> int:
-    """Return the finest choice that is coarser than all allowed ones, or one of them."""
-    return int(np.flatnonzero(choice.follows[:, list(allowed)].all(axis=1))[0])
+    """Return the finest choice that is coarser than all allowed ones, or one of them; otherwise the ceiling."""
+    common = np.flatnonzero(choice.follows[:, list(allowed)].all(axis=1))
+    return int(common[0]) if len(common) else len(choice.partitions) - 1
 
 
 _AT_ONCE = 256
@@ -378,7 +384,8 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
     best = [node for exploration in explorations for node in _best(exploration)]
     for exploration in explorations:
         if not exploration.complete:
-            nodes = [node for node in (*best, exploration.evaluation.lattice.top) if exploration.holds(node)]
+            tops = exploration.evaluation.lattice.tops
+            nodes = [node for node in (*best, *tops) if exploration.holds(node)]
             exploration.add(nodes)
     return interrupted
 
@@ -398,15 +405,16 @@ def _strongest_first(explorations: Sequence[Exploration]) -> list[Exploration]:
 
 
 def _descend(exploration: Exploration) -> None:
-    """Refine the coarsest node as far as greedy steps lead, whatever that takes, and limit what others may keep.
+    """Refine the coarsest nodes as far as greedy steps lead, whatever that takes, and limit what others may keep.
 
     So there is always a result that is worth something, and it is known how far the best one may be.
     """
-    top = exploration.evaluation.lattice.top
+    lattice = exploration.evaluation.lattice
     exploration.ceiling = exploration.utility.limit(_finest(exploration, _everything(exploration)))
-    if exploration.holds(top):
-        refined(exploration, top, None, bounded=False)
-    elif exploration.evaluation.is_monotone:
+    for top in lattice.tops:
+        if exploration.holds(top):
+            refined(exploration, top, None, bounded=False)
+    if exploration.evaluation.is_monotone and not exploration.holds(lattice.top):
         exploration.ceiling = -np.inf
 
 

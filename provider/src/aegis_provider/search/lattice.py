@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import cycle
+from itertools import cycle, islice, product
 from random import Random
 from typing import Any, Final, TypeAlias
 
@@ -31,7 +31,9 @@ class Choices:
     Two choices need not be comparable: neither buckets of 5 nor buckets of 7 are a function of the other.
 
     Attributes:
-        ids: The masking id of each choice, including `identity` and `drop`.
+        ids: The masking id of each choice, including `identity` and `drop`, unless the plan's limits exclude it.
+        partitions: The groups of each choice. If no choice is coarser than all others, a ceiling follows that is: no
+            release has it, but what breaks a requirement there does so with each choice.
         listed: The groups that an entry lists for each choice: for `identity`, rare values are merged.
     """
 
@@ -56,15 +58,31 @@ class Choices:
                 kept[name] = partition
         ordered = sorted(kept.items(), key=lambda item: -item[1].size)
         ids, groups = tuple(name for name, _ in ordered), tuple(partition for _, partition in ordered)
-        return cls(attribute, ids, groups, tuple((listed or {}).get(name, partition) for name, partition in ordered))
+        lists = tuple((listed or {}).get(name, partition) for name, partition in ordered)
+        return cls(attribute, ids, groups, lists).only(range(len(ids)))
+
+    def only(self, places: Sequence[int]) -> "Choices":
+        """Return some of the choices, at least one, in order."""
+        ids, groups, listed = zip(
+            *((self.ids[place], self.partitions[place], self.listed[place]) for place in places), strict=True
+        )
+        if not all(groups[-1].follows_from(each) for each in groups):
+            groups = (*groups, Partition(np.zeros_like(groups[0].groups), 1))
+        return Choices(self.attribute, ids, groups, listed)
 
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def has_ceiling(self) -> bool:
+        """Whether no choice is coarser than all others."""
+        return len(self.partitions) > len(self)
+
     @cached_property
     def follows(self) -> NDArray[np.bool_]:
         """(choices, choices) Whether the row's choice is a function of the column's; true on the diagonal."""
-        pairs = [one.follows_from(other) for one in self.partitions for other in self.partitions]
+        choices = self.partitions[: len(self)]
+        pairs = [one.follows_from(other) for one in choices for other in choices]
         return np.array(pairs, dtype=np.bool_).reshape(len(self), len(self))
 
     @cached_property
@@ -84,10 +102,19 @@ class Choices:
         """For each choice, the choices coarser by one step."""
         return tuple(tuple(coarser for below, coarser in self.steps if below == place) for place in range(len(self)))
 
+    @cached_property
+    def coarsest(self) -> Steps:
+        """For each choice, the coarsest choices that follow from it."""
+        ends = [place for place, above in enumerate(self.coarser) if not above]
+        return tuple(tuple(end for end in ends if self.follows[end, place]) for place in range(len(self)))
+
     @property
     def is_chain(self) -> bool:
         """Whether every two choices are comparable."""
         return bool(np.all(self.follows | self.follows.T))
+
+
+_MOST_TOPS: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +135,14 @@ class Lattice:
 
     @property
     def top(self) -> Node:
-        """The coarsest node."""
-        return tuple(size - 1 for size in self.shape)
+        """The coarsest node, which is a ceiling where an attribute's choices have one."""
+        return tuple(len(each.partitions) - 1 for each in self.choices)
+
+    @cached_property
+    def tops(self) -> tuple[Node, ...]:
+        """The nodes that none is coarser than, without ceilings; up to 64 of them."""
+        ends = [sorted({end for above in each.coarsest for end in above}, reverse=True) for each in self.choices]
+        return tuple(islice(product(*ends), _MOST_TOPS))
 
     def coarser(self, node: Node) -> Iterator[Node]:
         """Yield the nodes that are coarser by one step of one attribute."""

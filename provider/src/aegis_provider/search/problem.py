@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import floor
+from typing import Final
 
 import numpy as np
 
@@ -13,13 +14,16 @@ from aegis_provider.counting.counts import Partition, Places
 from aegis_provider.counting.published_domain import listed_values
 from aegis_provider.counting.unmasked_trace import whole_values
 from aegis_provider.errors import PlanError, nearest
-from aegis_provider.plan.model import DROP, IDENTITY, Plan
+from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Limits, Plan
 from aegis_provider.privacy import CRITERIA, measured_names
 from aegis_provider.search.evaluation import Evaluation
 from aegis_provider.search.lattice import Choices, Lattice
 from aegis_provider.search.utility import MOST_COLUMNS, MeanUtility, Utility, UtilityCounts
 from aegis_provider.table.discretization import Binned
 from aegis_sdk.reading import number
+
+# A masking with fewer masked values does not keep an attribute.
+_KEPT: Final = 2
 
 
 def in_words(privacy: Mapping[str, float]) -> str:
@@ -81,6 +85,8 @@ def lattice_of(counted: CountedTable, plan: Plan) -> Lattice:
         PlanError: The default of a quasi-identifier is not a function of the value.
     """
     attributes = {attribute.attribute.name: attribute for attribute in counted.attributes}
+    for each in (one for one in counted.attributes if one.attribute.name not in plan.quasi_identifiers):
+        _check_unsearched(counted, each, plan.source)
     choices = [_choices(counted, plan, name, attributes.get(name)) for name in plan.quasi_identifiers]
     return Lattice(tuple(sorted(choices, key=lambda each: not each.is_chain)))
 
@@ -99,13 +105,55 @@ def _choices(counted: CountedTable, plan: Plan, name: str, attribute: CountedAtt
     choices = {IDENTITY: Partition.identity(values)} if unmasked else {}
     choices |= {**masked, DROP: Partition(np.zeros(values, dtype=np.intp), 1)}
     listed = {IDENTITY: _listed(counted, attribute, masked.values())}
-    if default == IDENTITY:
-        return Choices.of(name, choices, listed)
-    if default not in choices:
-        raise PlanError(_undecidable(attribute, plan, "quasi-identifier"))
-    finest = choices[default]
-    coarser = {id_: of for id_, of in choices.items() if of.follows_from(finest)}
-    return Choices.of(name, {default: finest} | coarser, listed)
+    if default != IDENTITY:
+        if default not in choices:
+            raise PlanError(_undecidable(attribute, plan, "quasi-identifier"))
+        finest = choices[default]
+        choices = {default: finest} | {id_: of for id_, of in choices.items() if of.follows_from(finest)}
+    return Choices.of(name, _within_limits(attribute.attribute, choices, masked, plan.source), listed)
+
+
+def _within_limits(
+    attribute: Attribute, choices: Mapping[str, Partition], masked: Mapping[str, Partition], source: str
+) -> dict[str, Partition]:
+    """Return the choices that an attribute's limits allow; a masking with a single masked value keeps nothing.
+
+    Raises:
+        PlanError: They allow none.
+    """
+    limits, raw = attribute.limits, Partition.identity(len(next(iter(choices.values())).groups))
+    known, allowed = {IDENTITY: raw, **masked}, dict(choices)
+    if limits.is_kept:
+        least = 1 if limits.coarsest is not None or raw.size == 1 else _KEPT
+        allowed = {id_: of for id_, of in allowed.items() if id_ != DROP and of.size >= least}
+    if limits.finest is not None:
+        allowed = {id_: of for id_, of in allowed.items() if of.follows_from(known[limits.finest])}
+    if limits.coarsest is not None:
+        allowed = {id_: of for id_, of in allowed.items() if known[limits.coarsest].follows_from(of)}
+    if not allowed:
+        raise PlanError(f"{source}: attributes.{attribute.name}: {_contradiction(attribute, known)}")
+    return allowed
+
+
+def _check_unsearched(counted: CountedTable, attribute: CountedAttribute, source: str) -> None:
+    """Reject an attribute that is not searched if the choice that it always has is outside its limits."""
+    of = attribute.attribute
+    if of.limits != Limits():
+        masked = {masking: domain.partition() for masking, domain in counted.masked_domains(attribute).items()}
+        choices = {IDENTITY: Partition.identity(len(attribute.domain)), **masked}
+        if of.kept_as in choices:
+            _within_limits(of, {of.kept_as: choices[of.kept_as]}, masked, source)
+
+
+def _contradiction(attribute: Attribute, known: Mapping[str, Partition]) -> str:
+    """Return why an attribute's limits leave no choice."""
+    limits = attribute.limits
+    finest, coarsest = limits.finest or attribute.default, limits.coarsest
+    if coarsest is None:
+        return "the plan keeps it, but all that is left merges all its values; give it a finer masking"
+    if finest in known and known[finest].follows_from(known[coarsest]) and finest != coarsest:
+        return f"{finest!r}, the finest allowed, is coarser than {coarsest!r}, the coarsest allowed; change one of them"
+    return f"no masking is from {finest!r} to {coarsest!r}, the finest and the coarsest allowed; change one of them"
 
 
 def listed_partition(counted: CountedTable, attribute: CountedAttribute) -> Partition:
@@ -204,7 +252,8 @@ class Problem:
         whole = dict(
             zip([attribute.attribute.name for attribute in counted.attributes], whole_values(counted), strict=True)
         )
-        counts = UtilityCounts(records, plan.label, choices, others, whole)
+        weights = {attribute.name: attribute.weight for attribute in plan.attributes}
+        counts = UtilityCounts(records, plan.label, choices, others, whole, weights)
         lattice = Lattice(choices)
         return cls(
             [replace(evaluation, lattice=lattice) for evaluation in every],
@@ -246,19 +295,14 @@ def _possible(evaluations: Sequence[Evaluation]) -> tuple[tuple[Choices, ...], i
     lattice, evaluated = evaluations[0].lattice, 0
     chosen = []
     for axis, each in enumerate(lattice.choices):
-        kept = []
-        for place in range(len(each) - 1):
+        possible = [] if each.has_ceiling else [len(each) - 1]  # the coarsest is not tried
+        for place in range(len(each) - len(possible)):
             node = (*lattice.top[:axis], place, *lattice.top[axis + 1 :])
             evaluated += len(evaluations)
             if any(one.holds_counts(node) for one in evaluations):
-                kept.append(place)
-        chosen.append(_only(each, [*kept, len(each) - 1]))
+                possible.append(place)
+        chosen.append(each.only(sorted(possible) or range(len(each))))
     return tuple(chosen), evaluated
-
-
-def _only(choices: Choices, places: Sequence[int]) -> Choices:
-    kept = ((choices.ids[place], choices.partitions[place], choices.listed[place]) for place in places)
-    return Choices(choices.attribute, *zip(*kept, strict=True))
 
 
 def _comparable(
@@ -277,11 +321,16 @@ def _comparable(
             break
         sizes = {name: each.listed[0].size for name, each in searched.items() if len(each) > 1}
         sizes |= {name: partition.size for name, partition in rest.items()}
+        if not sizes:
+            raise PlanError(
+                f"more than {MOST_COLUMNS:,} masked values are left to compare, as the plan keeps them; allow coarser "
+                "maskings, or choose a measure of single attributes, such as mutual_information"
+            )
         largest = max(sizes, key=sizes.__getitem__)
         if rest.pop(largest, None) is not None:
             ignored[largest] = (IDENTITY,)
         else:
             each = searched[largest]
             ignored[largest] = (*ignored.get(largest, ()), each.ids[0])
-            searched[largest] = _only(each, range(1, len(each)))
+            searched[largest] = each.only(range(1, len(each)))
     return tuple(searched.values()), rest, ignored

@@ -12,6 +12,7 @@ from aegis_advisor.measures import MEASURES, Measure
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Partition, Places
 from aegis_provider.errors import PlanError, nearest
+from aegis_provider.plan.model import Plan
 from aegis_provider.search.lattice import Choices, Node
 
 Numbers = NDArray[np.float64]
@@ -100,6 +101,7 @@ class UtilityCounts:
         choices: The choices of the attributes of the lattice; the label may be among them, without contribution.
         others: The groups of every other attribute that releases share.
         whole: The groups of each attribute's values that define the unmasked table.
+        weights: How much each attribute counts in a mean; by a joint measure, all that count do so alike.
     """
 
     records: DistinctRecords
@@ -107,6 +109,7 @@ class UtilityCounts:
     choices: Sequence[Choices]
     others: Mapping[str, Partition]
     whole: Mapping[str, Partition]
+    weights: Mapping[str, float]
 
     def utility(self, measure: Measure) -> Utility:
         """Return the utility by a measure."""
@@ -122,7 +125,11 @@ class UtilityCounts:
     def _joint(self, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]) -> JointUtility:
         maskings = {**options, **{name: (other,) for name, other in others.items()}}
         values = np.stack([self._codes(name) for name in maskings], axis=1)
-        groups = [[each.groups for each in of] for of in maskings.values()]
+        counts = {name for name in maskings if self.weights.get(name, 1.0) > 0}
+        groups = [
+            [each.groups if name in counts else np.zeros_like(each.groups) for each in of]
+            for name, of in maskings.items()
+        ]
         indicators = Indicators.of(values, self._codes(self.label), self.records.counts, groups)
         return JointUtility(indicators, len(others))
 
@@ -134,9 +141,10 @@ class UtilityCounts:
     ) -> MeanUtility:
         """Return the mean of a measure over the attributes, by default all; without contribution of the label."""
         options, others = self._options if options is None else options, self.others if others is None else others
-        attributes = len({*options, *others} - {self.label})
-        told = [self._scores(measure, name, of) / max(attributes, 1) for name, of in options.items()]
-        rest = [self._scores(measure, name, [other])[0] / attributes for name, other in others.items()]
+        weights = {name: self.weights[name] for name in (*options, *others) if name != self.label}
+        total = sum(weights.values()) or 1.0
+        told = [self._scores(measure, name, of) * weights.get(name, 0.0) / total for name, of in options.items()]
+        rest = [self._scores(measure, name, [other])[0] * weights[name] / total for name, other in others.items()]
         pairs = zip(told, self.choices, strict=False)
         ceilings = [np.array([each[coarser].max() for coarser in of.follows.T]) for each, of in pairs]
         return MeanUtility(told, ceilings, float(sum(rest)))
@@ -169,14 +177,22 @@ class UtilityCounts:
         return len(self.records.domains[self.records.columns.index(name)])
 
 
-def measure_of_search(name: str) -> Measure:
+def measure_of_search(name: str, plan: Plan) -> Measure:
     """Return the measure of a search, corrected for chance if that is its default in advice.
 
     Raises:
-        PlanError: There is no such measure, or it cannot guide a search.
+        PlanError: There is no such measure, or it cannot guide a search, or the plan's weights are not for it.
     """
     usable = [each.id for each in MEASURES.values() if each.better == "higher" and not each.sees_interactions]
     if name not in usable:
         raise PlanError(f"the search does not support the measure {name!r}; {nearest(name, usable)}")
-    measure = MEASURES[name]
+    measure, weights = MEASURES[name], {attribute.weight for attribute in plan.attributes}
+    if measure.is_joint and len(weights - {0.0}) > 1:
+        single = ", ".join(each for each in usable if not MEASURES[each].is_joint)
+        raise PlanError(
+            f"{plan.source}: the measure {name!r} takes attributes together, so it cannot weigh them: give them equal "
+            f"weights, or 0 to leave one out, or choose a measure that takes weights: {single}"
+        )
+    if weights == {0.0}:
+        raise PlanError(f"{plan.source}: all weights are 0; let one attribute count")
     return measure.corrected() if measure.corrected_by_default else measure

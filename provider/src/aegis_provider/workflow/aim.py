@@ -109,6 +109,8 @@ class Aim:
         seconds: The time limit; see `Deadline`.
         most: The maximum number of published configurations.
         generates: Whether to generate tables beside the masked one.
+        keep: The attributes that are never dropped, each with its coarsest masking; `None` if any but `drop` will do.
+        weights: How much attributes count in a measure of single attributes; others count 1.
     """
 
     label: str
@@ -119,6 +121,8 @@ class Aim:
     seconds: float = 600.0
     most: int = 200
     generates: bool = False
+    keep: Mapping[str, str | None] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         work_of(self.effort, 1)  # refuses an unknown one
@@ -155,6 +159,8 @@ class Aim:
             "effort": self.effort,
             "seconds": self.seconds,
             "most": self.most,
+            **({"keep": dict(self.keep)} if self.keep else {}),
+            **({"weights": dict(self.weights)} if self.weights else {}),
         }
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from aegis_provider.classifiers import CHANCE, RAW, Interval
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.verdicts import leak_warning
-from aegis_provider.search import in_words
+from aegis_provider.search import LimitsCost, in_words
 from aegis_provider.workflow.generating import Comparison
 from aegis_sdk.reading import Alone, Share, number, share_with_limits
 from aegis_sdk.wire import Configuration, EntryDocument
@@ -162,6 +162,8 @@ class Card:
         consumer: Who gets the table, if that is known.
         purpose: What for, in the consumer's words.
         for_consumers: The head of the card in Markdown, for the entry and for who gets the table.
+        limits: What it costs to keep attributes, and to limit their maskings; `None` if the plan does neither.
+        weights: How much attributes count in the measure, if not 1.
     """
 
     table: str
@@ -213,6 +215,8 @@ class Card:
     purpose: str = ""
     for_consumers: str = ""
     about: str = ""
+    limits: LimitsCost | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def sensitive_label(self) -> bool:
@@ -344,7 +348,12 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         frontier=tuple(_choice(choice, known.get(choice.configuration)) for choice in card.frontier),
         measured=tuple(map(_auc, card.measured)),
         comparison=None if card.comparison is None else _comparison(card.comparison),
+        limits=None if card.limits is None else _limits(card.limits),
     )
+
+
+def _limits(cost: LimitsCost) -> LimitsCost:
+    return replace(cost, kept=round(cost.kept, _SHARE_DIGITS), without=round(cost.without, _SHARE_DIGITS))
 
 
 def is_public(card: Mapping[str, Any]) -> bool:

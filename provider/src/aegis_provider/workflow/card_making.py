@@ -198,6 +198,8 @@ def card_of(
         certain=findings.assessed.certain,
         made_up={} if faults else made_up_rows(entry, advice.best.id),
         about=ConfigurationNames.of(entry.model_dump(include=_NAMED)).name(advice.best.id),
+        limits=findings.search.limits,
+        weights=plan.weights,
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
     )
 

@@ -165,13 +165,13 @@ def published(service: Client, entry: EntryDocument) -> str:
         return service.update(conflict.entry, entry, accept_unique=True).id
 
 
-def asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim) -> EntryAdvice:
-    """Ask the service for the best configuration.
+def asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim, weights: Mapping[str, float]) -> EntryAdvice:
+    """Ask the service for the best configuration, by these weights of attributes.
 
     Raises:
         AegisError: The caller may not read the full answer.
     """
-    answer = service.advise(entry_id, aim.measure, limit=aim.most)
+    answer = service.advise(entry_id, aim.measure, weights=dict(weights) or None, limit=aim.most)
     if not isinstance(answer, Advice):
         raise AegisError(f"{entry.name}: the key may not read the full answer; use a provider's key")
     return of_service(answer)

@@ -82,6 +82,8 @@ def release(
     odd_as_missing: bool = False,
     fold_case: bool = False,
     keep_leaks: Sequence[str] = (),
+    keep: Sequence[str] | Mapping[str, str | None] = (),
+    weights: Mapping[str, float] | None = None,
     stage: Stage = unseen,
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much utility for the label as possible.
@@ -117,6 +119,9 @@ def release(
         odd_as_missing: How a drafted plan reads other texts among numbers or dates; see `start`.
         fold_case: How it reads values that differ only in case; see `start`.
         keep_leaks: The columns that it drafts although they give the label away; see `start`.
+        keep: The attributes that are never dropped, beside those that the plan keeps; as a mapping, each with its
+            coarsest masking, or `None`. The card says what that costs.
+        weights: How much attributes count in a measure of single attributes; others count 1.
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
@@ -132,8 +137,10 @@ def release(
         UniqueRecordsError: Too many records are alone on all shared columns, and that is not accepted.
         AegisError: The service refuses the entry, or no longer responds.
     """
+    kept = keep if isinstance(keep, Mapping) else dict.fromkeys(keep)
+    demands: dict[str, Any] = {"generates": also_generate, "keep": kept, "weights": weights or {}}
     aim, deadline = (
-        Aim(label, require, suppress_at_most, measure, effort, seconds, generates=also_generate),
+        Aim(label, require, suppress_at_most, measure, effort, seconds, **demands),
         Deadline(seconds),
     )
     for requirement in aim.requirements():
@@ -301,7 +308,7 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
         from aegis_provider.workflow.entry import asked  # noqa: PLC0415 - only then is it loaded
 
         with steps.stage("asking the service for advice"):
-            advice = asked(service, entry_id, entry, steps.aim)
+            advice = asked(service, entry_id, entry, steps.aim, steps.found.weights)
     masked = steps.mask(advice.best.id)
     together = steps.judge_together(entry, advice.best.id)
     published_privacy = (

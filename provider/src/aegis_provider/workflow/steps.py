@@ -23,6 +23,7 @@ from aegis_provider.identifiers import (
     refuse_written,
     texts_of_entry,
 )
+from aegis_provider.plan.limits import with_demands
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
@@ -33,6 +34,7 @@ from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
 from aegis_provider.report.verdicts import risk_verdict
 from aegis_provider.search import SearchResult, choose_again, find_configurations
+from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.notation import Writing, plainly
@@ -167,6 +169,8 @@ class Steps:
             raise PlanError(
                 f"{self.plan}: is for the label {shortened(plan.label)}, not {wanted}; name another {other}"
             )
+        plan = with_demands(plan, self.aim.keep, self.aim.weights)
+        measure_of_search(self.aim.measure, plan)  # refuses weights that it cannot take
         return plan
 
     @cached_property
@@ -223,7 +227,7 @@ class Steps:
         return True
 
     def _search(self, drawn: Sequence[Drawn]) -> SearchResult:
-        plan = load_plan(self.plan, configurations_needed=False)
+        plan = self.planned()
         with self.stage("searching the maskings") as progress:
             result = find_configurations(
                 self.table,
@@ -238,10 +242,10 @@ class Steps:
             )
         fitting = tuple(configuration for configuration in result.configurations if self.aim.is_met_by(configuration))
         if not fitting:
-            raise NothingHoldsError(
-                f"{self.plan}: no configuration was found that has {self.aim.described()}; require less, let more "
-                "records be left out, or give the plan coarser maskings"
+            why = result.frontier[0].unmet or (
+                "require less, let more records be left out, or give the plan coarser maskings"
             )
+            raise NothingHoldsError(f"{self.plan}: no configuration was found that has {self.aim.described()}; {why}")
         if any(configuration.suppressed_cells is not None for configuration in plan.configurations):
             fitting = self._with_cells(replace(plan, configurations=fitting)).configurations
         if drawn:
@@ -296,7 +300,7 @@ class Steps:
         """Rank the configurations by the exact counts, and mask the table by the best one."""
         with self.stage("ranking the configurations"):
             left_out = {configuration.id: configuration.suppressed or 0 for configuration in self.found.configurations}
-            advice = advise(prepared.counted, self.aim.measure, left_out)
+            advice = advise(prepared.counted, self.aim.measure, left_out, self.found.weights)
         self.mask(advice.best.id)
         return advice
 

@@ -1,0 +1,82 @@
+"""Which requirement gives way if a table cannot meet all of them together."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import ceil, floor
+
+import numpy as np
+
+from aegis_provider.counting.counts import Partition
+from aegis_provider.plan.model import DROP, Plan
+from aegis_provider.privacy import CRITERIA, Classes, breaks, promises_nothing
+from aegis_provider.search.evaluation import Evaluation
+from aegis_provider.search.lattice import Choices, Lattice
+from aegis_provider.search.problem import Requirement
+from aegis_sdk.reading import Share, number, some
+
+_DECIMALS = 10_000
+_NAMES = 5
+
+
+def what_gives_way(evaluation: Evaluation, requirement: Requirement, plan: Plan) -> str:
+    """Return why requirements cannot hold together, and what each would have to be if only it gave way.
+
+    That is found at the coarsest combination of maskings that the plan allows, which leaves out the fewest records if
+    privacy is `k` or `l`: `with race kept, k=5 and at most 1 % left out cannot hold together: 4 % would have to be left
+    out, or k=3 holds with 0.9 %`.
+    """
+    classes, out = _coarsest(evaluation)
+    asked = [f"{name}={number(limit, 6)}" for name, limit in requirement.privacy.items()]
+    asked.append(f"at most {Share(requirement.suppress_at_most)} left out")
+    kept = [attribute.name for attribute in plan.attributes if attribute.limits.is_kept]
+    ways = [f"{_share(out, classes)} would have to be left out", *_weaker(evaluation, classes)]
+    ways += _without(evaluation, [[name] for name in kept]) or _without(evaluation, [kept] if len(kept) > 1 else [])
+    given = f"with {some(kept, _NAMES)} kept, " if kept else ""
+    return f"{given}{' and '.join(asked)} cannot hold together: {', or '.join(ways)}"
+
+
+def _coarsest(evaluation: Evaluation) -> tuple[Classes, int]:
+    """Return the classes of the coarsest combination that leaves out the fewest records, and how many these are."""
+    every = [evaluation.classes(top) for top in evaluation.lattice.tops]
+    outs = [_left_out(classes, evaluation.require) for classes in every]
+    best = outs.index(min(outs))
+    return every[best], outs[best]
+
+
+def _left_out(classes: Classes, require: Mapping[str, float]) -> int:
+    return int(classes.sizes[breaks(classes, require)].sum())
+
+
+def _share(records: int, classes: Classes) -> Share:
+    return Share(records / classes.sizes.sum())
+
+
+def _weaker(evaluation: Evaluation, classes: Classes) -> Iterator[str]:
+    """Yield for each criterion the strictest value that holds if the others stay as they are."""
+    for name in (name for name in evaluation.require if CRITERIA[name].shows_in(classes)):
+        criterion = CRITERIA[name]
+        values = sorted(set(criterion.by_class(classes).tolist()), reverse=not criterion.at_least)
+        low, high = 0, len(values)  # from the weakest on; those below `low` hold
+        while low < high:
+            middle = (low + high) // 2
+            holds = _left_out(classes, {**evaluation.require, name: values[middle]}) <= evaluation.suppressed
+            low, high = (middle + 1, high) if holds else (low, middle)
+        if low and not promises_nothing(name, values[low - 1]):
+            limit = (floor if criterion.at_least else ceil)(values[low - 1] * _DECIMALS) / _DECIMALS
+            out = _left_out(classes, {**evaluation.require, name: values[low - 1]})
+            yield f"{name}={number(limit, 6)} holds with {_share(out, classes)}"
+
+
+def _without(evaluation: Evaluation, dropped: Sequence[Sequence[str]]) -> list[str]:
+    """Return which of some groups of attributes make the requirement hold if they are not kept."""
+    said = []
+    for names in dropped:
+        choices = (_dropped(each) if each.attribute in names else each for each in evaluation.lattice.choices)
+        classes, out = _coarsest(replace(evaluation, lattice=Lattice(tuple(choices))))
+        if out <= evaluation.suppressed:
+            said.append(f"it holds with {_share(out, classes)} if {some(names, _NAMES)} may be dropped")
+    return said
+
+
+def _dropped(choices: Choices) -> Choices:
+    return Choices.of(choices.attribute, {DROP: Partition(np.zeros_like(choices.partitions[0].groups), 1)})
