@@ -30,6 +30,38 @@ def small(tmp_path, monkeypatch):
     return table, "--plan", plan, "--output", tmp_path / "found.yaml"
 
 
+def test_what_is_kept_costs_and_is_in_the_plan_that_is_written(aegis, small):
+    table, *options = small
+    how = ("plan", "configurations", table, *options, "--require", "k=2")
+    assert aegis(*how, "--suppress-at-most", "0.2", "--keep", "a")[1].count("keeping a costs") == 1
+    written = options[-1].read_text()
+    assert "keep: [a]\n" in written
+    assert "drop" not in written
+    code, out, _ = aegis(*how, "--suppress-at-most", "0.2", "--keep", "a=any", "--json")
+    document = json.loads(out)
+    assert (code, set(document["limits"])) == (0, {"limits", "kept", "without", "proven"})
+    assert document["limits"]["kept"] == document["frontier"][0]["share"] <= document["limits"]["without"]
+    assert load_plan(options[-1]).attributes[0].limits.coarsest == "any"
+    code, _, error = aegis(*how, "--keep", "a=identity")
+    assert code == 1
+    assert "with a kept, k=2 and at most 0 % left out cannot hold together: 20 % would have to be left out" in error
+
+
+@for_each(
+    ("options", "why"),
+    [
+        (("--keep", "b"), "keep: unknown attribute 'b'"),
+        (("--keep", "a="), "--keep: expected NAME or NAME=MASKING, not 'a='"),
+        (("--keep", "a", "--keep", "a=any"), "--keep: 'a' appears twice"),
+        (("--weights", "b=2"), "weights: unknown attribute 'b'"),
+    ],
+)
+def test_what_cannot_be_kept_is_an_error_of_one_line(aegis, small, options, why):
+    code, out, error = aegis("plan", "configurations", *small, "--require", "k=2", *options)
+    assert (code > 0, out, error.count("\n")) == (True, "", 1)
+    assert why in error
+
+
 @pytest.mark.long
 def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
     found, entry, masked = (tmp_path / name for name in ("found.yaml", "entry.json", "masked.csv"))

@@ -117,7 +117,7 @@ def check(folder, problem, limits=()):
     utilities = {node: oracle.joint_utility(records, node, label=label) for node in holds}
     if found.limits is not None and found.unmasked > 0:
         most = max(oracle.joint_utility(records, node, label=label) for node in every)
-        assert found.limits.without * found.unmasked == pytest.approx(min(most, found.unmasked), abs=1e-9)
+        assert found.limits.without * found.unmasked == pytest.approx(most, abs=1e-9)
     assert found.utilities == pytest.approx([utilities[node] for node in nodes], abs=1e-9)
     assert list(found.utilities) == sorted(found.utilities, reverse=True)
     assert point.configuration == found.configurations[0]
@@ -140,7 +140,7 @@ def allowed(distinct, by_id, limits):
     ]
 
 
-@for_each("seed", range(14))
+@for_each("seed", range(10))
 def test_within_limits_as_checking_every_combination(tmp_path, seed):
     """Maskings need not be comparable, so that several may be the coarsest that are not `drop`."""
     draw = Random(seed)

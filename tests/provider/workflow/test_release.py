@@ -15,7 +15,9 @@ from aegis_provider import load_plan
 from aegis_provider.check import Interval
 from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.draft import start
-from aegis_provider.errors import NothingHoldsError
+from aegis_provider.errors import NothingHoldsError, PlanError
+from aegis_provider.plan.limits import with_demands
+from aegis_provider.search import LimitsCost
 from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import HIGHEST_SAID, is_public, public
@@ -186,6 +188,32 @@ def test_advice_that_did_not_hold_is_a_warning(released, low, warnings):
     for warning in card.warnings:
         assert warning.startswith("the advice did not hold: ")
         assert f"{warning[0].upper()}{warning[1:]}." in card_report(card).sections[0].parts
+
+
+def test_the_card_says_what_limits_cost_and_what_weights_there_were(released):
+    cost = LimitsCost("keeping town", 0.8512, 0.8849, proven=False)
+    search = replace(released.findings.search, limits=cost)
+    plan = with_demands(load_plan(released.folder / "configurations.yaml"), {}, {"age": 2})
+    findings = replace(released.findings, search=search)
+    card = card_of(Aim("ill", {"k": 5, "l": 2}), "people.csv", plan, "0", findings, "aegis summarize", None)
+    told = public(card, released.entry, ())
+    assert (card.limits, told.limits) == (cost, replace(cost, kept=0.85, without=0.88))
+    text = str(card_report(told))
+    assert "Keeping town costs about 3 points: without that, 88 % could be kept." in text
+    assert "In that measure, columns count: age 2; every other one counts 1." in text
+
+
+@pytest.mark.long
+def test_a_release_shares_what_is_kept(people, tmp_path):
+    made = release(people, "ill", output=tmp_path / "r", keep=["town"], weights={"town": 3}, measure="chi_square")
+    assert "town" in rows_of(made.folder / "masked.csv")[0]
+    assert all(
+        each.maskings["town"] != "drop" for each in load_plan(made.folder / "configurations.yaml").configurations
+    )
+    assert made.card.limits.limits == "keeping town"
+    assert made.advice.best.id == made.frontier[0].configuration.id
+    with pytest.raises(PlanError, match="the measure 'joint' takes attributes together"):
+        release(people, "ill", output=tmp_path / "s", plan=made.folder / "plan.yaml", weights={"town": 3})
 
 
 def test_a_card_that_fails_says_how_many_names_tell_and_not_which(released):

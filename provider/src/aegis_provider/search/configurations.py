@@ -217,17 +217,17 @@ def find_configurations(
         raise NothingHoldsError(_nearest(explorations[0].evaluation, required, plan, counted.records))
     if any(exploration.cut for exploration in explorations):
         most = min(most, _MOST_IN_TIME)
-    result = _Found(problem, plan, required, explorations, most, interrupted).result(measure)
-    if unlimited is None or interrupted or result.frontier[0].configuration is None:
-        return result
-    free = Exploration(unlimited.evaluations[0], unlimited.utility, clock, work)
-    if explore_each([free], plan.source):
-        return replace(result, interrupted=True)
+    free = None
+    if unlimited is not None and not interrupted:
+        free = Exploration(unlimited.evaluations[0], unlimited.utility, clock, work)
+        interrupted = explore_each([free], plan.source)
+    result = _Found(problem, plan, required, explorations, most, interrupted, free).result(measure)
     first = result.frontier[0]
-    without = max(first.share, min(1.0, free.best / result.unmasked)) if result.unmasked > 0 else first.share
-    evaluated = result.evaluated + free.evaluated
+    if free is None or interrupted or first.configuration is None:
+        return result
+    without = max(first.share, free.best / result.unmasked) if result.unmasked > 0 else first.share
     cost = LimitsCost(limits, first.share, without, first.complete and free.complete)
-    return replace(result, limits=cost, evaluated=evaluated)
+    return replace(result, limits=cost)
 
 
 def choose_again(
@@ -268,7 +268,7 @@ def choose_again(
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """The state of a search, on the way to its result."""
+    """The state of a search, on the way to its result. `free`: a search without the plan's limits, if there was one."""
 
     problem: Problem
     plan: Plan
@@ -276,6 +276,7 @@ class _Found:
     explorations: Sequence[Exploration]
     most: int
     interrupted: bool
+    free: Exploration | None = None
 
     def result(self, measure: str) -> SearchResult:
         """Return the result, the best configuration first."""
@@ -300,7 +301,8 @@ class _Found:
                     described[key] = configuration, utility
                     of_requirement[place] = of_requirement[place] or configuration
         configurations, utilities = zip(*described.values(), strict=True)
-        unmasked = max(self.problem.unmasked, *utilities)
+        others = [] if self.free is None else [self.free]
+        unmasked = max(self.problem.unmasked, *utilities, *(each.best for each in others))
         return SearchResult(
             configurations=configurations,
             utilities=utilities,
@@ -309,7 +311,7 @@ class _Found:
             measure=measure,
             unmasked=unmasked,
             nodes=self.problem.nodes,
-            evaluated=self.problem.evaluated + sum(each.evaluated for each in self.explorations),
+            evaluated=self.problem.evaluated + sum(each.evaluated for each in (*self.explorations, *others)),
             interrupted=self.interrupted,
             ignored=self.problem.ignored,
             records=int(self.explorations[0].evaluation.records.counts.sum()),

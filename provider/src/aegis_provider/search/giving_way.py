@@ -15,6 +15,7 @@ from aegis_provider.search.problem import Requirement
 from aegis_sdk.reading import Share, number, some
 
 _DECIMALS = 10_000
+_TENTHS = 1000
 _NAMES = 5
 
 
@@ -48,7 +49,8 @@ def _left_out(classes: Classes, require: Mapping[str, float]) -> int:
 
 
 def _share(records: int, classes: Classes) -> Share:
-    return Share(records / classes.sizes.sum())
+    """Return the share of the records, rounded up to a tenth of a percent, so that it is enough."""
+    return Share(ceil(_TENTHS * records / int(classes.sizes.sum())) / _TENTHS)
 
 
 def _weaker(evaluation: Evaluation, classes: Classes) -> Iterator[str]:

@@ -84,8 +84,12 @@ def lattice_of(counted: CountedTable, plan: Plan) -> Lattice:
     Raises:
         PlanError: The default of a quasi-identifier is not a function of the value.
     """
-    attributes = {attribute.attribute.name: attribute for attribute in counted.attributes}
-    for each in (one for one in counted.attributes if one.attribute.name not in plan.quasi_identifiers):
+    limits = {attribute.name: attribute.limits for attribute in plan.attributes}  # the table may be counted without
+    attributes = {
+        one.attribute.name: replace(one, attribute=replace(one.attribute, limits=limits[one.attribute.name]))
+        for one in counted.attributes
+    }
+    for each in (one for name, one in attributes.items() if name not in plan.quasi_identifiers):
         _check_unsearched(counted, each, plan.source)
     choices = [_choices(counted, plan, name, attributes.get(name)) for name in plan.quasi_identifiers]
     return Lattice(tuple(sorted(choices, key=lambda each: not each.is_chain)))
