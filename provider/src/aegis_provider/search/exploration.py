@@ -4,6 +4,7 @@ import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from random import Random
 from typing import Final, TypeAlias
 
@@ -138,11 +139,8 @@ def explore_nearby(exploration: Exploration, seeds: Iterable[Node]) -> None:
     lattice, random = exploration.evaluation.lattice, Random(SEED)  # noqa: S311 - a reproducible choice, no secret
     tops = [node for node in lattice.tops if exploration.holds(node)]
     reached = [refined(exploration, node, None) for node in (*tops, *seeds)]
-    if not reached:
-        return
-    best = max(reached, key=exploration.utilities.__getitem__)
-    idle = 0
-    while idle < _IDLE_ROUNDS and exploration.left > _IMPROVED:
+    best, idle = max(reached, key=exploration.utilities.__getitem__, default=()), 0
+    while best and idle < _IDLE_ROUNDS and exploration.left > _IMPROVED:
         above = [each.coarsest[place] for each, place in zip(lattice.choices, best, strict=True)]
         finer = [axis for axis, place in enumerate(best) if place not in above[axis]]
         chosen = random.sample(finer, min(len(finer), random.randint(1, _MOST_COARSENED)))
@@ -211,10 +209,7 @@ def _everything(exploration: Exploration) -> Box:
 def _finest(exploration: Exploration, box: Box) -> Box:
     """Return the choices of each attribute that no other one in the box is finer than."""
     pairs = zip(exploration.evaluation.lattice.choices, box, strict=True)
-    return tuple(
-        tuple(place for place in allowed if choice.follows[place, list(allowed)].sum() == 1)
-        for choice, allowed in pairs
-    )
+    return tuple(tuple(one for one in each if of.follows[one, list(each)].sum() == 1) for of, each in pairs)
 
 
 def lower_ceiling(exploration: Exploration) -> None:
@@ -381,12 +376,10 @@ def explore_each(explorations: Sequence[Exploration], source: str) -> bool:
             exploration.clock.next()
     except KeyboardInterrupt:
         interrupted = True
-    best = [node for exploration in explorations for node in _best(exploration)]
+    safe = [*explorations[0].evaluation.lattice.tops, *(node for each in explorations for node in _best(each))]
     for exploration in explorations:
         if not exploration.complete:
-            tops = exploration.evaluation.lattice.tops
-            nodes = [node for node in (*best, *tops) if exploration.holds(node)]
-            exploration.add(nodes)
+            exploration.add([node for node in safe if exploration.holds(node)])
     return interrupted
 
 
