@@ -111,6 +111,7 @@ def test_json(aegis, small):
         "complete": True,
         "interrupted": False,
         "cut": "",
+        "limits": None,
         "measure": "joint",
         "unmasked_utility": pytest.approx(1),
         "ignored": {},
@@ -125,6 +126,7 @@ def test_json(aegis, small):
                 "share": 0.0,
                 "minimal": 1,
                 "complete": True,
+                "unmet": "",
                 "at_most_more": 0.0,
             }
         ],
@@ -176,6 +178,8 @@ def test_several_requirements_make_a_frontier(aegis, small):
         "  k=2       0.2                 c0001  2  1  1           100 %    no combination keeps more",
         "  k=6       0                   none                              no combination meets it",
         "  k=6       0.2                 none                              no combination meets it",
+        "k=6 and at most 0 % left out cannot hold together: k=5 holds with 0 %",
+        "k=6 and at most 20 % left out cannot hold together: k=5 holds with 0 %",
     ]
     _, out, _ = aegis("plan", "configurations", *small, "--require", "k=2,6", "--require", "l=1,2", "--json")
     required = [each["require"] for each in json.loads(out)["frontier"]]

@@ -205,10 +205,10 @@ def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Ite
     if result.limits is not None:
         first = f"{result.frontier[0].requirement.described()}: " if len(result.frontier) > 1 else ""
         yield f"{first}{result.limits.in_words}"
-    yield from (point.unmet for point in result.frontier if point.unmet)
     yield ""
     if len(result.frontier) > 1:
         yield from _frontier(result)
+        yield from (point.unmet for point in result.frontier if point.unmet)
     else:
         yield from _ranking(result)
         yield ""

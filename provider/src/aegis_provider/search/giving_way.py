@@ -30,10 +30,11 @@ def what_gives_way(evaluation: Evaluation, requirement: Requirement, plan: Plan)
     asked = [f"{name}={number(limit, 6)}" for name, limit in requirement.privacy.items()]
     asked.append(f"at most {Share(requirement.suppress_at_most)} left out")
     kept = [attribute.name for attribute in plan.attributes if attribute.limits.is_kept]
-    ways = [f"{_share(out, classes)} would have to be left out", *_weaker(evaluation, classes)]
+    ways = [f"{_share(out, classes)} would have to be left out"] if out < classes.sizes.sum() else []
+    ways += _weaker(evaluation, classes)
     ways += _without(evaluation, [[name] for name in kept]) or _without(evaluation, [kept] if len(kept) > 1 else [])
     given = f"with {some(kept, _NAMES)} kept, " if kept else ""
-    return f"{given}{' and '.join(asked)} cannot hold together: {', or '.join(ways)}"
+    return f"{given}{' and '.join(asked)} cannot hold together: {', or '.join(ways) or 'no single one can give way'}"
 
 
 def _coarsest(evaluation: Evaluation) -> tuple[Classes, int]:

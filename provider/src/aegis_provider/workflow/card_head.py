@@ -212,7 +212,7 @@ def kept_light(card: Card) -> Light:
     tone = _tone_of(least)
     tone = "look" if tone == "fine" and card.cut else tone
     kept = "how much is kept is not known" if card.kept is None else f"{Share(card.kept).whole} of what the table tells"
-    said = [f"{kept} about {label}"]
+    said = [f"{kept} about {label}", *([card.limits.in_words] if card.limits else [])]
     if raw is not None and own is not None:
         said += [f"a model trained on it reaches an AUC of {own.auc:.3f}, of {raw.auc:.3f} on the table", _REFITTED]
     return _light("What is kept", tone, said)

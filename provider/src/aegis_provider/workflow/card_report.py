@@ -295,8 +295,6 @@ def _utility(card: Card) -> Iterator[Part]:
         f"{kept_in_words(card.kept)}. It is the best of {card.considered:,} configurations; their order is "
         f"{card.basis}."
     )
-    if card.limits is not None:
-        yield as_sentence(card.limits.in_words)
     if card.weights:
         weights = ", ".join(f"{shown(name)} {weight:g}" for name, weight in card.weights.items())
         yield f"In that measure, columns count: {weights}; every other one counts 1."
