@@ -159,6 +159,7 @@ def test_a_share_of_the_records_may_be_left_out(aegis, small):
     assert code == 0
     assert only == {
         "id": "c0001",
+        "about": "a as it is",
         "maskings": {"a": "identity"},
         "privacy": {"k": 2, "l": 1},
         "suppressed": 1,
@@ -178,6 +179,8 @@ def test_several_requirements_make_a_frontier(aegis, small):
         "  k=2       0.2                 c0001  2  1  1           100 %    no combination keeps more",
         "  k=6       0                   none                              no combination meets it",
         "  k=6       0.2                 none                              no combination meets it",
+    ]
+    assert out.splitlines()[-2:] == [
         "k=6 and at most 0 % left out cannot hold together: k=5 holds with 0 %",
         "k=6 and at most 20 % left out cannot hold together: k=5 holds with 0 %",
     ]

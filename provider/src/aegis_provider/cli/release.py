@@ -165,8 +165,6 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield card.headline
     if card.named:
         yield card.named
-    if card.limits is not None:
-        yield card.limits.in_words
     yield card.alone.line(offered=True)
     if card.by_models:
         yield card.by_models

@@ -321,7 +321,7 @@ class _Found:
     def _names(self, configurations: Sequence[Configuration]) -> dict[str, str]:
         """The names of these configurations, from the numbers of groups of the maskings that were compared."""
         sizes = {
-            choice.attribute: {name: of.size for name, of in zip(choice.ids, choice.partitions, strict=True)}
+            choice.attribute: {name: of.size for name, of in zip(choice.ids, choice.partitions, strict=False)}
             for choice in self.explorations[0].evaluation.lattice.choices
         }
         attributes = [
