@@ -98,8 +98,8 @@ def test_every_method_keeps_its_promise_and_masks_tested_records_by_the_same_rul
     levels = given_levels(split)
     local = [mondrian(split, promise, by_gain=by_gain) for by_gain in (True, False)]
     others = [
-        aegis.drafted(split, promise, "small"),
-        aegis.searched(split, levels, promise, "small"),
+        aegis.drafted(split, promise),
+        aegis.searched(split, levels, promise),
         fifteen_lines(split, promise),
         *best_recodings(split, levels, promise).values(),
     ]
@@ -132,6 +132,13 @@ def test_an_unseen_value_is_the_nearest_number_or_the_most_frequent_text():
     [split] = [each for fold in range(5) if "7" not in (each := Split.of(table, fold)).domains[0]]
     assert split.domains == (("1", "2", "10"), ("a", "b"))
     assert [2, 1] in split.test.tolist()
+
+
+def test_the_years_of_a_person_are_never_on_both_sides():
+    person = np.random.default_rng(2).integers(0, 60, 300)
+    columns = {"visits": np.arange(300).astype(str), "income": person.astype(str)}
+    split = Split.of(Table("health", "", "", columns, (person % 3).astype(str)), 0)
+    assert len(split.domains[1]) < 60
 
 
 def test_an_interval_is_that_of_the_corrected_resampled_t_test():

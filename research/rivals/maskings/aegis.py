@@ -15,6 +15,8 @@ from research.rivals.maskings.recoding import LEFT_OUT, Levels, Masked, Promise,
 from research.rivals.maskings.tables import Split
 
 LABEL = "label of the study"
+EFFORT = "small"
+"""For one requirement this is the work that `aegis release` gives each of its five by default."""
 
 
 def requirement(promise: Promise) -> Requirement:
@@ -22,7 +24,7 @@ def requirement(promise: Promise) -> Requirement:
     return Requirement(privacy, LEFT_OUT)
 
 
-def drafted(split: Split, promise: Promise, effort: str) -> Masked:
+def drafted(split: Split, promise: Promise) -> Masked:
     """Return both parts as masked by the best configuration of the draft of the training records.
 
     All attributes of the draft are quasi-identifiers. A tested value is masked as the same value of a training record.
@@ -37,7 +39,7 @@ def drafted(split: Split, promise: Promise, effort: str) -> Masked:
         )
         start(table, LABEL, plan_file, accept_identifiers=True)
         plan = load_plan(plan_file, configurations_needed=False)
-        result = find_configurations(table, plan, requirement(promise), most=1, effort=effort)
+        result = find_configurations(table, plan, requirement(promise), most=1, effort=EFFORT)
         with open_table(table) as opened:
             records = CheckedRecords.read(opened, plan, 2, 0)
             masked = records.masked(result.configurations[0])
@@ -52,7 +54,7 @@ def drafted(split: Split, promise: Promise, effort: str) -> Masked:
     return Masked(train, test, masked.shown, exact=result.complete)
 
 
-def searched(split: Split, levels: Sequence[Levels], promise: Promise, effort: str) -> Masked:
+def searched(split: Split, levels: Sequence[Levels], promise: Promise) -> Masked:
     """Return both parts as masked by the best configuration of given hierarchies."""
     finest = [of[0][codes] for of, codes in zip(levels, split.train.T, strict=True)]
     with TemporaryDirectory(prefix="aegis-rivals-") as folder:
@@ -64,7 +66,7 @@ def searched(split: Split, levels: Sequence[Levels], promise: Promise, effort: s
             _write(place / f"{name}.csv", None, zip(*_texts(of), strict=True))
         (place / "plan.yaml").write_text("\n".join(_plan(names, levels)), encoding="utf-8")
         plan = load_plan(place / "plan.yaml", configurations_needed=False)
-        result = find_configurations(place / "table.csv", plan, requirement(promise), most=1, effort=effort)
+        result = find_configurations(place / "table.csv", plan, requirement(promise), most=1, effort=EFFORT)
     chosen = result.configurations[0].maskings
     node = tuple(_level(chosen[name], len(of)) for name, of in zip(names, levels, strict=True))
     return recoded(split, levels, node, promise, exact=result.complete)
