@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from aegis_provider import load_plan
 from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft import start
-from aegis_provider.draft.fitting import blind_runs, fit_intervals
+from aegis_provider.draft.fitting import fit_intervals
+from aegis_provider.draft.merges import blind_runs
 from aegis_provider.table.values import Domain
 from tests.provider.draft.made_up import write
 
@@ -49,7 +50,7 @@ def test_no_interval_depends_on_whose_the_labels_are_among_neighbours_of_few_rec
     domain, joint, other = numbers
     found = fit_intervals(domain, joint, minimum, SIZES)
     assert found == fit_intervals(domain, other, minimum, SIZES)
-    assert all(Counter(sum(each.groups, ())) == Counter(range(len(domain))) for each in found)
+    assert all(Counter(sum(each.level.groups, ())) == Counter(range(len(domain))) for each in found)
 
 
 @pytest.mark.parametrize("records", [600, 3_000])

@@ -1,4 +1,4 @@
-"""Merges against enumeration, and against the greedy choice written out."""
+"""Merges against enumeration, and against the greedy choice written out; and which of them look at the label."""
 
 from itertools import combinations, pairwise
 from math import log
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aegis_provider.draft.fitting import folded, merge_any, merge_neighbours, without_labels_of_rare
+from aegis_provider.draft.merges import best_levels, folded, merge_any, merge_neighbours, without_labels_of_rare
 
 SIZES = (4, 3, 2)
 
@@ -114,7 +114,8 @@ def test_no_merge_depends_on_the_label_of_a_record_with_a_rare_value(joint, comm
     flipped = np.array([data.draw(st.permutations(row.tolist())) for row in rare])
 
     def merged(rare):
-        return merge_any(without_labels_of_rare(np.vstack([rare, common]), 20), minimum, SIZES)
+        joint = without_labels_of_rare(np.vstack([rare, common]), 20)
+        return merge_any(joint, minimum, SIZES), best_levels(joint, merge_any, minimum, SIZES)
 
     assert rare.sum(axis=1).max() < 20
     assert merged(rare) == merged(flipped)
@@ -127,3 +128,56 @@ def test_values_that_are_not_rare_keep_their_labels_and_rare_ones_their_number()
     assert seen[1] == pytest.approx([19 * 3 / 7, 19 * 4 / 7])
     assert seen[2] == pytest.approx([3 / 7, 4 / 7])
     assert without_labels_of_rare(joint[1:3], 20).tolist() == [[9.5, 9.5], [0.5, 0.5]]
+
+
+@given(records=st.lists(st.integers(1, 30), min_size=1, max_size=8), minimum=st.integers(1, 30))
+def test_without_labels_intervals_are_as_even_as_possible(records, minimum):
+    before = tuple((place,) for place in range(len(records)))
+    joint = np.array(records)[:, np.newaxis]
+    for size, groups in zip(SIZES, merge_neighbours(joint, minimum, SIZES), strict=True):
+        sizes = {each: folded(joint, each).ravel() for each in into_intervals(before)}
+        possible = [each for each, of in sizes.items() if len(each) <= size and of.min() >= minimum]
+        largest = {each: sum(n * log(n) for n in sizes[each]) for each in possible or [groups]}
+        assert largest[groups] == pytest.approx(min(largest.values()))
+        before = groups
+
+
+def counts(chances, records, seed):
+    """(values, 2) The counts of labels that are drawn with these chances, as many records for each value."""
+    ill = np.random.default_rng(seed).binomial(records, chances)
+    return np.stack([records - ill, ill], axis=1)
+
+
+MERGES = pytest.mark.parametrize("merge", [merge_any, merge_neighbours])
+
+
+@MERGES
+@pytest.mark.parametrize("values", [12, 60])
+def test_a_label_that_is_chance_merges_nothing(merge, values):
+    for seed in range(5):
+        joint = counts(np.full(values, 0.3), 50, seed)
+        even = merge(joint.sum(axis=1, keepdims=True), 20, SIZES)
+        levels = best_levels(joint, merge, 20, SIZES)
+        assert [level.groups for level in levels] == even
+        assert all(level.carries_over and not level.by_label for level in levels)
+
+
+@MERGES
+@pytest.mark.parametrize("step", [7, 23, 51])
+def test_a_label_that_changes_at_a_value_separates_the_values_there(merge, step):
+    for seed in range(3):
+        chances = np.where(np.arange(60) < step, 0.2, 0.6)
+        *finer, coarsest = best_levels(counts(chances, 200, seed), merge, 20, SIZES)
+        assert coarsest.groups == (tuple(range(step)), tuple(range(step, 60)))
+        assert coarsest.by_label
+        assert coarsest.carries_over
+        assert not any(level.carries_over for level in finer if level.by_label), "finer ones tell no more"
+
+
+def test_fine_levels_are_even_where_those_separate_the_values_too():
+    """Sixteen, eight and four even groups begin one at the step, two do not: only these need the label."""
+    chances = np.where(np.arange(64) < 48, 0.2, 0.6)
+    *finer, coarsest = best_levels(counts(chances, 50, 1), merge_neighbours, 20, (16, 8, 4, 2))
+    assert not any(level.by_label for level in finer)
+    assert coarsest.by_label
+    assert coarsest.groups[1][0] == 48

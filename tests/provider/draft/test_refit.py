@@ -2,6 +2,7 @@
 
 from collections import Counter
 from decimal import Decimal
+from random import Random
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from aegis_provider.table.values import Domain
 from tests.provider.draft.made_up import BINNED, CATEGORY, CODE, DAY, NUMBERED, columns, write
 
 LABEL = "outcome"
-TABLE = {name: column for name, column in columns().items() if name in (NUMBERED, BINNED, CATEGORY, CODE, DAY, LABEL)}
+TABLE = {name: column for name, column in columns().items() if name in (NUMBERED, BINNED, CATEGORY, CODE, DAY)}
+CHANCES = [0.2 + 0.3 * (int(n) > 2) + 0.4 * (city > "P") for n, city in zip(TABLE[NUMBERED], TABLE[CATEGORY], strict=True)]
+TABLE[LABEL] = ["ill" if Random(place).random() < chance else "well" for place, chance in enumerate(CHANCES)]
 
 
 @pytest.fixture(scope="module")

@@ -118,7 +118,7 @@ def _attribute(drafted: DraftedAttribute) -> dict[str, Any]:
         "by_chance": drafted.by_chance,
         "notes": list(drafted.notes),
         "maskings": [
-            {"id": level.id, "values": level.groups, "smallest": level.smallest, "kept": level.kept}
+            {"id": level.id, "values": level.groups, "smallest": level.smallest, "kept": level.kept, "by_label": level.by_label}
             for level in drafted.levels
         ],
     }
@@ -170,6 +170,8 @@ def _drafted(started: Started, label: str) -> Iterator[str]:
     yield from aligned(header, [_row(attribute) for attribute in started.attributes])
     yield f"bits: mutual information with {shown(label)}; by chance: the bits expected of an independent column"
     yield "share kept: the share of these bits that the masking keeps"
+    if any(level.by_label for attribute in started.attributes for level in attribute.levels):
+        yield "*: merges values by the label, which tells more of records left out; others do not look at it"
     if any(attribute.column.is_likely_known for attribute in started.attributes):
         yield "known: others probably know it, judging by its name"
     if any(attribute.column.perhaps_known for attribute in started.attributes):
@@ -186,7 +188,7 @@ def _known_line(plan: Path) -> str:
 def _row(drafted: DraftedAttribute) -> tuple[str | int, ...]:
     column = drafted.column
     kept = (
-        f"{each.groups}: {Share(each.kept).whole}" if each.kept is not None else f"{each.groups}"
+        f"{each.groups}{'*' * each.by_label}" + (f": {Share(each.kept).whole}" if each.kept is not None else "")
         for each in drafted.levels
     )
     bits, chance = f"{drafted.information:.4f}", f"{drafted.by_chance:.4f}"

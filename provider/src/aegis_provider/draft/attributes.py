@@ -13,15 +13,9 @@ from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.kept import information_of, kept_share
 from aegis_provider.counting.published_domain import LEAST
-from aegis_provider.draft.fitting import (
-    fit_intervals,
-    has_missing,
-    joint_of,
-    merge_any,
-    tree_of,
-    without_labels_of_rare,
-)
+from aegis_provider.draft.fitting import SIZES, fit_groups, fit_intervals, has_missing, joint_of, tree_of
 from aegis_provider.draft.known import is_known_by_name, may_be_known
+from aegis_provider.draft.merges import Level as MergedLevel
 from aegis_provider.errors import shortened
 from aegis_provider.identifiers import Values, identifying, is_quantity, values_of
 from aegis_provider.masking import EdgeBuckets, MaskingFunction
@@ -245,9 +239,6 @@ def _spellings(values: Values) -> tuple[str, ...]:
     return tuple(most) if len(most) > 1 else ()
 
 
-#: Maximum groups of each level, the finest first.
-SIZES: Final = (16, 8, 4, 2)
-
 #: More distinct numbers are binned.
 MOST_NUMBERS: Final = 200
 
@@ -267,12 +258,14 @@ class Level:
         groups: The number of its masked values, including a missing one.
         smallest: The number of records of the rarest.
         kept: Its information about the label as a share of the unmasked attribute's; `None` if that is 0.
+        by_label: Whether it merges values that tell the same about the label.
     """
 
     id: str
     groups: int
     smallest: int
     kept: float | None
+    by_label: bool
 
 
 @dataclass(frozen=True)
@@ -312,11 +305,13 @@ def drafted(table: CountedTable, counted: CountedAttribute, column: Column, mini
         minimum: Minimum records of a group.
     """
     drafting = _Drafting(counted, column, joint_of(counted.counts), minimum)
-    attribute = drafting.attribute()
+    attribute, by_label = drafting.attribute()
     domains = table.masked_domains(replace(counted, attribute=attribute))
     information, by_chance = information_of(counted)
     by_chance = min(max(by_chance, 0.0), information)
-    levels = tuple(_level(name, counted, domain, information) for name, domain in domains.items())
+    levels = tuple(
+        _level(name, counted, domain, information, by_label=name in by_label) for name, domain in domains.items()
+    )
     return DraftedAttribute(column, attribute, levels, information, by_chance)
 
 
@@ -333,9 +328,11 @@ def telling_most(attributes: Sequence[CountedAttribute], most: int) -> set[int]:
     return set(np.argsort(-np.array(told), kind="stable")[:most].tolist())
 
 
-def _level(name: str, counted: CountedAttribute, domain: MaskedDomain, information: float) -> Level:
+def _level(
+    name: str, counted: CountedAttribute, domain: MaskedDomain, information: float, *, by_label: bool
+) -> Level:
     joint = counted.counts.fold(domain.mapping, len(domain.texts))
-    return Level(name, len(joint), int(joint.sum(axis=1).min()), kept_share(joint, information))
+    return Level(name, len(joint), int(joint.sum(axis=1).min()), kept_share(joint, information), by_label)
 
 
 @dataclass(frozen=True)
@@ -347,36 +344,42 @@ class _Drafting:
     joint: Counts
     minimum: int
 
-    def attribute(self) -> Attribute:
-        """Return the attribute with suitable maskings."""
+    def attribute(self) -> tuple[Attribute, set[str]]:
+        """Return the attribute with suitable maskings, and the ids of those merged by the label."""
         has_codes = self.column.has_codes and self.column.distinct > _FEW_CODES
-        is_fitted = False
+        by_label: list[bool] = []
         if self.column.is_number:
-            functions, is_fitted = self._intervals(), True
+            functions, by_label = self._intervals()
         elif self.column.type == ValueType.DATE:
             functions = self._dates()
         elif has_codes and (prefixes := self._prefixes()):
             functions = prefixes
         else:
-            functions, is_fitted = self._categories(), True
+            functions, by_label = self._categories()
+        fitted = {name for name, is_fitted in zip(functions, by_label, strict=False) if is_fitted}
         maskings = tuple(Masking(name, function, "the draft") for name, function in functions.items())
-        return replace(self.counted.attribute, maskings=maskings, fitted_to_label=is_fitted and bool(maskings))
+        return replace(self.counted.attribute, maskings=maskings, fitted_to_label=bool(fitted)), fitted
 
-    def _intervals(self) -> dict[str, MaskingFunction]:
+    def _intervals(self) -> tuple[dict[str, MaskingFunction], list[bool]]:
         fitted = fit_intervals(self.counted.domain, self.joint, self.minimum, SIZES)
-        edges = {len(each.groups): each.edges for each in fitted if 1 < len(each.groups) < self._values}
-        return {f"{self.column.name}-{groups}": EdgeBuckets(each) for groups, each in edges.items()}
+        useful = {len(each.level.groups): each for each in fitted if self._is_useful(each.level, self._values)}
+        edges = {f"{self.column.name}-{groups}": EdgeBuckets(each.edges) for groups, each in useful.items()}
+        return edges, [each.level.by_label for each in useful.values()]
 
-    def _categories(self) -> dict[str, MaskingFunction]:
+    def _categories(self) -> tuple[dict[str, MaskingFunction], list[bool]]:
         if self.column.distinct > MOST_TEXTS:
-            return {}
-        joint = without_labels_of_rare(self.joint, LEAST)
-        merged = dict.fromkeys(merge_any(joint, self.minimum, SIZES))
-        levels = [groups for groups in merged if 1 < len(groups) < len(self.joint)]
-        if not levels:
-            return {}
-        tree = tree_of(self.counted.domain.texts, self.joint, levels)
-        return self._numbered([TreeHierarchy(tree, level) for level in range(1, len(levels) + 1)])
+            return {}, []
+        levels = {each.groups: each for each in fit_groups(self.joint, self.minimum, SIZES)}
+        useful = [each for each in levels.values() if self._is_useful(each, len(self.joint))]
+        if not useful:
+            return {}, []
+        tree = tree_of(self.counted.domain.texts, self.joint, [each.groups for each in useful])
+        functions = [TreeHierarchy(tree, number) for number in range(1, len(useful) + 1)]
+        return self._numbered(functions), [each.by_label for each in useful]
+
+    @staticmethod
+    def _is_useful(level: MergedLevel, values: int) -> bool:
+        return level.carries_over and 1 < len(level.groups) < values
 
     def _dates(self) -> dict[str, MaskingFunction]:
         dates = self.counted.domain.keys[self._missing :]
