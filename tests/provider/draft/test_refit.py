@@ -16,7 +16,8 @@ from tests.provider.draft.made_up import BINNED, CATEGORY, CODE, DAY, NUMBERED, 
 
 LABEL = "outcome"
 TABLE = {name: column for name, column in columns().items() if name in (NUMBERED, BINNED, CATEGORY, CODE, DAY)}
-CHANCES = [0.2 + 0.3 * (int(n) > 2) + 0.4 * (city > "P") for n, city in zip(TABLE[NUMBERED], TABLE[CATEGORY], strict=True)]
+PAIRS = zip(map(int, TABLE[NUMBERED]), TABLE[CATEGORY], strict=True)
+CHANCES = [0.2 + 0.3 * (children > 2) + 0.4 * (city > "P") for children, city in PAIRS]
 TABLE[LABEL] = ["ill" if Random(place).random() < chance else "well" for place, chance in enumerate(CHANCES)]
 
 

@@ -118,7 +118,13 @@ def _attribute(drafted: DraftedAttribute) -> dict[str, Any]:
         "by_chance": drafted.by_chance,
         "notes": list(drafted.notes),
         "maskings": [
-            {"id": level.id, "values": level.groups, "smallest": level.smallest, "kept": level.kept, "by_label": level.by_label}
+            {
+                "id": level.id,
+                "values": level.groups,
+                "smallest": level.smallest,
+                "kept": level.kept,
+                "by_label": level.by_label,
+            }
             for level in drafted.levels
         ],
     }

@@ -328,9 +328,13 @@ def telling_most(attributes: Sequence[CountedAttribute], most: int) -> set[int]:
     return set(np.argsort(-np.array(told), kind="stable")[:most].tolist())
 
 
-def _level(
-    name: str, counted: CountedAttribute, domain: MaskedDomain, information: float, *, by_label: bool
-) -> Level:
+def _told_of_label(counted: CountedAttribute) -> tuple[float, float]:
+    """Return the information of the values about the label, and that expected by chance, both in bits."""
+    joint = joint_of(counted.counts).astype(float)
+    return mutual_information(joint), MEASURES["mutual_information"].sampling_bias(joint)
+
+
+def _level(name: str, counted: CountedAttribute, domain: MaskedDomain, information: float, *, by_label: bool) -> Level:
     joint = counted.counts.fold(domain.mapping, len(domain.texts))
     return Level(name, len(joint), int(joint.sum(axis=1).min()), kept_share(joint, information), by_label)
 
@@ -363,7 +367,9 @@ class _Drafting:
     def _intervals(self) -> tuple[dict[str, MaskingFunction], list[bool]]:
         fitted = fit_intervals(self.counted.domain, self.joint, self.minimum, SIZES)
         useful = {len(each.level.groups): each for each in fitted if self._is_useful(each.level, self._values)}
-        edges = {f"{self.column.name}-{groups}": EdgeBuckets(each.edges) for groups, each in useful.items()}
+        edges: dict[str, MaskingFunction] = {
+            f"{self.column.name}-{groups}": EdgeBuckets(each.edges) for groups, each in useful.items()
+        }
         return edges, [each.level.by_label for each in useful.values()]
 
     def _categories(self) -> tuple[dict[str, MaskingFunction], list[bool]]:

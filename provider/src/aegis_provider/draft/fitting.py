@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, count, pairwise
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 

@@ -25,7 +25,7 @@ Groups: TypeAlias = tuple[Group, ...]
 """All values of a domain in groups, ordered by their first values."""
 
 
-def folded(joint: Counts, groups: Groups) -> Counts:
+def folded(joint: NDArray[np.number], groups: Groups) -> NDArray[np.number]:
     """Return the (groups, labels) counts of these groups of the values in (values, labels) counts."""
     return np.stack([joint[list(group)].sum(axis=0) for group in groups])
 
@@ -63,7 +63,7 @@ def blind_runs(records: NDArray[np.number], least: int) -> Places:
     return runs
 
 
-def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Groups]:
+def merge_neighbours(joint: NDArray[np.number], minimum: int, sizes: Sequence[int]) -> list[Groups]:
     """Return the best nested partition of ordered values into intervals for each size.
 
     Of all partitions into at most `size` intervals that are unions of the previous ones and have at least `minimum`
@@ -146,7 +146,7 @@ def _purity(joint: NDArray[np.number]) -> NDArray[np.float64]:
     return pure
 
 
-def _best_cuts(joint: Counts, minimum: int, most: int) -> list[int]:
+def _best_cuts(joint: NDArray[np.number], minimum: int, most: int) -> list[int]:
     """Return the beginnings of at most `most` intervals of the rows, and the end of the last.
 
     They preserve the most information of all with `minimum` records each. `best[j]` is the maximum information of a
@@ -171,7 +171,7 @@ def _best_cuts(joint: Counts, minimum: int, most: int) -> list[int]:
     return cuts[::-1]
 
 
-def _kept_by_intervals(joint: Counts, minimum: int) -> NDArray[np.float64]:
+def _kept_by_intervals(joint: NDArray[np.number], minimum: int) -> NDArray[np.float64]:
     """(rows + 1, rows + 1) The information of rows `i` to `j` as one group; -inf if they have too few records."""
     rows = len(joint)
     below = np.vstack([np.zeros(joint.shape[1]), np.cumsum(joint, axis=0)])
@@ -187,6 +187,7 @@ Merge: TypeAlias = Callable[[NDArray[np.number], int, Sequence[int]], list[Group
 
 _PARTS: Final = 5
 _SEED: Final = 0
+_MOST_DEALT: Final = 10**9 - 1  # records, of which NumPy draws; of more, a share is enough
 _SIGNIFICANT: Final = 2.0  # standard errors
 
 
@@ -196,7 +197,7 @@ class Level:
 
     Attributes:
         by_label: Whether labels decided its merges; otherwise it is as even as possible.
-        carries_over: Whether to draft it: it is even, or tells more of held-out records than the next coarser such level.
+        carries_over: Whether to draft it: it is even, or tells more of held-out records than all coarser levels.
     """
 
     groups: Groups
@@ -268,7 +269,8 @@ def _held_out(
 
 def _parts(counts: Counts) -> NDArray[np.int64]:
     """(parts, values, labels) Deal records at random into parts of equal size; equal counts give equal parts."""
-    random, rest, parts = np.random.default_rng(_SEED), counts.ravel(), []
+    random, parts = np.random.default_rng(_SEED), []
+    rest = counts.ravel() // (1 + counts.sum() // _MOST_DEALT)
     for left in range(_PARTS, 0, -1):
         parts.append(random.multivariate_hypergeometric(rest, int(rest.sum()) // left, method="marginals"))
         rest = rest - parts[-1]
@@ -282,8 +284,6 @@ def _told(joint: NDArray[np.number], groups: Groups) -> NDArray[np.float64]:
     """
     shares = (joint.sum(axis=0) + 0.5) / (joint.sum() + 0.5 * joint.shape[1])
     sums = folded(joint, groups)
-    told = np.log((sums + shares) / (sums.sum(axis=1, keepdims=True) + 1.0) / shares)
-    group_of = np.empty(len(joint), dtype=np.intp)
-    for place, group in enumerate(groups):
-        group_of[list(group)] = place
-    return told[group_of]
+    told: NDArray[np.float64] = np.log((sums + shares) / (sums.sum(axis=1, keepdims=True) + 1.0) / shares)
+    group_of = {value: place for place, group in enumerate(groups) for value in group}
+    return np.asarray(told[[group_of[value] for value in range(len(joint))]])

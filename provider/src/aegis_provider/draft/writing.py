@@ -20,8 +20,8 @@ _INTRODUCTION: Final = (
     "# The maskings of an attribute go from fine to coarse, and each merges values of the one before. A configuration",
     "# chooses one of them, or `identity` (shared as it is), or `drop` (not shared). The comments say how many masked",
     "# values there are, how many records have the rarest, and the share that the masking keeps of what the attribute",
-    "# tells about the label. Those `by the label` merge values that tell the same about it (`fitted_to: label`), because",
-    "# that tells more of records left out; the groups of other lists and numbers are as even as possible.",
+    "# tells about the label. Those `by the label` (`fitted_to: label`) merge values that tell the same about it, as",
+    "# that tells more of records left out; other groups of numbers and texts are as even as possible.",
 )
 
 
@@ -126,9 +126,8 @@ def _described(drafted: DraftedAttribute, label: str) -> str:
 
 
 def _kept(level: Level) -> str:
-    kept = "" if level.kept is None else f"; keeps {Share(level.kept).whole}"
-    how = "; by the label" if level.by_label else ""
-    return f"{level.groups} masked values, the rarest in {level.smallest:,} record{'s' * (level.smallest != 1)}{kept}{how}"
+    kept = ("" if level.kept is None else f"; keeps {Share(level.kept).whole}") + "; by the label" * level.by_label
+    return f"{level.groups} masked values, the rarest in {level.smallest:,} record{'s' * (level.smallest != 1)}{kept}"
 
 
 def _edges(edges: Sequence[Decimal]) -> str:
