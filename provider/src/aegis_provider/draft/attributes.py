@@ -328,12 +328,6 @@ def telling_most(attributes: Sequence[CountedAttribute], most: int) -> set[int]:
     return set(np.argsort(-np.array(told), kind="stable")[:most].tolist())
 
 
-def _told_of_label(counted: CountedAttribute) -> tuple[float, float]:
-    """Return the information of the values about the label, and that expected by chance, both in bits."""
-    joint = joint_of(counted.counts).astype(float)
-    return mutual_information(joint), MEASURES["mutual_information"].sampling_bias(joint)
-
-
 def _level(name: str, counted: CountedAttribute, domain: MaskedDomain, information: float, *, by_label: bool) -> Level:
     joint = counted.counts.fold(domain.mapping, len(domain.texts))
     return Level(name, len(joint), int(joint.sum(axis=1).min()), kept_share(joint, information), by_label)
