@@ -6,12 +6,10 @@ import numpy as np
 
 RECORDS = 7_000
 LABEL = "two_year_recid"
-KNOWN = ("age", "race", "sex", "priors", "charge", "screened")
+KNOWN = ("age", "age_cat", "race", "sex", "priors", "charge", "screened")
 LEAKING = ("is_recid", "r_offense_date", "r_charge", "r_jail_in", "end")
 """What is there, or known, only after the second offence: whether there was one (in 2 years or later), its date, the
 charge, the jail; and the day on which whoever offended again was looked for no more."""
-
-REPEATED = {"sex_code": "sex", "age_cat": "age"}
 
 
 def columns(records=RECORDS, seed=3, last=760):

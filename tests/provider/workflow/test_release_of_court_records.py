@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.provider.draft.court_records import KNOWN, LABEL, LEAKING, REPEATED, columns
+from tests.provider.draft.court_records import KNOWN, LABEL, LEAKING, columns
 from tests.provider.draft.made_up import write
 
 
@@ -25,8 +25,9 @@ def release(tmp_path, aegis):
 def test_what_leaks_is_left_out_and_named_in_terminal_plan_and_card(release):
     said, card, text = release()
     assert {name for name, why in card["never_shared"].items() if why.startswith("leaks the label")} == set(LEAKING)
-    assert {column["name"] for column in card["columns"]} == {*KNOWN, *REPEATED, LABEL}
+    assert {column["name"] for column in card["columns"]} == {*KNOWN, LABEL}
     assert [line.split()[2] for line in said if " leaks the label: " in line] == list(LEAKING)
+    assert card["never_shared"]["sex_code"] == "a copy of sex, which is enough"
     assert "Warning" not in text
 
 

@@ -37,7 +37,7 @@ from aegis_provider.table.discretization import (
 )
 from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import MISSING, Domain
-from aegis_sdk.reading import some
+from aegis_sdk.reading import shown, some
 
 _INDENT = 2
 
@@ -260,7 +260,8 @@ def start(
         attributes, leaks = _drafted(
             as_read, label, survey.to_draft, {*add, *stated}, {*add, *keep_leaks}, least, progress
         )
-        survey = replace(survey, left_out={**survey.left_out, **leaks.left_out})
+        copied = {name: f"a copy of {shown(of)}, which is enough" for name, [of] in leaks.copies.items()}
+        survey = replace(survey, left_out={**survey.left_out, **leaks.left_out, **copied})
         left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
         counted = as_read.counts_of_values(label)
         labels = dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0])))
@@ -381,7 +382,24 @@ def _drafted(
         notes = tuple(leaks.notes.get(column.name, ()))
         attributes.append(replace(drafted(counted, each, column, minimum), notes=notes))
         progress(done, len(chosen))
-    return tuple(attributes), leaks
+    copies = _needless(attributes, leaks.copies, {*named, *kept})
+    return tuple(each for each in attributes if each.column.name not in copies), replace(leaks, copies=copies)
+
+
+def _needless(
+    attributes: Sequence[DraftedAttribute], copies: Mapping[str, Sequence[str]], kept: Collection[str]
+) -> dict[str, list[str]]:
+    """Return the copies whose maskings merge the same records as those of an earlier column, each with that.
+
+    A search can do nothing with such a copy that it cannot do without. Other copies stay: numbers and texts, say, are
+    merged differently.
+    """
+    merged = {
+        each.column.name: [(level.groups, level.smallest, round(level.kept or 0, 9)) for level in each.levels]
+        for each in attributes
+    }
+    alike = {name: [of for of in copies[name] if merged.get(of) == merged[name]] for name in merged if name in copies}
+    return {name: of[:1] for name, of in alike.items() if of and name not in kept}
 
 
 def _write(output: Path, text: str) -> None:

@@ -28,9 +28,13 @@ MUCH: Final = 0.8
 # The same of dates that are there or not, if they are always there for a label value, or never.
 _ONE_SIDED: Final = 0.5
 
-# Columns of which all pairs are looked at, and the most cells of a pair.
+# All pairs are looked at of the columns that tell the most, up to so many cells of a pair: of a few columns in any
+# table, and of more where that takes a second.
 _FEW: Final = 8
 _MOST_CELLS: Final = 1 << 20
+_MANY: Final = 20
+_CELLS_OF_MANY: Final = 1 << 17
+_RECORDS_OF_MANY: Final = 1_000_000
 _BY_CHANCE: Final = 1e-6
 
 _VALUES, _FILLED = 0, 1
@@ -44,11 +48,25 @@ class Leaks:
         left_out: The columns that give the label away, each with the reason.
         telling: Of the others, those that tell over 80 % of the label, each with that share.
         notes: Remarks on the others: what they tell, and what they repeat.
+        copies: Columns whose values stand for those of earlier ones, one for one; each with these.
     """
 
     left_out: Mapping[str, str] = field(default_factory=dict)
     telling: Mapping[str, float] = field(default_factory=dict)
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    copies: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two columns: their places, the share of the label's information that they tell together, and what follows.
+
+    `follows`: whether the first follows from the second, and the second from the first.
+    """
+
+    places: tuple[int, int]
+    share: float
+    follows: tuple[bool, bool]
 
 
 def share_told(joint: Counts, filled: Places) -> float:
@@ -62,7 +80,10 @@ def share_told(joint: Counts, filled: Places) -> float:
 
 
 def leaks_in(counted: CountedTable, label: str, kept: Collection[str] = ()) -> Leaks:
-    """Find columns that give the label away, by the counts, and by pairs of the eight columns that tell the most.
+    """Find columns that give the label away, by the counts, and by pairs of the 20 columns that tell the most.
+
+    Of more than a million records, or a database's, it is the eight columns that tell the most. Columns with equal
+    counts are compared, too.
 
     Left out are columns, and the better one of two columns, that tell over 95 % of the label's information, as
     `held_out_share` estimates it; dates that are there or not with over 80 % of it, or over 50 % if a label value has
@@ -83,7 +104,7 @@ def leaks_in(counted: CountedTable, label: str, kept: Collection[str] = ()) -> L
         why |= {name: reason for name, reason in finder.after(event) if name not in why}
     left = [place for place, name in enumerate(finder.names) if name not in why or name in kept]
     pairs = finder.pairs(left)
-    why |= finder.together([(two, cells) for two, cells in pairs if not {finder.names[each] for each in two} & {*kept}])
+    why |= finder.together([each for each in pairs if not {finder.names[place] for place in each.places} & {*kept}])
     left_out = {name: f"{LEAKS}: {why[name]}" for name in finder.names if name in why and name not in kept}
     notes: dict[str, list[str]] = {name: [f"{LEAKS}: {why[name]}"] for name in kept if name in why}
     for name, note in [*finder.empty(), *finder.repeated(pairs)]:
@@ -93,7 +114,10 @@ def leaks_in(counted: CountedTable, label: str, kept: Collection[str] = ()) -> L
         for name, share in zip(finder.names, finder.shares, strict=True)
         if share > MUCH and name not in left_out
     }
-    return Leaks(left_out, telling, {name: said for name, said in notes.items() if name not in left_out})
+    copies: dict[str, list[str]] = {}
+    for first, second in (each.places for each in pairs if all(each.follows)):
+        copies.setdefault(finder.names[second], []).append(finder.names[first])
+    return Leaks(left_out, telling, {name: said for name, said in notes.items() if name not in left_out}, copies)
 
 
 def telling_in(entry: EntryDocument) -> dict[str, float]:
@@ -180,40 +204,49 @@ class _Finder:
         not_before = sum(int(row[:place].sum()) for row, place in zip(days, earlier, strict=True))
         return bool(LEAST <= days.sum() == not_before)
 
-    def pairs(self, places: Sequence[int]) -> list[tuple[tuple[int, int], PairCells]]:
+    def pairs(self, places: Sequence[int]) -> list[_Pair]:
         """Count pairs of these columns: of those that tell the most, and of those with equal counts."""
-        most = sorted(sorted(places, key=lambda place: -self.shares[place])[:_FEW])
+        most = sorted(places, key=lambda place: -self.shares[place])[: self._most()]
         alike = [[place for place in group if place in places] for group in self._alike.values()]
         copies = ((group[0], each) for group in alike for each in group[1:])
-        both = dict.fromkeys([*combinations(most, 2), *copies])
-        few = [two for two in both if self._cells(*two) * len(self._labelled) <= _MOST_CELLS]
-        coded = self._coded({place for two in few for place in two})
-        return list(zip(few, coded.counts([((one, 0), (two, 0)) for one, two in few]), strict=True)) if few else []
+        limits = dict.fromkeys([*combinations(sorted(most[:_FEW]), 2), *copies], _MOST_CELLS)
+        limits |= {two: _CELLS_OF_MANY for two in combinations(sorted(most), 2) if two not in limits}
+        both = [two for two, cells in limits.items() if self._cells(*two) * len(self._labelled) <= cells]
+        coded = self._coded({place for two in both for place in two})
+        counts = coded.counts([((one, 0), (two, 0)) for one, two in both]) if both else []
+        return [self._pair(two, cells) for two, cells in zip(both, counts, strict=True)]
 
-    def together(self, pairs: Iterable[tuple[tuple[int, int], PairCells]]) -> dict[str, str]:
+    def _most(self) -> int:
+        are_few = self._counted.records <= _RECORDS_OF_MANY and self._counted.table.engine.is_duckdb
+        return _MANY if are_few else _FEW
+
+    def _pair(self, places: tuple[int, int], cells: PairCells) -> _Pair:
+        told = np.zeros((prod(cells.shape[:2]), cells.shape[2]), dtype=np.int64)
+        np.add.at(told, (cells.first * cells.shape[1] + cells.second, cells.label), cells.counts)
+        joint = cells.joint()
+        return _Pair(places, held_out_share(told[:, self._labelled]), (_determines(joint.T), _determines(joint)))
+
+    def together(self, pairs: Iterable[_Pair]) -> dict[str, str]:
         """Return of two columns that tell nearly all about the label the one that tells more, with the reason."""
         why: dict[str, str] = {}
-        for (one, two), cells in pairs:
-            joint = np.zeros((prod(cells.shape[:2]), cells.shape[2]), dtype=np.int64)
-            np.add.at(joint, (cells.first * cells.shape[1] + cells.second, cells.label), cells.counts)
+        for pair in pairs:
+            one, two = pair.places
             more, less = (one, two) if self.shares[one] > self.shares[two] else (two, one)
             is_new = not {self.names[one], self.names[two]} & {*why}
-            if is_new and held_out_share(joint[:, self._labelled]) > ALL:
+            if is_new and pair.share > ALL:
                 less_name = shown(self.names[less])
                 why[self.names[more]] = f"with {less_name}, it tells over {Share(ALL).whole} of {self._of_label}"
         return why
 
-    def repeated(self, pairs: Iterable[tuple[tuple[int, int], PairCells]]) -> Iterator[tuple[str, str]]:
+    def repeated(self, pairs: Iterable[_Pair]) -> Iterator[tuple[str, str]]:
         """Yield columns that repeat others, with a remark."""
-        for two, cells in pairs:
-            joint = cells.joint()
-            names = [shown(self.names[each]) for each in two]
-            follows = [_determines(joint.T), _determines(joint)]
-            if all(follows):
-                yield self.names[two[1]], f"a copy of {names[0]}: {names[0]} is enough"
-            elif any(follows):
-                which = follows.index(True)
-                yield self.names[two[which]], f"follows from {names[1 - which]}: {names[1 - which]} is enough"
+        for pair in pairs:
+            names = [shown(self.names[place]) for place in pair.places]
+            if all(pair.follows):
+                yield self.names[pair.places[1]], f"a copy of {names[0]}: {names[0]} is enough"
+            elif any(pair.follows):
+                which = pair.follows.index(True)
+                yield self.names[pair.places[which]], f"follows from {names[1 - which]}: {names[1 - which]} is enough"
 
     def empty(self) -> Iterator[tuple[str, str]]:
         """Yield columns that are empty exactly where the label has one value, with a remark."""
