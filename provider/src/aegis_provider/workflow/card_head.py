@@ -228,7 +228,8 @@ def signing_light(card: Card) -> Light:
 
 
 def _light(subject: str, tone: Tone, said: Sequence[str]) -> Light:
-    return Light(subject, tone, " ".join(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in said))
+    sentences = (f"{text[:1].upper()}{text[1:].rstrip('.')}{'' if text.endswith('?') else '.'}" for text in said)
+    return Light(subject, tone, " ".join(sentences))
 
 
 def made_up_rows(entry: EntryDocument, configuration: str) -> Rows:
