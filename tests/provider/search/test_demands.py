@@ -91,25 +91,28 @@ def test_what_is_kept_costs_what_the_best_without_it_keeps_more(searched):
     assert kept.limits.in_words.startswith(f"keeping b costs {points} points: without that, {100 * free.shares[0]:.0f}")
 
 
-def test_what_cannot_hold_together_is_said_with_what_each_would_have_to_be(searched):
-    """Each way out is tried: it holds, and a little less does not."""
+@for_each(("required", "share", "first"), [(10, 0.15, "the share left out"), (5, 0.0, "k")])
+def test_what_cannot_hold_together_is_said_with_what_each_would_have_to_be(searched, required, share, first):
+    """Each way out is tried: it holds, and a little less does not. The one that changes least is first."""
     search, rows = searched
     with pytest.raises(NothingHoldsError) as refused:
-        search(10, 0.1, keep=["a", "b"])
-    classes = Counter((row[0], "U" if row[1] == "u" else "VW") for row in rows)
-    out = sum(size for size in classes.values() if size < 10)
-    share = math.ceil(1000 * out / 60) / 1000
-    k = max(size for size in classes.values() if sum(of for of in classes.values() if of < size) <= 6)
-    below = sum(size for size in classes.values() if size < k)
-    said = str(refused.value).rpartition("suppressed; ")[2]
-    first, weaker, *dropped = said.split(", or ")
-    asked = "with a, b kept, k=10 and at most 10 % left out cannot hold together"
-    assert first == f"{asked}: {Share(share)} would have to be left out"
-    assert weaker == f"k={k} holds with {Share(math.ceil(1000 * below / 60) / 1000)}"
-    assert dropped == ["it holds with 0 % if a may be dropped", "it holds with 0 % if b may be dropped"]
-    assert search(10, share, keep=["a", "b"]).frontier[0].configuration.suppressed == out
-    assert (search(k, 0.1, keep=["a", "b"]).frontier[0].configuration.suppressed or 0) <= 6
-    for less, number, kept in [(out / 60 - 0.001, 10, "ab"), (0.1, k + 1, "ab")]:
+        search(required, share, keep=["a", "b"])
+    sizes = Counter((row[0], "U" if row[1] == "u" else "VW") for row in rows).values()
+    out = sum(size for size in sizes if size < required)
+    enough = math.ceil(1000 * out / 60) / 1000
+    k = max(size for size in sizes if sum(of for of in sizes if of < size) <= 60 * share)
+    below = sum(size for size in sizes if size < k)
+    asked, _, said = str(refused.value).rpartition("suppressed; ")[2].partition(" gives way first: ")
+    assert asked == f"with a, b kept, k={required} and at most {Share(share)} left out cannot hold together; {first}"
+    ways = [
+        (k / required, f"k={k} holds with {Share(math.ceil(1000 * below / 60) / 1000)}"),
+        (60 * share / out, f"{Share(enough)} would have to be left out"),
+    ]
+    dropped = [f"all else holds with 0 % if {name} may be dropped" for name in "ab"]
+    assert said.split(", or ") == [*(words for _, words in sorted(ways, reverse=True)), *dropped]
+    assert search(required, enough, keep=["a", "b"]).frontier[0].configuration.suppressed == out
+    assert (search(k, share, keep=["a", "b"]).frontier[0].configuration.suppressed or 0) <= 60 * share
+    for less, number, kept in [(out / 60 - 0.001, required, "ab"), (share, k + 1, "ab")]:
         with pytest.raises(NothingHoldsError):
             search(number, less, keep=kept)
-    assert all(search(10, 0.1, keep=kept).configurations for kept in "ab")
+    assert all(search(required, share, keep=kept).configurations for kept in "ab")

@@ -227,9 +227,9 @@ def test_the_head_says_what_is_shared_with_whom_for_what_before_any_verdict():
     ("changed", "tones"),
     [
         ({}, "fine fine fine"),
-        ({"certain": 1}, "look fine fine"),
-        ({"certain": 494}, "look fine fine"),
-        ({"certain": 495}, "stop fine fine"),
+        ({"certain": 0.001}, "look fine fine"),
+        ({"certain": 0.494}, "look fine fine"),
+        ({"certain": 0.496}, "stop fine fine"),
         ({"alone": replace(CARD.alone, shares={"c2": 0.005})}, "look fine fine"),
         ({"alone": replace(CARD.alone, shares={"c2": 0.5})}, "stop fine fine"),
         ({"telling_label": ("age",)}, "look fine fine"),

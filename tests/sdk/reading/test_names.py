@@ -80,6 +80,15 @@ def test_a_name_says_what_differs_the_most_telling_first_and_counts_the_rest():
     ]
 
 
+def test_names_of_many_attributes_take_no_more_steps_than_fit_into_a_name():
+    """An entry can be made so that each attribute tells one configuration from the others."""
+    attributes = [attribute(f"a{n}", "string", masking("m", "mapping", 2)) for n in range(60)]
+    chosen = [["identity" if n == at else "m" for n in range(60)] for at in range(60)]
+    names = ConfigurationNames.of(schema(attributes, *chosen))
+    assert names.name("c0059").startswith("a0 in 2, a1 in 2, ")
+    assert len(names._parts) < 20
+
+
 def test_what_is_left_out_is_named_where_only_that_differs():
     attributes = [attribute(name, "string") for name in ("age", "sex", "race")]
     entry = schema(attributes, ("identity", "drop", "drop"), ("drop", "identity", "drop"), ("drop", "drop", "identity"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, floor
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from aegis_provider.search.lattice import Choices, Lattice
 from aegis_provider.search.problem import Requirement
 from aegis_sdk.reading import Share, number, some
 
+Way: TypeAlias = tuple[float, str, str]
+"""How much stays as it is, from 0 to 1; what gives way; and what holds then, in words."""
+
 _DECIMALS = 10_000
 _TENTHS = 1000
 _NAMES = 5
@@ -22,19 +26,32 @@ _NAMES = 5
 def what_gives_way(evaluation: Evaluation, requirement: Requirement, plan: Plan) -> str:
     """Return why requirements cannot hold together, and what each would have to be if only it gave way.
 
-    That is found at the coarsest combination of maskings that the plan allows, which leaves out the fewest records if
-    privacy is `k` or `l`: `with race kept, k=5 and at most 1 % left out cannot hold together: 4 % would have to be left
-    out, or k=3 holds with 0.9 %`.
+    First the one that changes least: the smaller of its two values, as a share of the larger one, is the highest; to
+    drop what is kept changes all. They are found at the coarsest combination of maskings that the plan allows, which
+    leaves out the fewest records if privacy is `k` or `l`: `with race kept, k=5 and at most 1 % left out cannot hold
+    together; k gives way first: k=3 holds with 0.9 %, or 4 % would have to be left out`.
     """
     classes, out = _coarsest(evaluation)
+    records = int(classes.sizes.sum())
     asked = [f"{name}={number(limit, 6)}" for name, limit in requirement.privacy.items()]
     asked.append(f"at most {Share(requirement.suppress_at_most)} left out")
     kept = [attribute.name for attribute in plan.attributes if attribute.limits.is_kept]
-    ways = [f"{_share(out, classes)} would have to be left out"] if out < classes.sizes.sum() else []
-    ways += _weaker(evaluation, classes)
+    ways = list(_weaker(evaluation, classes))
+    if out < records:
+        same, said = requirement.suppress_at_most * records / out, f"{_share(out, classes)} would have to be left out"
+        ways.append((same, "the share left out", said))
     ways += _without(evaluation, [[name] for name in kept]) or _without(evaluation, [kept] if len(kept) > 1 else [])
+    ways.sort(key=lambda way: -way[0])
     given = f"with {some(kept, _NAMES)} kept, " if kept else ""
-    return f"{given}{' and '.join(asked)} cannot hold together: {', or '.join(ways) or 'no single one can give way'}"
+    return f"{given}{' and '.join(asked)} cannot hold together; {_in_order(ways)}"
+
+
+def _in_order(ways: Sequence[Way]) -> str:
+    if not ways:
+        return "no single one can give way"
+    _, first, _ = ways[0]
+    which = f"{first} gives way first" if len(ways) > 1 else f"only {first} can give way"
+    return f"{which}: {', or '.join(said for _, _, said in ways)}"
 
 
 def _coarsest(evaluation: Evaluation) -> tuple[Classes, int]:
@@ -54,7 +71,7 @@ def _share(records: int, classes: Classes) -> Share:
     return Share(ceil(_TENTHS * records / int(classes.sizes.sum())) / _TENTHS)
 
 
-def _weaker(evaluation: Evaluation, classes: Classes) -> Iterator[str]:
+def _weaker(evaluation: Evaluation, classes: Classes) -> Iterator[Way]:
     """Yield for each criterion the strictest value that holds if the others stay as they are."""
     for name in (name for name in evaluation.require if CRITERIA[name].shows_in(classes)):
         criterion = CRITERIA[name]
@@ -67,18 +84,20 @@ def _weaker(evaluation: Evaluation, classes: Classes) -> Iterator[str]:
         if low and not promises_nothing(name, values[low - 1]):
             limit = (floor if criterion.at_least else ceil)(values[low - 1] * _DECIMALS) / _DECIMALS
             out = _left_out(classes, {**evaluation.require, name: values[low - 1]})
-            yield f"{name}={number(limit, 6)} holds with {_share(out, classes)}"
+            both = sorted((values[low - 1], evaluation.require[name]))
+            yield both[0] / both[1], name, f"{name}={number(limit, 6)} holds with {_share(out, classes)}"
 
 
-def _without(evaluation: Evaluation, dropped: Sequence[Sequence[str]]) -> list[str]:
+def _without(evaluation: Evaluation, dropped: Sequence[Sequence[str]]) -> list[Way]:
     """Return which of some groups of attributes make the requirement hold if they are not kept."""
-    said = []
+    ways = []
     for names in dropped:
         choices = (_dropped(each) if each.attribute in names else each for each in evaluation.lattice.choices)
         classes, out = _coarsest(replace(evaluation, lattice=Lattice(tuple(choices))))
         if out <= evaluation.suppressed:
-            said.append(f"it holds with {_share(out, classes)} if {some(names, _NAMES)} may be dropped")
-    return said
+            what = some(names, _NAMES)
+            ways.append((0.0, what, f"all else holds with {_share(out, classes)} if {what} may be dropped"))
+    return ways
 
 
 def _dropped(choices: Choices) -> Choices:

@@ -157,7 +157,7 @@ class Card:
         telling_label: The shared columns that tell over 80 % of the label unmasked.
         accepted: The columns with accepted identifying values, and the kinds of these.
         holds: Whether the release has the promised privacy; `None` if that could not be measured.
-        certain: The number of released records in classes with a single value of some sensitive attribute.
+        certain: The share of the released records in classes with a single value of some sensitive attribute.
         made_up: By shared column, five values drawn from the entry alone; empty if the entry must not be shared.
         consumer: Who gets the table, if that is known.
         purpose: What for, in the consumer's words.
@@ -209,7 +209,7 @@ class Card:
     left_out_reason: str = ""
     telling_label: tuple[str, ...] = ()
     holds: bool | None = None
-    certain: int = 0
+    certain: float = 0.0
     made_up: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     consumer: str = ""
     purpose: str = ""
@@ -342,6 +342,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         labels=_labels(card.labels, entry),
         columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
         never_shared={name: without_values(reason) for name, reason in card.never_shared.items()},
+        certain=_share(card.certain) or 0.0,
         kept=_share(card.kept),
         predicted=_interval(card.predicted),
         runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),

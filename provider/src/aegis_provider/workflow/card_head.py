@@ -177,7 +177,6 @@ def _first(cautions: Sequence[str]) -> list[str]:
 
 def risk_light(card: Card) -> Light:
     """Return how many people are at risk, by the rule of `docs/decisions/0107-lights-of-a-card.md`."""
-    certain = card.certain / max(1, card.records)
     many_alone = card.alone.is_much(offered=False)
     faults = [
         *(["a promise of privacy is broken"] if card.holds is False else []),
@@ -186,20 +185,18 @@ def risk_light(card: Card) -> Light:
     ]
     cautions = [
         *([f"warning: {card.leak_warning}"] if card.leak_warning else []),
-        *([_certain(card, certain)] if card.certain else []),
+        *([_certain(card)] if card.certain else []),
         *(["the privacy promised could not be measured"] if card.holds is None else []),
         *([card.alone.line()] if card.alone.own and not many_alone else []),
     ]
-    tone: Tone = "stop" if faults or certain >= _MANY_CERTAIN else "look" if cautions else "fine"
+    tone: Tone = "stop" if faults or round(card.certain, 2) >= _MANY_CERTAIN else "look" if cautions else "fine"
     return _light("People at risk", tone, [*faults, *cautions, *_alike(card.reached)])
 
 
-def _certain(card: Card, share: float) -> str:
+def _certain(card: Card) -> str:
     whose = f"the {shown(card.label)}" if card.sensitive_label else "a sensitive value"
-    return (
-        f"{whose} of {card.certain:,} of {card.records:,} records ({Share(share).whole}) is certain: all records of "
-        "their group have the same"
-    )
+    share = Share(card.certain).whole
+    return f"{whose} of {share} of the records is certain: all records of their group have the same"
 
 
 def kept_light(card: Card) -> Light:

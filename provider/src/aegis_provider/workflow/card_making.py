@@ -195,7 +195,7 @@ def card_of(
         telling_label=tuple(name for name in findings.summarised.telling_label if name in shared),
         cut=findings.search.cut,
         holds=False if findings.masked.applied.checked.shown.below_k else findings.assessed.passed,
-        certain=findings.assessed.certain,
+        certain=findings.assessed.certain / max(1, applied.records),
         made_up={} if faults else made_up_rows(entry, advice.best.id),
         about=ConfigurationNames.of(entry.model_dump(include=_NAMED)).name(advice.best.id),
         limits=findings.search.limits,

@@ -22,6 +22,9 @@ MOST_CELLS: Final = 1_000_000
 """Configurations times attributes, beyond which an entry's configurations have no names: finding them takes long."""
 
 _LEAST, _MENTIONED = 2, 3
+_MOST_TOLD: Final = 12
+"""No more attributes fit in a name, unless theirs have one or two letters; to find more can take minutes."""
+
 _WIDTHS: Final = (24, 16, 12, 9, 7)
 _TIGHT: Final = 12
 """Where names of attributes are cut to this, units are left out, too."""
@@ -112,7 +115,7 @@ class ConfigurationNames:
         """Attributes whose maskings, with the number of columns left out, no other configuration has."""
         met: tuple[str, ...] = (str([*own.values()].count(DROP)),)
         part, told = self._parts[met], list[str]()
-        while part.attribute is not None:
+        while part.attribute is not None and len(told) < _MOST_TOLD:
             told.append(part.attribute)
             met = (*met, own[part.attribute])
             if met not in self._parts:
@@ -157,7 +160,8 @@ class _Part:
     """Some configurations, as rows; `attribute`: the one whose maskings tell most about which of them one is."""
 
     def __init__(self, columns: Mapping[str, Sequence[str]], names: Sequence[str], rows: Sequence[int]) -> None:
-        bits = {name: _bits([columns[name][row] for row in rows]) for name in names} if len(rows) > 1 else {}
+        told = ((name, columns[name]) for name in names) if len(rows) > 1 else ()
+        bits = {name: _bits([column[row] for row in rows]) for name, column in told}
         best = max(bits, key=lambda name: bits[name], default=None)
         self.attribute = best if best is not None and bits[best] else None
         self.by_masking: dict[str, list[int]] = {}
