@@ -4,7 +4,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -19,6 +19,7 @@ from aegis_provider.files import none_if_refused, refuse_overwriting
 from aegis_provider.identifiers import Replayed, accepted_beside, identifying_in, refuse_identifiers
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.records import (
+    Column,
     Records,
     Sides,
     held_out_share,
@@ -28,10 +29,12 @@ from aegis_provider.records import (
     validated_of,
 )
 from aegis_provider.release.table_file import refuse_escaping
+from aegis_provider.synth.generate.dependencies import Dependencies, typed
 from aegis_provider.synth.generate.generated import Generated, write
-from aegis_provider.synth.generate.levels import FEWEST, Codes, Levels, levels_of
-from aegis_provider.synth.generate.methods.method import Knobs, LearningTask, Method, Model, Private
+from aegis_provider.synth.generate.levels import FEWEST, Codes, Levels, Texts, levels_of
+from aegis_provider.synth.generate.methods.method import Consistent, Knobs, LearningTask, Method, Model, Private
 from aegis_provider.synth.generate.methods.registry import METHODS, method_of, usual_knobs
+from aegis_provider.synth.generate.pairs import Pairs
 from aegis_provider.synth.generate.training import Checkpoint, Trainer, Watch
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.notation import plainly
@@ -232,6 +235,9 @@ class Prepared:
         validation: (records, columns) The levels of the validation records.
         combinations: The number of combinations of attributes in all records.
         usual: The default number of generated records: that of the training records, approximately with a guarantee.
+        like: The training columns by name, whose types generated ones have.
+        dependencies: The columns that follow from others; none with a guarantee, since they are found in the records.
+        pairs: The pairs of values that a record may have; `None` if any.
     """
 
     task: LearningTask
@@ -240,6 +246,9 @@ class Prepared:
     held_out: int
     combinations: int
     usual: int
+    like: Mapping[str, Column] = field(default_factory=dict)
+    dependencies: Dependencies = field(default_factory=Dependencies)
+    pairs: Pairs | None = None
 
     @classmethod
     def of(
@@ -269,8 +278,10 @@ class Prepared:
                 f"{name}: {len(sides.training)} records to learn from are too few; {_FEWEST_RECORDS} are needed"
                 + (", and --holdout 0 holds none out" if len(records) >= _FEWEST_RECORDS else "")
             )
-        levels = [levels_of(column) for column in sides.training.columns]
-        label = sides.training.columns[-1]
+        dependencies = Dependencies.of(sides.training.columns)
+        training = Records(tuple(dependencies.learnt(sides.training.columns)))
+        levels = [levels_of(column) for column in training.columns]
+        label = training.columns[-1]
         frequent = [place for place in range(len(label.domain)) if label.counts[place] >= FEWEST]
         if len(frequent) < 2:  # noqa: PLR2004 - one class
             raise TableError(
@@ -278,7 +289,7 @@ class Prepared:
                 f"the {len(sides.training):,} to learn from, so there is nothing to predict; choose another label"
                 + (", or --holdout 0" if len(sides.held_out) else "")
             )
-        codes = _codes(levels, sides.training)
+        codes = _codes(levels, training)
         validated = validated_of(sides.training, _VALIDATED, seed)
         sizes = [each.size for each in levels]
         quasi = np.array([*(attribute.name in plan.quasi_identifiers for attribute in attributes), False])
@@ -286,12 +297,19 @@ class Prepared:
         importance = np.zeros(len(levels))
         if knobs.value > 0:
             importance = importance_weights(plan, attributes, learnt, sizes, seed)
-        task = LearningTask(levels, learnt, quasi, privacy_weights(attributes), importance, knobs)
+        pairs, supports = None, {}
+        if isinstance(method, Consistent):
+            pairs = Pairs.of(sides.training.columns, method.fewest_together)
+            supports = pairs.supports(sides.training.columns, levels, {each.column for each in dependencies.formulas})
+        task = LearningTask(levels, learnt, quasi, privacy_weights(attributes), importance, knobs, supports)
         texts = [""] * levels[-1].size
         for place, level in enumerate(levels[-1].of_value):
             texts[level] = label.domain.texts[place] if place in frequent else texts[level]
         combinations = len(records.distinct(records.attributes)[0])
-        return cls(task, codes[validated], texts, len(sides.held_out), combinations, len(learnt))
+        like = {each.name: each for each in sides.training.columns}
+        return cls(
+            task, codes[validated], texts, len(sides.held_out), combinations, len(learnt), like, dependencies, pairs
+        )
 
     @classmethod
     def _privately(
@@ -325,12 +343,36 @@ class Prepared:
         Raises:
             TableError: See `sampled`.
         """
-        codes, rng = self.sampled(model, wish, seed, guaranteed=guaranteed), np.random.default_rng([seed, _FOR_VALUES])
-        both = zip(self.task.levels, codes.T, strict=True)
-        return pa.table({each.name: pa.array(each.decoder.drawn(one, rng), pa.string()) for each, one in both})
+        rng, of_values = np.random.default_rng([seed, _FOR_RECORDS]), np.random.default_rng([seed, _FOR_VALUES])
+        records = self.usual if wish.records is None else wish.records
+        if guaranteed and wish.label_shares is None:
+            codes = model.sample(records, rng)
+        else:
+            codes = self.sampled(model, self._quotas(records, wish.label_shares, rng), rng)
+        texts = self._texts(codes, of_values)
+        for _ in range(_ROUNDS):
+            again = self._contradictory(texts)
+            if not again.any():
+                break
+            labels = np.bincount(codes[again, -1], minlength=len(self.labels))
+            codes[again] = self.sampled(model, labels, rng)
+            for name, redrawn in self._texts(codes[again], of_values).items():
+                texts[name][again] = redrawn
+        return pa.table({name: pa.array(each, pa.string()) for name, each in texts.items()})
 
-    def sampled(self, model: Model, wish: Wish, seed: int, *, guaranteed: bool) -> Codes:
-        """Return (records, columns) generated levels with the requested label values.
+    def _texts(self, codes: Codes, rng: np.random.Generator) -> dict[str, Texts]:
+        """Return (records,) values of these levels by column, those that follow from others after these."""
+        both = zip(self.task.levels, codes.T, strict=True)
+        return self.dependencies.drawn({each.name: each.decoder.drawn(one, rng) for each, one in both}, self.like)
+
+    def _contradictory(self, texts: Mapping[str, Texts]) -> NDArray[np.bool_]:
+        """(records,) Return whether each record has a pair of values that no record may have."""
+        if self.pairs is None:
+            return np.zeros(len(next(iter(texts.values()))), dtype=bool)
+        return self.pairs.lacking({name: typed(self.like[name], each) for name, each in texts.items()})
+
+    def sampled(self, model: Model, quotas: Codes, rng: np.random.Generator) -> Codes:
+        """Return (records, columns) generated levels with these numbers of each label value.
 
         By default, labels are drawn by the shares of the training records, since exact numbers would disclose how many
         people have each. With differential privacy, which those shares would break, the model draws the labels.
@@ -338,11 +380,6 @@ class Prepared:
         Raises:
             TableError: The model hardly ever generates a requested label value.
         """
-        rng = np.random.default_rng([seed, _FOR_RECORDS])
-        records = self.usual if wish.records is None else wish.records
-        if guaranteed and wish.label_shares is None:
-            return model.sample(records, rng)
-        quotas = self._quotas(records, wish.label_shares, rng)
         parts, missing = [], quotas.copy()
         for _ in range(_ROUNDS):
             drawn = model.sample(int(max(2 * missing.sum(), 1_000)), rng)

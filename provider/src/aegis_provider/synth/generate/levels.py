@@ -200,7 +200,7 @@ def _of_numbers(column: Column, units: Units, fewest: int) -> Levels:
     wanted = max(
         fewest, -(-int(infrequent.sum()) // MOST)
     )  # in an interval, for `MOST` of them beside frequent numbers
-    stretch = _stretches(counts, wanted, fewest)
+    stretch = stretches(counts, wanted, fewest)
     of_value = np.zeros(len(column.domain), dtype=np.intp)
     of_value[present] = first + stretch
     size = first + int(stretch.max()) + 1
@@ -223,8 +223,8 @@ def positions_of(shares: NDArray[np.float64], first: int) -> NDArray[np.float64]
     return np.append(np.zeros(first), np.cumsum(present) - present / 2)
 
 
-def _stretches(counts: NDArray[np.int64], wanted: int, fewest: int) -> Codes:
-    """(values,) The interval of each value, in order: intervals have `wanted` records, or one value with more."""
+def stretches(counts: NDArray[np.int64], wanted: int, fewest: int) -> Codes:
+    """(values,) Return the interval of each value, in order; it has `wanted` records, or is one value with more."""
     stretch, current, inside = np.zeros(len(counts), dtype=np.intp), 0, 0
     for place, count in enumerate(counts):
         if inside and (inside >= wanted or (count >= wanted and inside >= fewest)):
@@ -279,6 +279,13 @@ class Conditional:
     def of_cells(cls, group: Codes, level: Codes, weights: NDArray[np.float64], groups: int) -> Self:
         """Take the positive weight of each cell; cells are ordered by group, then by level."""
         return cls(level, np.append(0.0, np.cumsum(weights)), np.searchsorted(group, np.arange(groups + 1)))
+
+    def shares(self, size: int) -> NDArray[np.float64]:
+        """(groups, size) Return the share of each level in each group."""
+        cells = np.diff(self.first)
+        shares = np.zeros((len(cells), size))
+        shares[np.repeat(np.arange(len(cells)), cells), self.levels] = np.diff(self.below)
+        return np.asarray(shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     def drawn(self, group: Codes, at: NDArray[np.float64]) -> Codes:
         """(records,) Return a level for each record.

@@ -16,6 +16,7 @@ from aegis_provider.synth.attacks.attack import OpenedCase, open_case
 from aegis_provider.synth.attacks.judging import Judgement, judge
 from aegis_provider.synth.attacks.membership import COPIES
 from aegis_provider.synth.fidelity import Fidelity, fidelity
+from aegis_provider.synth.fidelity.contradictions import Contradictions, contradictions_of
 from aegis_provider.synth.generate.generated import Generated
 from aegis_provider.synth.report.attacks import (
     ATTACK_TERMS,
@@ -47,6 +48,7 @@ EXACT: Final = (
     "ended",
     "weights",
     "copies",
+    "contradictions",
     "attacked",
     "worth",
 )
@@ -72,6 +74,7 @@ class GeneratedCard:
     judgement: Judgement
     seconds: float
     fidelity: Fidelity | str
+    contradictions: Contradictions
 
     @property
     def copies(self) -> str:
@@ -80,9 +83,9 @@ class GeneratedCard:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The results of attacks and the utility of the records, in a few sentences."""
+        """Contradictions, the results of attacks and the utility of the records, in a few sentences."""
         worth = "" if isinstance(self.fidelity, str) else fidelity_headline(self.fidelity)
-        return tuple(filter(None, [attacks_headline(self.judgement), self.copies, worth]))
+        return tuple(filter(None, [self.contradictions.sentence, attacks_headline(self.judgement), self.copies, worth]))
 
     def as_json(self) -> dict[str, Any]:
         """Return the card as JSON values."""
@@ -94,6 +97,7 @@ class GeneratedCard:
             **made_document(generated),
             "guaranteed": generated.promise,
             "copies": self.copies,
+            "contradictions": self.contradictions.as_json(),
             "attacked": attacks_document(self.opened, self.judgement),
             "worth": self.fidelity if isinstance(self.fidelity, str) else fidelity_document(self.fidelity),
             "versions": _versions(),
@@ -151,7 +155,8 @@ def generated_report(card: GeneratedCard) -> Report:
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
-    top = [_guarantee(card.generated), *card.findings]
+    contradictions, *findings = card.findings
+    top = [contradictions, _guarantee(card.generated), *findings]
     return Report(f"Release card of records generated from {PurePath(card.table).name}", top, sections)
 
 
@@ -188,7 +193,8 @@ def _covered(generated: Generated) -> Iterator[Part]:
     yield TextTable(("step", "share of the budget"), rows, "of epsilon; half of delta is for the levels")
     yield (
         "Not covered are all other numbers of this card, which are counted from the real records: how many were learnt "
-        "from, judged and held out, what attacks achieved, how many copies there are, and what the records are worth."
+        "from, judged and held out, what attacks achieved, how many copies and contradictions there are, and what the "
+        "records are worth."
     )
 
 
@@ -319,7 +325,10 @@ def judge_generated(
         worth = fidelity(generated.table, table, plan=plan, **how)
     except TableError as error:  # too few records, or label values, to train and test on
         worth = str(error)
-    card = GeneratedCard(table_name(table), plan.label, plan_digest, generated, opened, judgement, seconds, worth)
+    found = contradictions_of(generated.table, opened.case.seen, opened.case.held_out)
+    card = GeneratedCard(
+        table_name(table), plan.label, plan_digest, generated, opened, judgement, seconds, worth, found
+    )
     if generated.output is not None:
         report, as_json = generated_report(card), json.dumps(card.as_json(), indent=1)
         write_card(card_beside(generated.output), report, as_json, private=True)

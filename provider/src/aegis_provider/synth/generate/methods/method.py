@@ -40,6 +40,8 @@ class LearningTask:
         quasi_identifiers: (columns,) Whether an attacker may know the column.
         privacy_weights: (columns,) In [0, 1]: the weight of the column in the distance for privacy.
         importance: (columns,) In [0, 1]: its weight in the distance for value.
+        supports: (levels, levels) Whether two levels may be drawn together, for two columns by their places, the
+            earlier first; any may where nothing is stated.
     """
 
     levels: Sequence[Levels]
@@ -48,6 +50,7 @@ class LearningTask:
     privacy_weights: NDArray[np.float64]
     importance: NDArray[np.float64]
     knobs: Knobs = field(default_factory=Knobs)
+    supports: Mapping[tuple[int, int], NDArray[np.bool_]] = field(default_factory=dict)
 
     @property
     def costs(self) -> NDArray[np.float64]:
@@ -157,6 +160,17 @@ class Private(Protocol):
             TableError: Too few values of a column stand out from the noise.
         """
         ...
+
+
+@runtime_checkable
+class Consistent(Protocol):
+    """A method that draws no two levels together that the task's `supports` exclude.
+
+    Attributes:
+        fewest_together: Minimum training records with two values for these to be drawn together.
+    """
+
+    fewest_together: int
 
 
 @runtime_checkable

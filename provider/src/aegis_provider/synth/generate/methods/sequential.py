@@ -89,6 +89,70 @@ class Grown:
         return self.leaves.drawn(_leaf(self.tree, self.predictors, codes), rng.random(len(codes)))
 
 
+_BATCH: Final = 1 << 22
+"""Approximate number of cells of a batch of records."""
+
+_FITTED_ON: Final = 5_000
+_ROUNDS: Final = 20
+_SCARCELY: Final = 1e-9
+"""The weight of what a leaf lacks, so that something can be drawn if what it has is excluded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Supported:
+    """A column drawn by a tree among the levels that may be drawn together with those of earlier columns.
+
+    Attributes:
+        shares: (leaves, levels) The shares of the levels in each leaf.
+        supports: For each earlier column that excludes something: (its levels, levels) whether both may be together.
+        weights: (levels,) Factors of the shares, by which each level is drawn as often as in the training records.
+    """
+
+    grown: Grown
+    shares: NDArray[np.float64]
+    supports: Mapping[int, NDArray[np.bool_]]
+    weights: NDArray[np.float64]
+
+    @property
+    def column(self) -> int:
+        """The column."""
+        return self.grown.column
+
+    @classmethod
+    def of(cls, task: LearningTask, grown: Grown, supports: Mapping[int, NDArray[np.bool_]]) -> Self:
+        """Fit the weights by iterative scaling (Deming and Stephan 1940) on training records."""
+        column, size = grown.column, task.sizes[grown.column]
+        counts = np.bincount(task.codes[:, column], minlength=size)
+        shares = grown.leaves.shares(size) + _SCARCELY * counts / counts.sum()
+        step = cls(grown, shares, supports, np.ones(size))
+        codes = task.codes[np.linspace(0, len(task.codes) - 1, min(_FITTED_ON, len(task.codes))).astype(np.intp)]
+        possible = step.possible(codes)
+        wanted = np.bincount(codes[possible.any(axis=1), column], minlength=size)
+        for _ in range(_ROUNDS):
+            scaled = possible * step.weights
+            scaled /= np.maximum(scaled.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+            step.weights[:] *= (wanted + _SCARCELY) / (scaled.sum(axis=0) + _SCARCELY)
+            step.weights[:] = np.clip(step.weights / step.weights.max(), _SCARCELY, 1)
+        return step
+
+    def possible(self, codes: Codes) -> NDArray[np.float64]:
+        """(records, levels) Return the shares in each record's leaf; 0 for levels that are excluded."""
+        possible = self.shares[_leaf(self.grown.tree, self.grown.predictors, codes)]
+        for earlier, support in self.supports.items():
+            possible *= support[codes[:, earlier]]
+        return possible
+
+    def drawn(self, codes: Codes, rng: np.random.Generator) -> Codes:
+        """(records,) Return a level for each record; any level of its leaf if all are excluded."""
+        size = max(1, _BATCH // len(self.weights))
+        return np.concatenate([self._drawn(codes[each : each + size], rng) for each in range(0, len(codes), size)])
+
+    def _drawn(self, codes: Codes, rng: np.random.Generator) -> Codes:
+        below = (self.possible(codes) * self.weights).cumsum(axis=1)
+        level = (rng.random(len(codes))[:, None] * below[:, -1:] >= below).sum(axis=1)
+        return np.where(below[:, -1] > 0, level.clip(max=below.shape[1] - 1), self.grown.drawn(codes, rng))
+
+
 @dataclass(frozen=True, eq=False)
 class Sequential(Model):
     """The model: a step for each column."""
@@ -231,18 +295,30 @@ class Trees(SequentialMethod):
     knob enlarges the leaves of each quasi-identifier by its weight, up to no tree at all, and those of the boosted
     trees; the value knob makes the leaves of attributes smaller by their importance.
 
+    Levels that hardly any training records have together are not drawn together (`supports` of the task). Without this,
+    large leaves draw columns nearly on their own, and records contradict themselves.
+
     There is no guarantee.
     """
 
     heeds: ClassVar[frozenset[str]] = frozenset({"privacy", "value"})
+    fewest_together: ClassVar[int] = FEWEST
 
     def steps(self, task: LearningTask, rng: np.random.Generator) -> Sequence[Step]:
         """Return the steps of the attributes, then the label's."""
         label, leaves = len(task.levels) - 1, leaves_of(task)
         attributes = range(label)
-        grown = [Grown.of(task, attributes[:place], place, leaves[place], rng) for place in attributes]
+        grown = [_attribute(task, attributes[:place], place, leaves[place], rng) for place in attributes]
         can_be_predicted = label > 0 and len(np.unique(task.codes[:, label])) > 1
         return [*grown, _Boosted.of(task, label, rng) if can_be_predicted else Grown.of(task, (), label, 1, rng)]
+
+
+def _attribute(
+    task: LearningTask, before: Sequence[int], column: int, fewest: int, rng: np.random.Generator
+) -> Grown | Supported:
+    grown = Grown.of(task, before, column, fewest, rng)
+    supports = {one: support for (one, other), support in task.supports.items() if other == column}
+    return Supported.of(task, grown, supports) if supports else grown
 
 
 def leaves_of(task: LearningTask) -> list[int]:
