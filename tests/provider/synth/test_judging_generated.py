@@ -166,7 +166,7 @@ def headline_of(card, **attacks):
         Outcome(name, "all", 1_000, "persons", *(each and Interval(*each) for each in reached), f"{name} was tried.")
         for name, reached in attacks.items()
     ]
-    return replace(card, judgement=Judgement(outcomes)).findings[0]
+    return replace(card, judgement=Judgement(outcomes)).findings[1]
 
 
 NEXT_TO_NOTHING = ((0.001, 0.0002, 0.0056), (0.0001, 0.0, 0.0005), (0.001, 0.0002, 0.0056))
