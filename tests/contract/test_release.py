@@ -61,7 +61,9 @@ def test_the_entry_is_published_and_its_advice_is_the_release(aegis, url, client
     assert (code, error) == (0, "")
     printed = json.loads(out)
     entry_id, card = printed["entry"], printed["card"]
-    assert client.summaries(entry_id) == json.loads((output / "entry.json").read_text())
+    described = json.loads((output / "entry.json").read_text()) | {"description": card["for_consumers"]}
+    assert client.summaries(entry_id) == described
+    assert "**People at risk:" in described["description"]
     advice = client.advise(entry_id, "joint")
     assert (card["configuration"], card["considered"]) == (advice.configuration, advice.considered)
     assert card["basis"] == advice.ranking_basis
@@ -74,7 +76,7 @@ def test_the_entry_is_published_and_its_advice_is_the_release(aegis, url, client
     assert min(map(rows.count, set(rows))) == card["reached"]["k"] >= 5
 
     again = release(people, "ill", output=output, seconds=HOURS, name=name, publish=client)
-    assert (again.entry_id, client.entry(entry_id).version) == (entry_id, 1)  # nothing has changed
+    assert (again.entry_id, client.entry(entry_id).version) == (entry_id, 2)  # the card's head is the second version
 
 
 @pytest.mark.long

@@ -1,6 +1,6 @@
 """The pages of data requests: their list, the page of a request, and its forms."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlencode
@@ -8,6 +8,7 @@ from uuid import UUID
 
 import orjson
 import structlog
+from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
 from markupsafe import Markup
 from pydantic import BaseModel, Field
@@ -15,7 +16,7 @@ from pydantic import BaseModel, Field
 from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
 from app.entries.pages.entry import read_index
-from app.entries.pages.entry_index import ABOUT
+from app.entries.pages.entry_index import ABOUT, CONFIGURATIONS, ConfigurationRow, EntryIndex
 from app.factory import Factory
 from app.pages.commands import Commands, aegis, curl
 from app.pages.forms import Form, FormDependency, draw_key, once, validated_as, whole_number
@@ -141,25 +142,37 @@ async def _view(state: State, viewer: Viewer, request_id: str) -> RequestView:
         known = await service.read(viewer.caller, request_id)
         shown = await request_answer(service, known, viewer.caller, state.limits.request_days)
         alternatives = await service.alternatives(viewer.caller, known, PROPOSED)
-    described = None if shown.delivery else await _described(state, viewer, shown.entry)
+    index = None if shown.delivery and not alternatives else await _index(state, viewer, shown.entry)
+    rows = {} if index is None else await to_thread.run_sync(_rows, index, {name for name, _ in alternatives})
     return RequestView(
         request=shown,
         sides=known.sides_of(viewer.caller),
-        alternatives=tuple(alternatives),
+        alternatives=tuple((name, cost, rows.get(name)) for name, cost in alternatives),
         once=draw_key(),
         is_signed=state.signer is not None,
-        described=described,
+        # The service made it HTML.
+        described=None if shown.delivery or index is None else Markup(read_part(index.about, ABOUT).description),  # noqa: S704
         head=await _head(state, viewer, shown.delivery),
     )
 
 
-async def _described(state: State, viewer: Viewer, entry: wire.RequestedEntry) -> Markup | None:
-    """The description of the requested version; None if the viewer may not see it."""
+async def _index(state: State, viewer: Viewer, entry: wire.RequestedEntry) -> EntryIndex | None:
+    """The index of the requested version; None if the viewer may not see it."""
     try:
         _, index = await read_index(state, viewer.caller, str(entry.id), entry.version)
     except NotFoundError:
         return None
-    return Markup(read_part(index.about, ABOUT).description)  # noqa: S704 -- `html_of` made it
+    return index
+
+
+def _rows(index: EntryIndex, wanted: Collection[str]) -> dict[str, ConfigurationRow]:
+    """The rows of these configurations on the page of their entry. Slow if they stand far down."""
+    rows: dict[str, ConfigurationRow] = {}
+    for part in index.configurations:
+        if len(rows) == len(wanted):
+            break
+        rows |= {row.id: row for row in read_part(part, CONFIGURATIONS) if row.id in wanted}
+    return rows
 
 
 async def _head(state: State, viewer: Viewer, delivery: wire.Delivery | None) -> Markup | None:

@@ -13,6 +13,7 @@ import orjson
 from markupsafe import Markup
 
 from aegis_sdk import wire
+from app.entries.pages.entry_index import ConfigurationRow
 from app.pages.commands import Commands, aegis, curl
 from app.pages.forms import Form
 from app.pages.page_route import Refusal
@@ -63,7 +64,7 @@ class RequestView:
     """The content of the page.
 
     Attributes:
-        alternatives: configurations that the viewer may offer instead, with their costs.
+        alternatives: configurations that the viewer may offer instead, with their costs and their rows of the entry.
         once: the key that makes a form of this page take effect only once.
         is_signed: whether the service signs receipts.
         described: the description of the entry, such as its release card, as sanitised HTML, if any.
@@ -73,7 +74,7 @@ class RequestView:
 
     request: wire.DataRequest
     sides: frozenset[Side]
-    alternatives: tuple[tuple[str, Cost], ...]
+    alternatives: tuple[tuple[str, Cost, ConfigurationRow | None], ...]
     once: str
     is_signed: bool
     described: Markup | None = None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
 
 from aegis_provider.advice import EntryAdvice, of_service
 from aegis_provider.control import ControlError, RandomRounding, base_for
@@ -17,7 +20,7 @@ from aegis_provider.processes import Stage
 from aegis_provider.table import Source
 from aegis_provider.workflow.aim import Aim
 from aegis_sdk import AegisError, ConflictError, NotFoundError, ProblemError
-from aegis_sdk.wire import Advice, EntryDocument, PublishingTerms, Verdict
+from aegis_sdk.wire import DESCRIPTION_LENGTH, Advice, EntryDocument, PublishingTerms, Verdict
 
 _DRAWS: Final = 5
 """Draws per base; most entries pass the first."""
@@ -156,13 +159,27 @@ def _of_privacy(terms: PublishingTerms, aim: Aim) -> Iterator[str]:
 
 
 def published(service: Client, entry: EntryDocument) -> str:
-    """Publish the entry, or a new version of it, and return its id; records that are alone were accepted before."""
+    """Publish the entry, or a new version of it, and return its id; records that are alone were accepted before.
+
+    An entry that differs only in its description, such as the head of a card, or in who sees it, stays as it is.
+    """
     try:
         return service.publish(entry, accept_unique=True).id
     except ConflictError as conflict:
         if conflict.entry is None:
             raise
+        own = {"description": entry.description, "visibility": entry.visibility}
+        with suppress(ValidationError):  # a newer service's
+            known = EntryDocument.model_validate(service.summaries(conflict.entry))
+            if not entry.description and known.model_copy(update=own) == entry:
+                return conflict.entry
         return service.update(conflict.entry, entry, accept_unique=True).id
+
+
+def describe(service: Client, entry_id: str, entry: EntryDocument, head: str) -> None:
+    """Give a published entry without a description the head of its card, as `aegis publish` does; no count changes."""
+    if not entry.description and len(head) <= DESCRIPTION_LENGTH:
+        service.update(entry_id, entry.model_copy(update={"description": head}), accept_unique=True)
 
 
 def asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim, weights: Mapping[str, float]) -> EntryAdvice:

@@ -168,6 +168,8 @@ def release(
                 findings = _worked_out(steps, publish, counted, entry_id)
                 service = None if publish is None or entry_id is None else CardService(publish.url, entry_id)
                 card = _carded(steps, findings, service)
+                if publish is not None and entry_id is not None:
+                    _described(steps, publish, entry_id, counted.entry, card)
     kind = type(table).__module__.partition(".")[0]
     like = kind if kind in _FRAMES else "pyarrow"
     return Released(folder.path, card, findings, entry_id, like, how["delimiter"], temporary)
@@ -299,6 +301,14 @@ def _published(steps: Steps, service: Client, counted: _Counted, *, accept_uniqu
 
     with steps.stage("publishing the entry"):
         return published(service, entry)
+
+
+def _described(steps: Steps, service: Client, entry_id: str, entry: EntryDocument, card: Card) -> None:
+    """Send the head of the card, which is made after the entry is published, as the description of the entry."""
+    from aegis_provider.workflow.entry import describe  # noqa: PLC0415 - only then is it loaded
+
+    with steps.stage("publishing the head of the card"):
+        describe(service, entry_id, entry, card.for_consumers)
 
 
 def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_id: str | None) -> Findings:

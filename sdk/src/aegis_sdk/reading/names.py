@@ -47,12 +47,13 @@ class ConfigurationNames:
     ids: Sequence[str]
     columns: Mapping[str, Sequence[str]]
     generated: Mapping[str, str] = field(default_factory=dict)
+    _unclear_by_width: dict[int, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, schema: Mapping[str, Any]) -> Self:
         """From an entry or its schema, as JSON. One with more than `MOST_CELLS` has no names."""
         listed, table = schema.get("configurations") or [], schema.get("configuration_table")
-        generated = {item["id"]: _generated(item) for item in listed if item.get("kind") == "generated"}
+        generated = _generated([item for item in listed if item.get("kind") == "generated"])
         masked = [item for item in listed if item["id"] not in generated]
         attributes = schema.get("attributes") or []
         names = [attribute["name"] for attribute in attributes]
@@ -65,22 +66,29 @@ class ConfigurationNames:
     def name(self, configuration: str | None) -> str:
         """The name of a configuration, at most `LONGEST` characters; empty if it has none.
 
-        Two configurations with different maskings have different names, unless that takes more characters.
+        No two have the same: where words that fit do not tell one from all others, its id follows them.
         """
         row = self._rows.get(configuration or "")
         if row is None:
             return self.generated.get(configuration or "", "")
         own = {name: column[row] for name, column in self.columns.items()}
-        chosen = self._telling_apart(own)
-        fitting = (width for width in _WIDTHS if len(self._said(own, chosen, width)) <= LONGEST)
-        width = next(fitting, _WIDTHS[-1])
-        while len(self._said(own, chosen, width)) > LONGEST:
+        chosen, is_only = self._telling_apart(own)
+        width = next((each for each in _WIDTHS if len(self._said(own, chosen, each)) <= LONGEST), None)
+        if width is not None and is_only and self._unclear(width).isdisjoint(chosen):
+            return self._with_more(own, chosen, width, LONGEST)
+        end = _in_brackets(self.ids[row])
+        return self._with_more(own, chosen, width or _WIDTHS[-1], LONGEST - len(end)) + end
+
+    def _with_more(self, own: Mapping[str, str], chosen: list[str], width: int, most: int) -> str:
+        """The name with at most this many characters, with fewer of the chosen attributes or with further ones."""
+        while chosen and len(self._said(own, chosen, width)) > most:
             chosen.pop()
         shared = [name for name in self._differing if own[name] != DROP and name not in chosen]
         for name in shared[: max(_MENTIONED - len(chosen), 0)]:
             # Two that are cut say more than one that is not; a third one is mentioned only if nothing is cut for it.
-            widths = [each for each in _WIDTHS if each == width or (len(chosen) < _LEAST and _TIGHT < each < width)]
-            fitting = (each for each in widths if len(self._said(own, [*chosen, name], each)) <= LONGEST)
+            clear = [each for each in _WIDTHS if self._unclear(each).isdisjoint(chosen)]
+            widths = [width, *(each for each in clear if len(chosen) < _LEAST and _TIGHT < each < width)]
+            fitting = (each for each in widths if len(self._said(own, [*chosen, name], each)) <= most)
             if (fits := next(fitting, None)) is not None:
                 chosen.append(name)
                 width = fits
@@ -111,8 +119,8 @@ class ConfigurationNames:
             by_number.setdefault(str(maskings.count(DROP)), []).append(row)
         return {(number,): _Part(self.columns, self._differing, rows) for number, rows in by_number.items()}
 
-    def _telling_apart(self, own: Mapping[str, str]) -> list[str]:
-        """Attributes whose maskings, with the number of columns left out, no other configuration has."""
+    def _telling_apart(self, own: Mapping[str, str]) -> tuple[list[str], bool]:
+        """Attributes whose maskings, with the number of columns left out, no other configuration has, if any do."""
         met: tuple[str, ...] = (str([*own.values()].count(DROP)),)
         part, told = self._parts[met], list[str]()
         while part.attribute is not None and len(told) < _MOST_TOLD:
@@ -122,7 +130,7 @@ class ConfigurationNames:
                 rows = part.by_masking[own[part.attribute]]
                 self._parts[met] = _Part(self.columns, self._differing, rows)
             part = self._parts[met]
-        return told
+        return told, part.is_only
 
     def _said(self, own: Mapping[str, str], chosen: Sequence[str], width: int) -> str:
         """The name that mentions these attributes, each cut to this width, and counts the others that differ."""
@@ -141,6 +149,20 @@ class ConfigurationNames:
             said.append(_left_out(named, [*own.values()].count(DROP), noun))
         return ", ".join(said)
 
+    def _unclear(self, width: int) -> frozenset[str]:
+        """The attributes that a name of this width does not tell from others, or whose maskings it does not."""
+        if width not in self._unclear_by_width:
+            cut = {name: self._cut(name, width) for name in self.columns}
+            times = Counter(cut.values())
+            unclear = (name for name in cut if times[cut[name]] > 1 or not self._is_clear(name, width))
+            self._unclear_by_width[width] = frozenset(unclear)
+        return self._unclear_by_width[width]
+
+    def _is_clear(self, name: str, width: int) -> bool:
+        used = {masking for masking in self.columns[name] if masking != DROP}
+        words = [self._in_words(name, masking, is_tight=width <= _TIGHT) for masking in used]
+        return len({(text, mark, unit if width > _TIGHT else "") for text, unit, mark in words}) == len(words)
+
     def _cut(self, name: str, width: int) -> str:
         """The name of an attribute, cut at its end, or in the middle if another one begins in the same way."""
         text = shown(name, LONGEST)
@@ -157,12 +179,16 @@ class ConfigurationNames:
 
 
 class _Part:
-    """Some configurations, as rows; `attribute`: the one whose maskings tell most about which of them one is."""
+    """Some configurations, as rows; `attribute`: the one whose maskings tell most about which of them one is.
+
+    `is_only`: whether there is one.
+    """
 
     def __init__(self, columns: Mapping[str, Sequence[str]], names: Sequence[str], rows: Sequence[int]) -> None:
         told = ((name, columns[name]) for name in names) if len(rows) > 1 else ()
         bits = {name: _bits([column[row] for row in rows]) for name, column in told}
         best = max(bits, key=lambda name: bits[name], default=None)
+        self.is_only = len(rows) == 1
         self.attribute = best if best is not None and bits[best] else None
         self.by_masking: dict[str, list[int]] = {}
         column = () if self.attribute is None else columns[self.attribute]
@@ -170,8 +196,14 @@ class _Part:
             self.by_masking.setdefault(column[row], []).append(row)
 
 
-def _generated(item: Mapping[str, Any]) -> str:
-    return f"{item['records']:,} records generated by {shown(item['method'])}"
+def _generated(items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    said = {item["id"]: f"{item['records']:,} records generated by {shown(item['method'])}" for item in items}
+    times = Counter(said.values())
+    return {name: text + (_in_brackets(name) if times[text] > 1 else "") for name, text in said.items()}
+
+
+def _in_brackets(configuration: str) -> str:
+    return f" ({shown(configuration, LONGEST // 2)})"
 
 
 def _bits(column: Sequence[str]) -> float:
