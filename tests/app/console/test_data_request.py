@@ -84,6 +84,13 @@ async def test_a_page_says_the_true_rank_and_offers_at_one_click_what_loses_less
     assert "configuration" not in hidden(found)
 
 
+async def test_what_can_be_offered_instead_is_listed_with_what_it_keeps_promises_and_has(shared_api, advised):
+    found = " ".join((await look(shared_api, f"/requests/{advised}")).text.split())
+    _, table = found.split("All other configurations that meet the requirements, best first")
+    assert re.match(r" Configuration Rank Keeps k Records c02 .* 2 0 % 50 up to \d+ ", table), table[:200]
+    assert "c03" not in table.partition("Decline")[0]
+
+
 async def test_a_request_is_approved_with_a_reason_and_then_fulfilled(shared_api, advised):
     answer = await act(shared_api, advised, "approve", reason="The ethics board has agreed")
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/requests/{advised}")
