@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import datasets
 
 from aegis_provider import load_plan
 from aegis_provider.draft import start
@@ -115,3 +116,12 @@ def test_records_without_a_label_make_no_leak(tmp_path):
 def test_where_every_column_leaks_all_are_drafted_with_the_warning(tmp_path):
     started = drafted(tmp_path, {"a": ["n", "m"] * 50, "y": ["0", "1"] * 50})
     assert names(started) == set(started.leaks.telling) == {"a"}
+
+
+@pytest.mark.parametrize("made", [datasets.load_wine, datasets.load_iris])
+def test_nothing_is_left_out_of_real_tables_whose_columns_tell_much(tmp_path, made):
+    real = made()
+    table = {str(name): list(map(str, column)) for name, column in zip(real.feature_names, real.data.T, strict=True)}
+    started = drafted(tmp_path, {**table, "y": list(map(str, real.target))})
+    assert names(started) == {*table}
+    assert not started.left_out
