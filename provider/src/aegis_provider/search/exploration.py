@@ -229,7 +229,7 @@ def lower_ceiling(exploration: Exploration) -> None:
         exploration.tick()
         _, box = heapq.heappop(heap)
         if all(len(allowed) == 1 for allowed in box):
-            exploration.add([tuple(place for (place,) in box)])
+            exploration.add([node for node in product(*box) if exploration.holds(node)])
         else:
             for item in _limited(exploration, _split(exploration, box)):
                 heapq.heappush(heap, item)
@@ -251,10 +251,7 @@ def _split(exploration: Exploration, box: Box) -> list[Box]:
 
 
 def _limited(exploration: Exploration, boxes: list[Box]) -> list[tuple[float, Box]]:
-    """Return the boxes, without choices that break the requirement, with a limit above the best utility.
-
-    A box begins with its negated limit.
-    """
+    """Return the negated limit and the allowed choices of each box whose limit is above the best utility."""
     limited = []
     for box in boxes:
         allowed = _allowed(exploration, box)
