@@ -67,8 +67,9 @@ def test_a_weaker_requirement_never_keeps_less_however_little_work_there_is(tmp_
 def test_more_work_lowers_the_ceiling_to_the_optimum(tmp_path, monkeypatch, measure, names, seed):
     """Enumeration of all combinations is the oracle; buckets of 2 and 3 values are not comparable."""
     draw = Random(seed)
-    rows = [[draw.randrange(8) for _ in names] for _ in range(150)]
-    lines = [",".join([*names, "y"]), *(",".join(map(str, [*row, sum(row) // 9 + (draw.random() < 0.2)])) for row in rows)]
+    drawn = [[draw.randrange(8) for _ in names] for _ in range(150)]
+    rows = [[*names, "y"], *([*row, sum(row) // 9 + (draw.random() < 0.2)] for row in drawn)]
+    lines = [",".join(map(str, row)) for row in rows]
     widths = "maskings: {two: {bucketize: {width: 2}}, three: {bucketize: {width: 3}}}"
     table, path = tmp_path / "t.csv", tmp_path / "plan.yaml"
     table.write_text("\n".join(lines) + "\n")
