@@ -380,7 +380,7 @@ def test_ctrl_c_keeps_the_best_so_far(health_table):
     for point in found.frontier:
         assert point.configuration.privacy["k"] >= point.requirement.privacy["k"]
         assert point.at_most_more > 0
-    assert found.cut.startswith("Ctrl-C ended the search: up to ")
+    assert found.cut.startswith("Ctrl-C ended the search for k = 5 and k = 10: up to ")
 
 
 def test_when_the_time_is_up_the_best_so_far_counts(health_table):

@@ -62,7 +62,7 @@ def test_once_time_is_up_there_is_a_release_that_names_what_was_not_done(tmp_pat
         [_, *rows] = csv.reader(file)
     assert min(Counter(tuple(row[:-1]) for row in rows).values()) == released.card.reached["k"] >= 5
     assert (released.card.passed, released.card.measured, released.card.comparison) == (True, (), None)
-    assert "; --seconds ended the search: up to " in released.card.headline
+    assert "; --seconds ended the search for k = 5: up to " in released.card.headline
     search, *others = released.card.unfinished
     assert search.startswith("the search ran out of time: another configuration may keep ")
     assert others == [

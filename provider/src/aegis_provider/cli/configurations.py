@@ -59,7 +59,7 @@ def configurations(
     weights: WeightsOption = None,
     seconds: Annotated[
         float, typer.Option(min=0.1, help="Time limit of the search; Ctrl-C ends it earlier and keeps the best so far.")
-    ] = 600.0,
+    ] = 1800.0,
     html: HtmlOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag

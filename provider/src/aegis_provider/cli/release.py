@@ -81,7 +81,7 @@ def release(
     seconds: Annotated[
         float,
         typer.Option(min=1, help="Time limit; the report lists steps that did not finish."),
-    ] = 600.0,
+    ] = 1800.0,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Mask a table so that it can be shared and stays useful.

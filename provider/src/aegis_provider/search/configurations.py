@@ -21,7 +21,7 @@ from aegis_provider.search.evaluation import Evaluation
 from aegis_provider.search.exploration import Exploration, explore_each
 from aegis_provider.search.giving_way import what_gives_way
 from aegis_provider.search.lattice import Node
-from aegis_provider.search.problem import Problem, Requirement
+from aegis_provider.search.problem import Problem, Requirement, in_words
 from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, delimiter_in, open_table
 from aegis_sdk.reading import ConfigurationNames, Share
@@ -124,12 +124,20 @@ class SearchResult:
     @property
     def cut(self) -> str:
         """What was not searched, in words, because the time was up or Ctrl-C ended it; empty if nothing."""
-        unsearched = [point.unsearched for point in self.frontier if point.unsearched > 0]
+        return self._cut(self.frontier)
+
+    @property
+    def cut_of_first(self) -> str:
+        """The same for the first requirement alone."""
+        return self._cut(self.frontier[:1])
+
+    def _cut(self, points: Sequence[FrontierPoint]) -> str:
+        unsearched = [point for point in points if point.unsearched > 0]
         if not unsearched:
             return ""
-        by, most = "Ctrl-C" if self.interrupted else "--seconds", Share(max(unsearched))
-        of = "" if len(self.frontier) == 1 else f" for {len(unsearched)} of {len(self.frontier)} requirements"
-        return f"{by} ended the search: up to {most} of its work was not done{of}"
+        by, most = "Ctrl-C" if self.interrupted else "--seconds", Share(max(point.unsearched for point in unsearched))
+        of = " and ".join(in_words(point.requirement.privacy) for point in unsearched)
+        return f"{by} ended the search for {of}: up to {most} of its work was not done"
 
 
 def preferred(nodes: Places, utilities: NDArray[np.float64], most: int) -> Places:
@@ -164,7 +172,7 @@ def find_configurations(
     measure: str = "joint",
     most: int = 1000,
     effort: str = "normal",
-    seconds: float = 600.0,
+    seconds: float = 1800.0,
     delimiter: str | None = None,
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,

@@ -118,7 +118,7 @@ class Aim:
     suppress_at_most: float = 0.01
     measure: str = "joint"
     effort: str = "normal"
-    seconds: float = 600.0
+    seconds: float = 1800.0
     most: int = 200
     generates: bool = False
     keep: Mapping[str, str | None] = field(default_factory=dict)

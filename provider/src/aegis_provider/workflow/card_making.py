@@ -193,7 +193,7 @@ def card_of(
         check="" if isinstance(findings.check, str) else "; ".join([findings.check.verdict, *findings.check.notes]),
         unfinished=tuple(_unfinished(findings)),
         telling_label=tuple(name for name in findings.summarised.telling_label if name in shared),
-        cut=findings.search.cut,
+        cut=findings.search.cut_of_first,
         holds=False if findings.masked.applied.checked.shown.below_k else findings.assessed.passed,
         certain=findings.assessed.certain / max(1, applied.records),
         made_up={} if faults else made_up_rows(entry, advice.best.id),

@@ -69,7 +69,7 @@ def release(
     suppress_at_most: float = 0.01,
     measure: str = "joint",
     effort: str = "normal",
-    seconds: float = 600.0,
+    seconds: float = 1800.0,
     name: str | None = None,
     publish: Client | None = None,
     delimiter: str | None = None,
