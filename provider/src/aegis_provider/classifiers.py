@@ -289,11 +289,12 @@ class CheckResult:
         if best.difference.value <= 0:
             return f"the advice held: {self.winner} has the highest AUC of the configurations checked"
         limits = f"{best.difference.low:.4f} to {best.difference.high:.4f}"
-        higher = f"{best.table} has a higher AUC than {self.winner}, by {best.difference.value:.4f} ({limits})"
+        higher = f"higher AUC than {self.winner}, by {best.difference.value:.4f} ({limits})"
         if better:
-            return f"the advice did not hold: {higher}, with {best.model}"
-        meaning = "may be chance" if best.difference.low <= 0 else f"is too little to matter (below {SMALLEST:g})"
-        return f"the advice held: {higher}, with {best.model}, which {meaning}"
+            return f"the advice did not hold: {best.table} has a {higher}, with {best.model}"
+        is_chance = best.difference.low <= 0
+        within = "within chance" if is_chance else f"within {SMALLEST:g}, which is too little to matter"
+        return f"the advice held {within}: with {best.model}, {best.table} has a slightly {higher}"
 
     @property
     def _rivals(self) -> list["_Rival"]:

@@ -166,7 +166,8 @@ def test_each_level_says_how_many_values_and_which_share_it_keeps(started, maske
         for level in each.levels:
             texts = [masked[each.column.name][level.id][value] for value in unmasked]
             counts = Counter(texts)
-            assert (level.groups, level.smallest) == (len(counts), min(counts.values()))
+            assert (level.groups + level.blank, level.smallest) == (len(counts), min(counts.values()))
+            assert level.blank == ("" in counts)
             assert level.kept == pytest.approx(information(texts) / whole)
 
 

@@ -49,7 +49,7 @@ FUNCTIONS = (
     MaskedTable(Path("/data/masked.csv")),
 )
 SAID = [
-    (TreeHierarchy(TREE, 1), "level 1 of a tree: North, South, Asia"),
+    (TreeHierarchy(TREE, 1), "3 groups: North, South, Asia"),
     (MaskedTable(Path("/data/masked.csv")), "those of masked.csv, a table masked elsewhere"),
     (MaskedTable(Path("m.csv"), "old"), "those of column old of m.csv, a table masked elsewhere"),
     (Round(Decimal(10)), "the nearest multiple of 10"),

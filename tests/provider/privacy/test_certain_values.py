@@ -39,6 +39,13 @@ def test_the_records_are_counted_of_which_any_sensitive_value_is_certain(write):
     assert (found.privacy["l"], found.certain) == (1, 5)
 
 
+def test_the_share_is_told_of_which_a_guess_is_over_95_percent_right(write):
+    rows = [*["1,x"] * 20, "1,y", *["2,x"] * 19, "2,y", "3,z", "3,z"]  # 20 of 21, 19 of 20, 2 of 2
+    table = write("guessed.csv", "place,sick\n" + "\n".join(rows) + "\n")
+    found = assess(table, plan_of_roles(["place"], ["sick"])).as_it_is
+    assert (found.certain, found.guessable) == (2, pytest.approx(23 / 43))
+
+
 def test_the_warning_says_if_everybody_s_value_is_certain():
     plan = plan_of_roles(["place"], ["sick"])
     everybody = certain_values_warning({"k": 2, "l": 1}, plan, 8, 8)

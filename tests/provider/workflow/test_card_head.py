@@ -2,12 +2,14 @@
 
 from collections import Counter
 from copy import deepcopy
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.workflow.card_head import made_up_rows
+from aegis_provider.workflow.card_making import values_of
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
 
 AGE, LABEL = EXAMPLE_ENTRY["attributes"][0]["name"], EXAMPLE_ENTRY["label"]["name"]
@@ -57,6 +59,34 @@ def test_a_column_is_drawn_without_a_look_at_others_and_at_what_its_values_say_a
 
 def test_columns_that_are_not_shared_have_no_rows():
     assert made_up_rows(entry_of([[5, 5]], masking="drop"), "c1").keys() == {LABEL}
+
+
+@pytest.mark.parametrize(
+    ("kind", "bin", "possible"),
+    [
+        ("integer", "[6,9)", {"6", "7", "8"}),
+        ("integer", "(-inf,2)", {"1"}),
+        ("integer", "[71,inf)", {"71"}),
+        ("number", "[0.5,0.7)", {"0.5", "0.6"}),
+        ("number", "(-inf,0.5)", {"0.4"}),
+        ("string", "a or others", {"a or others"}),
+    ],
+)
+def test_where_only_the_entry_has_bins_the_rows_have_numbers_inside_them_as_the_table_does(kind, bin, possible):  # noqa: A002
+    drawn = {"merged": set(), "edges": set()}
+    for n in range(20):
+        for rule, values in drawn.items():
+            entry = entry_of([[5, 5]], f"c{n}", masking="identity")
+            changed = {"type": kind, "domain": [bin], "maskings": [], "discretization": SimpleNamespace(rule=rule)}
+            attributes = [entry.attributes[0].model_copy(update=changed)]
+            values |= set(made_up_rows(entry.model_copy(update={"attributes": attributes}), f"c{n}")[AGE])
+    assert drawn == {"merged": possible, "edges": {bin}}
+
+
+def test_all_masked_values_are_listed_and_those_of_a_shortened_name():
+    attribute = entry_of([[5, 5], [5, 5], [5, 5]]).attributes[0]
+    masking = attribute.maskings[0].model_copy(update={"domain": ["", "v0 and 1 more", "x"], "mapping": [1, 1, 2]})
+    assert values_of(attribute, masking) == {"v0 and 1 more": ("v0", "v1"), "x": ()}
 
 
 def test_values_are_as_frequent_as_published():

@@ -6,8 +6,10 @@ import pytest
 
 from aegis_provider.check import NOTHING, RAW, Interval
 from aegis_provider.cli.release import frontier_rows
+from aegis_provider.privacy import CERTAIN_VALUES_REMEDY
 from aegis_provider.report.model import Light, Terms, TextTable
 from aegis_provider.report.rendering import markdown_lines, render_page
+from aegis_provider.search import LimitsCost
 from aegis_provider.workflow import Card
 from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardLabel
 from aegis_provider.workflow.card_head import head_of
@@ -230,6 +232,10 @@ def test_the_head_says_what_is_shared_with_whom_for_what_before_any_verdict():
         ({"certain": 0.001}, "look fine fine"),
         ({"certain": 0.494}, "look fine fine"),
         ({"certain": 0.496}, "stop fine fine"),
+        ({"guessable": 0.04}, "fine fine fine"),
+        ({"guessable": 0.05}, "look fine fine"),
+        ({"limits": LimitsCost("keeping age", 0.796, 0.804, True)}, "fine fine fine"),
+        ({"warnings": (f"the label of some people is certain (l = 1). {CERTAIN_VALUES_REMEDY}",)}, "fine fine fine"),
         ({"alone": replace(CARD.alone, shares={"c2": 0.005})}, "look fine fine"),
         ({"alone": replace(CARD.alone, shares={"c2": 0.5})}, "stop fine fine"),
         ({"telling_label": ("age",)}, "look fine fine"),
@@ -252,6 +258,35 @@ def test_the_lights_follow_the_rule(changed, tones):
     assert [light.subject for light in lights] == ["People at risk", "What is kept", "Before you sign"]
 
 
+def said_in(card):
+    return {part.subject: part.text for part in head_of(card) if isinstance(part, Light)}
+
+
+def test_the_lights_say_what_a_number_alone_would_hide():
+    guessed = replace(CARD, certain=0.01, guessable=0.26, limits=LimitsCost("keeping age", 0.796, 0.804, True))
+    at_risk, kept, _ = said_in(guessed).values()
+    assert "For about 26 % of the records a guess of ill is over 95 % right." in at_risk
+    assert "Require l=2 if nobody should learn it." in at_risk
+    assert "Keeping age costs less than a point. " in kept
+
+
+def test_a_broken_promise_is_named_and_one_that_holds_against_some_is_not_called_broken():
+    broken = replace(CARD, holds=False, privacy_verdict="FAIL: c2 breaks it: k is 3, not 5. To mend it: aegis plan")
+    assert "A promise of privacy is broken: c2 breaks it: k is 3, not 5. " in said_in(broken)["People at risk"]
+    alone = Alone("ill", {"c2": 0.91}, ("sex", "age"), "c2", 5, 5)
+    some = said_in(replace(CARD, holds=False, alone=alone, privacy_verdict="private only against ..."))[
+        "People at risk"
+    ]
+    assert "broken" not in some
+    assert "To whoever knows only sex, age, every record is one of at least 6 alike." in some
+
+
+def test_cautions_are_said_and_not_only_counted():
+    said = [said_in(replace(CARD, warnings=tuple(f"w{n}" for n in range(most))))["Before you sign"] for most in (2, 5)]
+    assert said[0].startswith("W0. W1. Records are")
+    assert said[1].startswith('W0. W1. W2. 2 more stand under "The verdict". Records are')
+
+
 def test_a_label_that_is_nearly_given_away_is_said_in_the_first_lines():
     given = replace(CARD, measured=(CardAuc(RAW, BOOSTING, 0.991, 0.98, 1.0),))
     told = replace(CARD, telling_label=("age",))
@@ -266,8 +301,15 @@ def test_only_shared_columns_stand_in_the_head_and_the_others_in_one_line_with_r
     card = replace(CARD, columns=(CARD.columns[0], dropped, CARD.columns[-1]), never_shared=secret)
     columns, *_, left_out = [part for part in head_of(card) if not isinstance(part, Light)][1:]
     assert [row[0] for row in columns.rows] == ["age", "ill"]
-    reasons = "town (dropped to protect people); id, name (contains codes); due (leaks the label)"
-    assert left_out == f"Not shared: {reasons}."
+    reasons = "id, name (contains codes); due (leaks the label)"
+    assert left_out == f"Not shared: town (tells nothing more); {reasons}."
+    for kept, lost, why in (
+        (0.0, 0.0, "tells nothing"),
+        (0.0, 0.1, "dropped to protect people"),
+        (None, None, "dropped"),
+    ):
+        changed = replace(card, columns=(CARD.columns[0], replace(dropped, kept=kept, lost=lost), CARD.columns[-1]))
+        assert head_of(changed)[-1].startswith(f"Not shared: town ({why}")
 
 
 def test_the_rest_is_folded_and_the_page_needs_no_script():

@@ -116,6 +116,16 @@ def test_what_is_left_out_is_named_where_only_that_differs():
     assert names[0] == "age as it is, 2 columns left out"
 
 
+def test_names_of_columns_stay_readable_and_fewer_are_named_instead():
+    names = [f"{name} of customer" for name in ("monthly charges", "monthly fees", "months", "contracts")]
+    attributes = [attribute(name, "string", masking(f"{name} 2", "mapping", 2)) for name in names]
+    chosen = [[f"{name} 2" if at >> n & 1 else "identity" for n, name in enumerate(names)] for at in range(16)]
+    for said in names_in(schema(attributes, *chosen)):
+        cut = [word for word in said.split(", ") if "…" in word]
+        assert all(len(word.partition("…")[0]) >= 5 for word in cut)
+        assert len(said) <= LONGEST
+
+
 def test_maskings_with_the_same_words_are_told_by_their_ids():
     age = attribute("age", "integer", masking("even", "bucketize", 4), masking("equal", "bucketize", 4))
     assert names_in(schema([age], ("even",), ("equal",))) == ["age in 4 bands (even)", "age in 4 bands (equal)"]
@@ -149,6 +159,7 @@ def test_all_functions_have_words():
     said = [briefly(kind, masking("m", name, groups, **parameters)) for _, kind, name, groups, parameters in WORDS]
     assert [" ".join(filter(None, words)) for words in said] == [expected for expected, *_ in WORDS]
     assert briefly("string", {"domain": ["a", "b"], "transition": [[1, 0]]}) == ("at random", "")
+    assert briefly("number", masking("m", "bucketize", 4) | {"domain": ["", "a", "b"]}) == ("in 2", "bands")
     assert briefly("string", {"domain": ["a", "b"], "function": None}) == ("in 2", "groups")
 
 

@@ -255,10 +255,11 @@ class Level:
     """A drafted masking.
 
     Attributes:
-        groups: The number of its masked values, including a missing one.
+        groups: The number of its masked values, without a missing one.
         smallest: The number of records of the rarest.
         kept: Its information about the label as a share of the unmasked attribute's; `None` if that is 0.
         by_label: Whether it merges values that tell the same about the label.
+        blank: Whether a missing value stays missing.
     """
 
     id: str
@@ -266,6 +267,7 @@ class Level:
     smallest: int
     kept: float | None
     by_label: bool
+    blank: bool
 
 
 @dataclass(frozen=True)
@@ -330,7 +332,8 @@ def telling_most(attributes: Sequence[CountedAttribute], most: int) -> set[int]:
 
 def _level(name: str, counted: CountedAttribute, domain: MaskedDomain, information: float, *, by_label: bool) -> Level:
     joint = counted.counts.fold(domain.mapping, len(domain.texts))
-    return Level(name, len(joint), int(joint.sum(axis=1).min()), kept_share(joint, information), by_label)
+    blank, rarest = MISSING in domain.texts, int(joint.sum(axis=1).min())
+    return Level(name, len(joint) - blank, rarest, kept_share(joint, information), by_label, blank)
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,8 @@ def _described(drafted: DraftedAttribute, label: str) -> str:
 
 def _kept(level: Level) -> str:
     kept = ("" if level.kept is None else f"; keeps {Share(level.kept).whole}") + "; by the label" * level.by_label
-    return f"{level.groups} masked values, the rarest in {level.smallest:,} record{'s' * (level.smallest != 1)}{kept}"
+    rarest = f"the rarest in {level.smallest:,} record{'s' * (level.smallest != 1)}"
+    return f"{level.groups} masked values{' and blank' * level.blank}, {rarest}{kept}"
 
 
 def _edges(edges: Sequence[Decimal]) -> str:

@@ -130,13 +130,12 @@ class Replayed:
         return tuple(sorted(kinds, key=lambda what: what == _OTHERS))
 
     def in_words(self, found: Collection[str] = ()) -> str:
-        """Report a search without a match except of these kinds: `replayed values: none of 400 e-mail addresses`."""
-        counted = ", ".join(
-            f"none of {len(self.values[what]):,} {what}"
-            for what in self.kinds
-            if what in self.values and what not in found
-        )
-        return f"replayed values: {counted}" if counted else ""
+        """Report a search without a match except of these kinds: `what was written shows none of ...`."""
+        named = [what for what in self.kinds if what in self.values and what not in found]
+        words = {} if len(named) > 1 else {_OTHERS: "identifying values"}  # of one kind, there are no others
+        counted = [f"{len(self.values[what]):,} {words.get(what, what)}" for what in named]
+        listed = " and ".join(filter(None, [", ".join(counted[:-1]), *counted[-1:]]))
+        return f"what was written shows none of the table's {listed}" if counted else ""
 
 
 def refuse_written(texts: Iterable[tuple[str, Sequence[str]]], replayed: Replayed, what: str) -> None:

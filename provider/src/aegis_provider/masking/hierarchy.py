@@ -245,8 +245,9 @@ class TreeHierarchy(Hierarchy, MaskingFunction):
         check_level(self.level, depth_of(self.tree))
 
     def describe(self) -> str:
-        """Return words such as `level 1 of a tree: North, South, Asia`."""
-        return f"{super().describe()}: {some(list(dict.fromkeys(self._table().values())), _SHOWN_GROUPS)}"
+        """Return words such as `3 groups: North, South, Asia`."""
+        groups = list(dict.fromkeys(self._table().values()))
+        return f"{len(groups)} group{'s' * (len(groups) > 1)}: {some(groups, _SHOWN_GROUPS)}"
 
     def mask(self, domain: Domain) -> list[str]:
         """Return the group of each value; a missing value that the tree lacks stays missing."""

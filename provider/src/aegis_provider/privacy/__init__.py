@@ -12,6 +12,7 @@
 from aegis_provider.privacy.assessment import (
     CERTAIN_VALUES_REMEDY,
     IN_BINS,
+    SURE,
     Assessment,
     Column,
     ReleasePrivacy,
@@ -23,6 +24,7 @@ from aegis_provider.privacy.assessment import (
     plan_of_roles,
     promises_nothing,
     roles_of,
+    says_certain,
 )
 from aegis_provider.privacy.classes import (
     THRESHOLDS,
@@ -42,6 +44,7 @@ __all__ = [
     "CERTAIN_VALUES_REMEDY",
     "CRITERIA",
     "IN_BINS",
+    "SURE",
     "THRESHOLDS",
     "Assessment",
     "ClassSizes",
@@ -68,5 +71,6 @@ __all__ = [
     "promises_nothing",
     "refuse_without_order",
     "roles_of",
+    "says_certain",
     "without_left_out",
 ]

@@ -100,6 +100,9 @@ TRIVIAL: Final[Mapping[str, float]] = {"k": 1, "l": 1, "entropy_l": 1, "t": 1, "
 
 CERTAIN_VALUES_REMEDY: Final = "Require l=2 if nobody should learn it"
 
+SURE: Final = 0.95
+"""Above this share of right guesses of a sensitive value, the records of a class are as good as told."""
+
 _ROUNDING = 1e-9
 
 
@@ -133,6 +136,11 @@ def certain_values_warning(
     return f"{whose} of some people is certain: in {where} all records have the same {names} (l = 1)"
 
 
+def says_certain(warning: str) -> bool:
+    """Whether a warning is that of `certain_values_warning`."""
+    return "(l = 1)" in warning
+
+
 _MOST_NAMES = 5
 
 _LEFT_OUT: Final = {"suppressed": "records left out", "suppressed_cells": "cells suppressed"}
@@ -163,6 +171,7 @@ class ReleasePrivacy:
         suppressed_cells: The number of single cells suppressed.
         declared: The numbers of suppressed records and cells according to the plan, by name.
         certain: The number of records in classes with a single value of some sensitive attribute.
+        guessable: The share of records in classes where over `SURE` of the records have one such value.
         told: The part of its promise that others may see, by name; `None` if undecided.
         left_to_chance, masked_elsewhere: The attributes that prevented the measurement.
     """
@@ -177,6 +186,7 @@ class ReleasePrivacy:
     left_to_chance: tuple[str, ...] = ()
     masked_elsewhere: tuple[str, ...] = ()
     certain: int = 0
+    guessable: float = 0.0
     told: Mapping[str, float] | None = None
 
     @property
@@ -399,7 +409,10 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
 
 def _measured(release: str, promise: Mapping[str, float], classes: Classes) -> ReleasePrivacy:
     is_certain = np.zeros(len(classes), dtype=np.bool_)  # all records have one value of some sensitive attribute
+    is_sure = is_certain.copy()
     for counts in classes.sensitive.values():
         is_certain |= np.bincount(counts.classes, minlength=len(classes)) == 1
-    certain = int(classes.sizes[is_certain].sum())
-    return ReleasePrivacy(release, promise, measure_privacy(classes), ClassSizes.of(classes), certain=certain)
+        is_sure[counts.classes[counts.counts > SURE * classes.sizes[counts.classes]]] = True
+    certain, sure, records = (int(classes.sizes[chosen].sum()) for chosen in (is_certain, is_sure, ...))
+    measured = measure_privacy(classes), ClassSizes.of(classes)
+    return ReleasePrivacy(release, promise, *measured, certain=certain, guessable=sure / max(1, records))

@@ -83,7 +83,9 @@ class LimitsCost:
         """The cost in a sentence, in the digits of a card: `keeping race costs 3 points: ... 91 % would be kept`."""
         points = round(100 * self.without) - round(100 * self.kept)
         about = "" if self.proven else "about "
-        said = {0: "costs less than a point", 1: f"costs {about}1 point"}.get(points, f"costs {about}{points} points")
+        if not points:
+            return f"{self.limits} costs less than a point"
+        said = f"costs {about}{points} point{'s' * (points > 1)}"
         return f"{self.limits} {said}: without that, {Share(self.without).whole} could be kept"
 
 

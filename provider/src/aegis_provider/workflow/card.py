@@ -28,6 +28,7 @@ class CardColumn:
         kept: The share of its information about the label that is kept; `None` if it has none, or unknown.
         lost: The rest, beyond chance, as a share of all that there is to know about the label; `None` if unknown.
         shared: Whether the release has it.
+        values: Its masked values, if it is masked; for groups whose names do not tell all their values, these.
     """
 
     name: str
@@ -36,6 +37,7 @@ class CardColumn:
     kept: float | None
     lost: float | None
     shared: bool = True
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,7 @@ class Card:
         accepted: The columns with accepted identifying values, and the kinds of these.
         holds: Whether the release has the promised privacy; `None` if that could not be measured.
         certain: The share of the released records in classes with a single value of some sensitive attribute.
+        guessable: The share of released records in classes where a guess of such a value is over 95 % right.
         made_up: By shared column, five values drawn from the entry alone; empty if the entry must not be shared.
         consumer: Who gets the table, if that is known.
         purpose: What for, in the consumer's words.
@@ -210,6 +213,7 @@ class Card:
     telling_label: tuple[str, ...] = ()
     holds: bool | None = None
     certain: float = 0.0
+    guessable: float = 0.0
     made_up: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     consumer: str = ""
     purpose: str = ""
@@ -344,6 +348,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         never_shared={name: without_values(reason) for name, reason in card.never_shared.items()},
         certain=_share(card.certain) or 0.0,
         kept=_share(card.kept),
+        guessable=round(card.guessable, _SHARE_DIGITS),
         predicted=_interval(card.predicted),
         runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),
         frontier=tuple(_choice(choice, known.get(choice.configuration)) for choice in card.frontier),

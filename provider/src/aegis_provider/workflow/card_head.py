@@ -1,19 +1,24 @@
 """The head of a card, for those who decide: what is shared with whom for what, three lights, and the table's form."""
 
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from aegis_provider.classifiers import CHANCE, RAW
+from aegis_provider.counting.stated_maskings import MERGED
 from aegis_provider.plan.model import DROP, IDENTITY
+from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, SURE, says_certain
 from aegis_provider.report.model import Light, Part, TextTable, Tone
 from aegis_provider.report.rendering import markdown_part
-from aegis_provider.workflow.card import Card
-from aegis_sdk.reading import Alone, Share, maskings_in, shown, some
+from aegis_provider.table.arithmetic import plain
+from aegis_provider.workflow.card import Card, CardColumn
+from aegis_sdk.reading import Alone, Share, maskings_in, shown, some, verdict_line
 from aegis_sdk.wire import Attribute, EntryDocument
 
 Rows: TypeAlias = Mapping[str, tuple[str, ...]]
@@ -21,14 +26,19 @@ Rows: TypeAlias = Mapping[str, tuple[str, ...]]
 
 ROWS: Final = 5
 NOT_SHARED: Final = "dropped to protect people"
+_TELLS_NOTHING: Final = "tells nothing"
+_TELLS_NO_MORE: Final = "tells nothing more"
 ANYONE: Final = "anyone who gets this card"
 
 # The shares of records with a certain value, and of what is kept, from which on, or below which, a light changes.
 _MANY_CERTAIN: Final = 0.5
+_MANY_GUESSED: Final = 0.05
 _MUCH_KEPT: Final = 0.75
 _LITTLE_KEPT: Final = 0.5
 
+_BIN: Final = re.compile(r"(?:\(-inf|\[(-?[\d.]+)),(?:inf|(-?[\d.]+))\)")
 _NAMED: Final = 6
+_CAUTIONS: Final = 3
 _COLUMNS: Final = 30
 _SHOWN: Final = 12
 _LONGEST: Final = 100
@@ -108,12 +118,19 @@ class Shared:
 
 def head_of(card: Card) -> list[Part]:
     """Return the head of a card."""
-    dropped = {column.name: NOT_SHARED for column in card.columns if not column.shared}
+    dropped = {column.name: _why_dropped(column) for column in card.columns if not column.shared}
     columns = {column.name: column.becomes for column in card.columns if column.shared}
     left_out = {**dropped, **card.never_shared}
     about = (card.table, card.label, card.records, columns, left_out, card.made_up)
     shared = Shared(*about, card.consumer, card.purpose, card.cut, card.about)
     return list(shared.parts([risk_light(card), kept_light(card), signing_light(card)]))
+
+
+def _why_dropped(column: CardColumn) -> str:
+    """Return why a column is not shared: to share one that loses nothing would only put people at risk."""
+    if column.lost is None or column.lost > 0:
+        return NOT_SHARED
+    return _TELLS_NO_MORE if column.kept else _TELLS_NOTHING
 
 
 def in_markdown(parts: Iterable[Part]) -> str:
@@ -149,12 +166,13 @@ def head_of_delivery(
     is_much = alone is not None and alone.is_much(offered=False)
     cautions = [alone.line()] if alone is not None and alone.own else []
     cautions += [f"the {label} of some records is certain"] if privacy.get("l") == 1 else []
+    beside = _beside_certain(warnings)
     tone: Tone = "stop" if is_much else "look" if cautions or "k" not in privacy else "fine"
     said = "how much is kept is not known" if kept is None else f"{Share(kept).whole} of what the table tells"
     lights = [
-        _light("People at risk", tone, [*cautions, *_alike(privacy)]),
+        _light("People at risk", tone, [*cautions, *_alike(privacy, alone)]),
         _light("What is kept", _tone_of(kept), [f"{said} about {label}"]),
-        _light("Before you sign", "look" if warnings else "fine", [*_first(warnings), _STANDING]),
+        _light("Before you sign", "look" if beside else "fine", [*_first(beside), _STANDING]),
     ]
     return in_markdown(shared.parts(lights))
 
@@ -165,32 +183,59 @@ def _tone_of(kept: float | None) -> Tone:
     return "stop" if kept < _LITTLE_KEPT else "look" if kept < _MUCH_KEPT else "fine"
 
 
-def _alike(privacy: Mapping[str, float]) -> list[str]:
-    return [f"every record is one of at least {privacy['k']:g} alike"] if "k" in privacy else []
+def _alike(privacy: Mapping[str, float], alone: Alone | None) -> list[str]:
+    """Return how many records are alike; where columns are shared that nobody is said to know, to whom."""
+    if "k" not in privacy:
+        return []
+    known = alone.known if alone is not None else None
+    to_whom = f"to whoever knows only {some(known, _NAMED)}, " if known else ""
+    return [f"{to_whom}every record is one of at least {privacy['k']:g} alike"]
+
+
+def _beside_certain(cautions: Iterable[str]) -> list[str]:
+    """Return the cautions but the one that the first light says."""
+    return [each for each in cautions if not says_certain(each)]
 
 
 def _first(cautions: Sequence[str]) -> list[str]:
-    """Return the first caution, with the number of the others; none if there is none."""
-    more = f", and {len(cautions) - 1} more" if len(cautions) > 1 else ""
-    return [f"{shown(each, 2 * _LONGEST)}{more}" for each in cautions[:1]]
+    """Return the first cautions, and where the others stand."""
+    more = len(cautions) - _CAUTIONS
+    others = [f'{more} more stand{"s" * (more == 1)} under "The verdict"'] if more > 0 else []
+    return [*(shown(each, 2 * _LONGEST) for each in cautions[:_CAUTIONS]), *others]
 
 
 def risk_light(card: Card) -> Light:
     """Return how many people are at risk, by the rule of `docs/decisions/0107-lights-of-a-card.md`."""
     many_alone = card.alone.is_much(offered=False)
     faults = [
-        *(["a promise of privacy is broken"] if card.holds is False else []),
+        *([_broken(card)] if card.holds is False and (_fails(card) or not many_alone) else []),
         *([] if card.passed else ["the published counts give small counts away"]),
         *([card.alone.line()] if many_alone else []),
     ]
     cautions = [
         *([f"warning: {card.leak_warning}"] if card.leak_warning else []),
-        *([_certain(card)] if card.certain else []),
+        *([_certain(card), CERTAIN_VALUES_REMEDY] if card.certain else []),
+        *([_guessable(card)] if card.guessable >= max(_MANY_GUESSED, round(card.certain, 2) + 0.005) else []),
         *(["the privacy promised could not be measured"] if card.holds is None else []),
         *([card.alone.line()] if card.alone.own and not many_alone else []),
     ]
     tone: Tone = "stop" if faults or round(card.certain, 2) >= _MANY_CERTAIN else "look" if cautions else "fine"
-    return _light("People at risk", tone, [*faults, *cautions, *_alike(card.reached)])
+    return _light("People at risk", tone, [*faults, *cautions, *_alike(card.reached, card.alone)])
+
+
+def _fails(card: Card) -> bool:
+    """Whether a promised number is not reached, unlike in a release where it is, but too many records are alone."""
+    return card.privacy_verdict.startswith(verdict_line(False, ""))
+
+
+def _broken(card: Card) -> str:
+    which = card.privacy_verdict.partition(": ")[2].partition(". To mend it")[0]
+    return f"a promise of privacy is broken{f': {which}' if which else ''}"
+
+
+def _guessable(card: Card) -> str:
+    share, whose = Share(card.guessable).whole, shown(card.label) if card.sensitive_label else "a sensitive value"
+    return f"for about {share} of the records a guess of {whose} is over {Share(SURE).whole} right"
 
 
 def _certain(card: Card) -> str:
@@ -209,7 +254,8 @@ def kept_light(card: Card) -> Light:
     tone = _tone_of(least)
     tone = "look" if tone == "fine" and card.cut else tone
     kept = "how much is kept is not known" if card.kept is None else f"{Share(card.kept).whole} of what the table tells"
-    said = [f"{kept} about {label}", *([card.limits.in_words] if card.limits else [])]
+    costs = card.limits.in_words if card.limits else ""
+    said = [f"{kept} about {label}", *filter(None, [costs, card.cut])]
     if raw is not None and own is not None:
         said += [f"a model trained on it reaches an AUC of {own.auc:.3f}, of {raw.auc:.3f} on the table", _REFITTED]
     return _light("What is kept", tone, said)
@@ -217,7 +263,7 @@ def kept_light(card: Card) -> Light:
 
 def signing_light(card: Card) -> Light:
     """Return what to know before signing: faults first, then the first caution and the number of the others."""
-    cautions = [*card.warnings, *card.unfinished]
+    cautions = [*_beside_certain(card.warnings), *card.unfinished]
     cautions += [f"identifying values are accepted in {some(list(card.accepted), _NAMED)}"] if card.accepted else []
     broken = not card.passed or card.holds is False
     said = [*(["do not share it yet: see the verdict"] if broken else []), *_first(cautions), _STANDING]
@@ -236,11 +282,11 @@ def made_up_rows(entry: EntryDocument, configuration: str) -> Rows:
     """
     maskings = maskings_in(entry, configuration)
     label = np.array(entry.label.histogram)
-    rows = {
-        each.name: _drawn(f"{configuration}/{each.name}", *_published(each, maskings.get(each.name, DROP)))
-        for each in entry.attributes
-        if maskings.get(each.name, DROP) != DROP
-    }
+    rows = {}
+    for each in entry.attributes:
+        if (choice := maskings.get(each.name, DROP)) != DROP:
+            drawn = _drawn(f"{configuration}/{each.name}", *_published(each, choice))
+            rows[each.name] = _plainly(each, drawn) if choice == IDENTITY else drawn
     return rows | {entry.label.name: _drawn(f"{configuration}/{entry.label.name}", entry.label.domain, label)}
 
 
@@ -254,6 +300,28 @@ def _published(attribute: Attribute, choice: str) -> tuple[Sequence[str], np.nda
     if masking is None and attribute.histogram is not None:
         return domain, np.array(attribute.histogram)
     return domain, np.ones(len(domain))
+
+
+def _plainly(attribute: Attribute, drawn: tuple[str, ...]) -> tuple[str, ...]:
+    """Return values inside bins, of open ones at the bound, where only the entry merges values into bins."""
+    if attribute.discretization is None or attribute.discretization.rule != MERGED:
+        return drawn
+    draw = random.Random(f"{attribute.name}/{drawn}")  # noqa: S311 - repeatable, and no secret
+    return tuple(_inside(text, draw, is_whole=attribute.type == "integer") for text in drawn)
+
+
+def _inside(text: str, draw: random.Random, *, is_whole: bool) -> str:
+    found = _BIN.fullmatch(text)
+    if found is None or not any(found.groups()):
+        return text
+    low, high = (None if bound is None else Decimal(bound) for bound in found.groups())
+    digits = max(-int(each.as_tuple().exponent) for each in (low, high) if each is not None)
+    step = Decimal(1).scaleb(0 if is_whole else -digits)
+    if low is None:
+        return plain((high or step) - step)
+    if high is None:
+        return plain(low)
+    return plain(low + step * draw.randrange(max(1, int((high - low) / step))))
 
 
 def _drawn(seed: str, domain: Sequence[str], counts: np.ndarray) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,12 +19,13 @@ from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, Column, certain_values
 from aegis_provider.release.apply import Applied
 from aegis_provider.report.verdicts import judged_line
 from aegis_provider.search import SearchResult
+from aegis_provider.table.values import MISSING
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
 from aegis_provider.workflow.card_head import made_up_rows
 from aegis_provider.workflow.generating import Comparison
-from aegis_sdk.reading import Alone, ConfigurationNames, Share, read_together_line, verdict_line
-from aegis_sdk.wire import EntryDocument, Verdict
+from aegis_sdk.reading import Alone, ConfigurationNames, Share, read_together_line, shown, verdict_line
+from aegis_sdk.wire import Attribute, EntryDocument, Masking, Verdict
 
 if TYPE_CHECKING:  # slow to load
     from aegis_provider.disclosure import Judged
@@ -34,6 +36,9 @@ _NAMED: Final[dict[str, Any]] = {
     "configurations": True,
     "configuration_table": True,
 }
+
+_ABBREVIATED: Final = re.compile(r" and \d+ more$")
+"""The end of the name of a drafted group that names only some of its values."""
 
 _PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
 
@@ -64,10 +69,12 @@ class Masked:
     Attributes:
         applied: The result of writing it.
         labels: The number of records of each label value, in the original and in the masked table.
+        blanks: By masked column with missing values, the label that all records without a value have; else "".
     """
 
     applied: Applied
     labels: Mapping[str, tuple[int, int]]
+    blanks: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,7 @@ class Assessed:
         highest: The highest risk of re-identification; `None` if not measurable.
         highest_before: The same for the unmasked table.
         certain: Number of records in classes with a single value of some sensitive attribute.
+        guessable: The share of records in classes where a guess of such a value is over 95 % right.
         alone: How many of its records are alone on all shared columns, and how many in the worst configuration offered.
     """
 
@@ -90,6 +98,7 @@ class Assessed:
     highest: float | None
     highest_before: float | None
     certain: int
+    guessable: float
     alone: Alone
 
 
@@ -179,7 +188,7 @@ def card_of(
         highest_risk=(findings.assessed.highest, findings.assessed.highest_before),
         warnings=(*faults[1:], *_warnings(findings, plan)),
         labels=_labels(findings.masked.labels),
-        columns=tuple(_columns(findings)),
+        columns=tuple(_columns(findings, listed=not faults)),
         never_shared=plan.left_out,
         kept=shares.get(advice.best.id),
         measure=advice.measure,
@@ -196,6 +205,7 @@ def card_of(
         cut=findings.search.cut_of_first,
         holds=False if findings.masked.applied.checked.shown.below_k else findings.assessed.passed,
         certain=findings.assessed.certain / max(1, applied.records),
+        guessable=findings.assessed.guessable,
         made_up={} if faults else made_up_rows(entry, advice.best.id),
         about=ConfigurationNames.of(entry.model_dump(include=_NAMED)).name(advice.best.id),
         limits=findings.search.limits,
@@ -244,15 +254,37 @@ def _warnings(findings: Findings, plan: Plan) -> Iterator[str]:
     certain = certain_values_warning(applied.reached, plan, findings.assessed.certain, applied.records)
     if certain is not None:
         yield f"{certain}. {CERTAIN_VALUES_REMEDY}"
+    for name, label in findings.masked.blanks.items():
+        if label:
+            yield f"where {shown(name)} is blank, {shown(plan.label)} is always {shown(label)}"
     if not isinstance(findings.check, str) and findings.check.held is False:
         yield f"{findings.check.verdict}. `aegis apply` makes the other release"
 
 
-def _columns(findings: Findings) -> Iterator[CardColumn]:
+def _columns(findings: Findings, *, listed: bool) -> Iterator[CardColumn]:
+    attributes = {each.name: each for each in findings.entry.attributes}
     for column in findings.assessed.columns:
         told = findings.kept.get(column.name, Kept(None, None))
-        is_shared = column.masking != DROP
-        yield CardColumn(column.name, column.role, column.becomes, told.kept, told.lost, is_shared)
+        is_shared, attribute = column.masking != DROP, attributes.get(column.name)
+        becomes, values = column.becomes, dict[str, tuple[str, ...]]()
+        if attribute is not None and is_shared:
+            masking = next((each for each in attribute.maskings if each.id == column.masking), None)
+            if MISSING in (attribute if masking is None else masking).domain:
+                becomes += f"; blank: {'shared' if column.name in findings.masked.blanks else 'left out'}"
+            values = values_of(attribute, masking) if listed and masking is not None else values
+        yield CardColumn(column.name, column.role, becomes, told.kept, told.lost, is_shared, values)
+
+
+def values_of(attribute: Attribute, masking: Masking) -> dict[str, tuple[str, ...]]:
+    """Return all masked values in the entry; each whose name leaves some of its values out, with all of them."""
+    mapping = masking.mapping or ()
+    return {
+        name: tuple(attribute.domain[value] for value, group in enumerate(mapping) if group == place)
+        if _ABBREVIATED.search(name)
+        else ()
+        for place, name in enumerate(masking.domain)
+        if name
+    }
 
 
 def _frontier(findings: Findings, plan: Plan) -> Iterator[CardChoice]:

@@ -137,6 +137,7 @@ def _below(card: Card, known: list[CardChoice], *, models: bool) -> str:
 
 _LABELS_SHOWN: Final = 30
 _COLUMNS_SHOWN: Final = 200
+_VALUES_SHOWN: Final = 100
 #: The total share of the whole that is negligible.
 NEGLIGIBLE: Final = 0.02
 _BARS: Final = 20
@@ -212,6 +213,9 @@ def _shared(card: Card) -> Iterator[Part]:
         "tell the same, so these do not add up"
     )
     yield TextTable(("column", "role", "its values become", "keeps", "loses"), rows, caption, most=_COLUMNS_SHOWN)
+    masked = [(shown(each.name), _listed(each)) for each in card.columns if 0 < len(each.values) <= _VALUES_SHOWN]
+    if masked:
+        yield TextTable(("masked column", "all its values"), masked, most=_COLUMNS_SHOWN)
     yield from _costs(card)
     if card.never_shared:
         reasons = [(shown(name), reason) for name, reason in card.never_shared.items()]
@@ -223,16 +227,26 @@ def _shared(card: Card) -> Iterator[Part]:
     yield TextTable(
         (card.label, "records of the table", "share", "share released"),
         labels,
-        "how leaving out records moved the label",
+        f"how leaving out records moved the label{_of_rounded(card)}",
         most=_LABELS_SHOWN,
     )
+
+
+def _listed(column: CardColumn) -> str:
+    of = (f" (that is: {', '.join(map(shown, values))})" if values else "" for values in column.values.values())
+    return "; ".join(f"{shown(name)}{rest}" for name, rest in zip(column.values, of, strict=True))
+
+
+def _of_rounded(card: Card) -> str:
+    base = card.rounded_to
+    return f"; the records of the table are rounded to a multiple of {base}, and their shares with them" if base else ""
 
 
 def _kept_and_lost(card: Card, column: CardColumn) -> tuple[str, str]:
     """Return both shares in words; without information about the label, there is nothing to keep or to lose."""
     if column.name == card.label:
         return _NONE, _NONE
-    nothing = column.kept is None and column.lost is not None
+    nothing = column.lost is not None and (column.kept is None or not (column.kept or column.lost))
     return _NOTHING if nothing else kept_in_words(column.kept), kept_in_words(column.lost)
 
 
@@ -275,9 +289,11 @@ def _privacy(card: Card) -> Iterator[Part]:
     yield TextTable(("privacy", "asked", "promised", "measured in the masked table", "so"), rows)
     release, before = card.highest_risk
     if release is not None and before is not None:
+        most = "it may be up to 100 %; what it is exactly would tell how rare its rarest records are"
+        before_said = most if before >= HIGHEST_SAID else f"it is {Share(before)}"
         yield (
             f"Someone who knows all quasi-identifiers of a person picks the person's record with a chance of at most "
-            f"{Share(release)}. In the table as it is, that is {'at least ' * (before >= HIGHEST_SAID)}{Share(before)}."
+            f"{Share(release)}. In the table as it is, {before_said}."
         )
     if card.replayed or card.accepted:
         kinds = ", ".join(card.replayed) or "identifying values"

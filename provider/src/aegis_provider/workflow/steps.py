@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.classifiers import CheckResult
+from aegis_provider.counting.counts import tally
 from aegis_provider.counting.kept import Kept, kept_in
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
 from aegis_provider.files import digest_of
@@ -38,7 +39,7 @@ from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.notation import Writing, plainly
-from aegis_provider.table.values import Domain
+from aegis_provider.table.values import MISSING, Domain
 from aegis_provider.workflow.aim import Aim, Deadline
 from aegis_provider.workflow.card_making import Assessed, Masked, Summarised
 from aegis_provider.workflow.folder import Folder, digests_of
@@ -371,8 +372,17 @@ class Steps:
             applied = apply(self.table, self.found, configuration, output, progress=progress, **how)
         with open_table(self.table, **self.how) as original, self._as_masked() as masked:
             before, after = self._labels(original, self.found.writings), self._labels(masked, {})
+            blanks = dict(self._blanks(masked))
         ordered = Domain.of(before, order=self.found.order).texts
-        return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered})
+        return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered}, blanks)
+
+    def _blanks(self, masked: Table) -> Iterator[tuple[str, str]]:
+        """Yield each column of the masked table with missing values, and the label if all of these have one."""
+        names = [name for name in masked.columns if name != self.aim.label]
+        for name, counted in zip(names, tally(masked, names, self.aim.label), strict=True):
+            labels = set(counted.labels[counted.texts == MISSING].tolist())
+            if labels:
+                yield name, next(iter(labels)) if len(labels) == 1 else ""
 
     def _labels(self, table: Table, writings: Mapping[str, Writing]) -> dict[str, int]:
         """Return the number of records of each label value, in order, over all texts of the value."""
@@ -396,7 +406,7 @@ class Steps:
             judged = replace(found, releases=(replace(release, told=published),))
             verdict = risk_verdict(judged, table_name(self.table), self.plan, alone, counted=False)
             told = (verdict.passed, verdict.line)
-            return Assessed(found.columns, *told, highest, before, release.certain, alone.in_short())
+            return Assessed(found.columns, *told, highest, before, release.certain, release.guessable, alone.in_short())
 
         inputs = self._of(FOUND, configuration=configuration, alone=alone.document, published=dict(published))
         return self.folder.step("privacy", inputs, [], Assessed, work)

@@ -56,7 +56,7 @@ def briefly(kind: str, masking: Mapping[str, Any]) -> tuple[str, str]:
         kind: The type of the attribute.
         masking: The masking in an entry or its schema, as JSON.
     """
-    function, values = masking.get("function") or {}, len(masking["domain"])
+    function, values = masking.get("function") or {}, sum(map(bool, masking["domain"]))  # a blank is in no group
     name, parameters = function.get("name", ""), function.get("parameters") or {}
     if name in _BRIEFLY and (said := _BRIEFLY[name](parameters)) is not None:
         return said

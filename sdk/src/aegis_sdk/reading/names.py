@@ -25,9 +25,9 @@ _LEAST, _MENTIONED = 2, 3
 _MOST_TOLD: Final = 12
 """No more attributes fit in a name, unless theirs have one or two letters; to find more can take minutes."""
 
-_WIDTHS: Final = (24, 16, 12, 9, 7)
+_WIDTHS: Final = (24, 16, 12)
 _TIGHT: Final = 12
-"""Where names of attributes are cut to this, units are left out, too."""
+"""Where names of attributes are cut to this, units are left out, too. Shorter names could not be read."""
 
 _LONGEST_ID: Final = 16
 
