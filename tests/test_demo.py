@@ -22,7 +22,8 @@ FIGURES = {
     "AUC of the release": r"AUC ([\d.]+) of [\d.]+, measured here",
     "k of the release": r"(\d+) measured in the masked table; ",
     "records left out": r"measured in the masked table; (\d+) records left out",
-    "share kept for k = 10, in %": r"c\d+ keeps (\d+) % of what the table tells about health\n  c\d+: .*\n  it is the best",
+    "share kept for k = 10, in %": r"c\d+ keeps (\d+) % of what the table tells about health\n"
+    r"  c\d+: .*\n  it is the best",
     "utility for k = 10": r"suppressed .*\n +c\d+ +[\d.]+ +([\d.]+)",
     "k of the delivery": r"k = (\d+), l = .* as its provider measured",
 }
