@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import combinations
-from typing import Final, Self, TypeAlias
+from typing import Final, Self, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from aegis_provider.records import NUMERIC, Column
-from aegis_provider.synth.generate.levels import FEWEST, Stretches, Texts, Units, levels_of
+from aegis_provider.synth.generate.levels import FEWEST, Texts, Units
 from aegis_provider.table.values import MISSING, Key
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -86,7 +86,7 @@ class Formula:
         sources: The one or two columns of the formula.
         is_product: Whether two are multiplied; otherwise they are added.
         tolerance: The relative deviation within which nearly all records are.
-        unit: The last decimal of the number.
+        units: How the number is written.
         at_zero: Its text where the formula is 0 or a source is missing.
     """
 
@@ -95,7 +95,7 @@ class Formula:
     is_product: bool
     factor: float
     tolerance: float
-    unit: float
+    units: Units
     at_zero: str
 
     @property
@@ -104,6 +104,11 @@ class Formula:
         factor = "" if abs(self.factor - 1) < self.tolerance + 1e-9 else f"{self.factor:.3g} x "
         formula = (" x " if self.is_product else " + ").join(self.sources)
         return f"{self.column} is about {factor}{f'({formula})' if factor and len(self.sources) > 1 else formula}"
+
+    @property
+    def unit(self) -> float:
+        """The last decimal of the number."""
+        return float(10.0 ** -(self.units.decimals or 0))
 
     def expected(self, columns: Mapping[str, Column]) -> Numbers:
         """(records,) Return the number by the formula; NaN if one is missing."""
@@ -203,9 +208,8 @@ def _formula(column: Column, sources: Sequence[Column], *, is_product: bool) -> 
     nothing = column.places[np.isnan(combined) | (combined == 0)]
     counts = np.bincount(nothing, minlength=len(column.domain))
     at_zero = column.domain.texts[int(counts.argmax())] if counts.max() >= FEWEST else "0"
-    units = Units.of(column, FEWEST)
-    unit = 10.0 ** -(units.decimals or 0) if units else 1.0
-    return Formula(column.name, tuple(each.name for each in sources), is_product, factor, tolerance, unit, at_zero)
+    units = cast("Units", Units.of(column, FEWEST))
+    return Formula(column.name, tuple(each.name for each in sources), is_product, factor, tolerance, units, at_zero)
 
 
 def _range(number: Numbers, combined: Numbers) -> float:
@@ -241,24 +245,15 @@ class Dependencies:
     """The rules of training records, by which their columns are learnt and drawn.
 
     A column by a formula is learnt as its ratio to it, and drawn as the formula times a ratio: so it varies as much as
-    in the table.
-
-    Attributes:
-        rules: The rules.
-        stretches: Of columns by formulas, the numbers from the fifth lowest to the fifth highest.
+    in the table. Both lie between the fifth lowest and highest, so the number needs no limits that break the formula.
     """
 
     rules: Sequence[Rule] = ()
-    stretches: Mapping[str, Stretches] | None = None
 
     @classmethod
     def of(cls, columns: Sequence[Column]) -> Self:
         """Find the rules of the attributes; the last column is the label."""
-        rules = rules_of(columns[:-1])
-        by_name = {each.name: each for each in columns}
-        decoders = {rule.column: levels_of(by_name[rule.column]).decoder for rule in rules if isinstance(rule, Formula)}
-        stretches = {name: each for name, each in decoders.items() if isinstance(each, Stretches)}
-        return cls([each for each in rules if isinstance(each, Function) or each.column in stretches], stretches)
+        return cls(rules_of(columns[:-1]))
 
     @property
     def formulas(self) -> list[Formula]:
@@ -284,19 +279,17 @@ class Dependencies:
             if isinstance(rule, Function):
                 made[rule.column] = rule.of(sources[rule.source], made[rule.column])
             else:
-                made[rule.column] = self._numbers(rule, rule.expected(sources), texts[rule.column])
+                made[rule.column] = _written(rule, rule.expected(sources), texts[rule.column])
         return made
 
-    def _numbers(self, formula: Formula, expected: Numbers, ratios: Texts) -> Texts:
-        """(records,) Return the numbers of these ratios, as the table writes them, and within its numbers."""
-        stretches = (self.stretches or {})[formula.column]
-        is_number = ~np.isnan(expected) & (expected != 0) & (ratios != MISSING)
-        exact = expected[is_number] * ratios[is_number].astype(np.float64) / formula.unit
-        low, high = stretches.low[stretches.first :].min(), stretches.high[stretches.first :].max()
-        units, of_record = np.unique(np.clip(np.rint(exact), low, high).astype(np.int64), return_inverse=True)
-        texts = np.where(ratios == MISSING, MISSING, formula.at_zero).astype(object)
-        texts[is_number] = np.array([stretches.units.text(int(unit)) for unit in units], dtype=object)[of_record]
-        return texts
+
+def _written(formula: Formula, expected: Numbers, ratios: Texts) -> Texts:
+    """(records,) Return the numbers of these ratios to the formula, as the table writes them."""
+    is_number = ~np.isnan(expected) & (expected != 0) & (ratios != MISSING)
+    exact = expected[is_number] * ratios[is_number].astype(np.float64) / formula.unit
+    texts = np.where(ratios == MISSING, MISSING, formula.at_zero).astype(object)
+    texts[is_number] = [formula.units.text(int(each)) for each in np.rint(exact)]
+    return texts
 
 
 def typed(like: Column, texts: Texts | pa.ChunkedArray) -> Column:

@@ -75,6 +75,9 @@ _FEWEST_RECORDS: Final = 100
 _VALIDATED: Final = 0.1
 _FOR_RECORDS, _FOR_VALUES = 5, 6
 _ROUNDS: Final = 50
+_SAME_LEVELS: Final = 5
+"""Rounds in which only numbers within their levels are drawn again, so that the shares of levels stay."""
+
 _MOST_LAMBDA: Final = 1e6
 
 
@@ -350,12 +353,13 @@ class Prepared:
         else:
             codes = self.sampled(model, self._quotas(records, wish.label_shares, rng), rng)
         texts = self._texts(codes, of_values)
-        for _ in range(_ROUNDS):
+        for attempt in range(_ROUNDS):
             again = self._contradictory(texts)
             if not again.any():
                 break
-            labels = np.bincount(codes[again, -1], minlength=len(self.labels))
-            codes[again] = self.sampled(model, labels, rng)
+            if attempt >= _SAME_LEVELS:
+                labels = np.bincount(codes[again, -1], minlength=len(self.labels))
+                codes[again] = self.sampled(model, labels, rng)
             for name, redrawn in self._texts(codes[again], of_values).items():
                 texts[name][again] = redrawn
         return pa.table({name: pa.array(each, pa.string()) for name, each in texts.items()})

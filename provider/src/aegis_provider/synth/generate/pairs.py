@@ -22,11 +22,13 @@ _EXPECTED: Final = 10
 """If so many records are expected to have two values of independent columns, it is hardly chance (1 in 20,000) that
 none has. A column has as many groups as leave that many in each pair."""
 
-_FINER: Final = 2
-"""Models draw from this many times finer groups, which lie mostly within those by which they are judged."""
-
 _USUAL: Final = 0.9
-"""If this share of the records has pairs of two columns that enough records have, no others are drawn."""
+"""If this share of the records of each of two values has pairs that enough records have, the lack of both together
+tells something: they have others. Values with many records count as such where this share of all records has."""
+
+_TELLING: Final = 4
+"""So does it if so many records would have both in independent columns. All other rare pairs may be drawn, whether
+records have them or not, so that none that is drawn proves a record."""
 
 _MOST_CELLS: Final = 1 << 22
 """A pair of columns with more cells restricts no drawing, only what is kept of it."""
@@ -45,19 +47,14 @@ class Grouping:
     edges: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, column: Column, expected: int) -> Self:
-        """Return the groups of the values that occur.
-
-        Args:
-            expected: How many records two groups of independent columns have in common on average.
-        """
+    def of(cls, column: Column) -> Self:
+        """Return the groups of the values that occur."""
         occur, numbers = np.flatnonzero(column.counts), column.numbers
-        most = _MOST_GROUPS * _EXPECTED / expected
-        if numbers is None or len(occur) <= most:
+        if numbers is None or len(occur) <= _MOST_GROUPS:
             return cls({column.domain.keys[place]: group for group, place in enumerate(occur)}, None)
         present = occur[~np.isnan(numbers[occur])]
         counts = column.counts[present]
-        groups = np.clip(np.sqrt(len(column.places) / expected), 2, most)
+        groups = np.clip(np.sqrt(len(column.places) / _EXPECTED), 2, _MOST_GROUPS)
         group = stretches(counts, int(np.ceil(counts.sum() / groups)), 1)
         return cls({None: 0}, numbers[present][np.flatnonzero(np.diff(group)) + 1])
 
@@ -80,34 +77,43 @@ class Grouping:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Pairs of groups of two columns that are known, or all but those that are excluded.
+    """Pairs of groups of two columns that enough records have, and of which others the lack is telling.
 
     Attributes:
-        cells: The group of the first times the number of those of the second, plus that of the second; ascending.
-        are_known: Whether these are known; otherwise they are excluded.
+        size: The groups of the second column.
+        known: The pairs that enough records have, ascending: the first group times `size`, plus the second.
+        are_usual: Of each column, (groups,) whether most of a group's records have such pairs.
+        shares: Of each column, (groups,) the share of the records.
+        telling: The share of records from which on independent values would hardly lack a pair.
     """
 
-    cells: NDArray[np.int64]
-    are_known: bool
+    size: int
+    known: NDArray[np.int64]
+    are_usual: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    shares: tuple[NDArray[np.float64], NDArray[np.float64]]
+    telling: float
 
     @classmethod
-    def of(cls, own: Codes, fewest: int, expected: NDArray[np.float64]) -> Self:
-        """Return the cells of `own`, (records,), that enough records have.
+    def of(cls, codes: tuple[Codes, Codes], sizes: tuple[int, int], fewest: int) -> Self:
+        """Count the pairs of (records,) codes; those that at least `fewest` records have are known."""
+        cells, place, counts = np.unique(codes[0] * sizes[1] + codes[1], return_inverse=True, return_counts=True)
+        is_known = (counts >= fewest)[place].astype(np.float64)
+        usual, shares = [], []
+        for code, size in zip(codes, sizes, strict=True):
+            records = np.bincount(code, minlength=size)
+            known_records = np.bincount(code, is_known, minlength=size)
+            frequent = (is_known.mean() >= _USUAL) & (records >= fewest * max(sizes))
+            usual.append((known_records >= _USUAL * records) | frequent)
+            shares.append(records / len(code))
+        return cls(
+            sizes[1], cells[counts >= fewest], (usual[0], usual[1]), (shares[0], shares[1]), _TELLING / len(codes[0])
+        )
 
-        If too few records have these, as where a column has many values, exclude only what is lacking for certain.
-
-        Args:
-            expected: (groups, groups) How many records independent columns would have in each cell.
-        """
-        cells, counts = np.unique(own, return_counts=True)
-        known = cells[counts >= fewest]
-        if fewest == 1 or counts[counts >= fewest].sum() >= _USUAL * len(own):
-            return cls(known, are_known=True)
-        return cls(np.setdiff1d(np.flatnonzero(expected >= _EXPECTED), known), are_known=False)
-
-    def lacking(self, own: Codes) -> NDArray[np.bool_]:
-        """(records,) Return whether each cell is not known, or excluded."""
-        return np.isin(own, self.cells, invert=self.are_known)
+    def lacking(self, one: Codes, other: Codes) -> NDArray[np.bool_]:
+        """(records,) Return whether each pair is unknown, though these groups usually have others, or would have it."""
+        usual = self.are_usual[0][one] & self.are_usual[1][other]
+        should = self.shares[0][one] * self.shares[1][other] >= self.telling
+        return (usual | should) & np.isin(one * self.size + other, self.known, invert=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +127,10 @@ class Pairs:
     @classmethod
     def of(cls, columns: Sequence[Column], fewest: int = 1) -> Self:
         """Return the pairs that at least `fewest` records have; see `Cells.of`."""
-        groupings = tuple(Grouping.of(column, _EXPECTED if fewest == 1 else _EXPECTED // _FINER) for column in columns)
+        groupings = tuple(Grouping.of(column) for column in columns)
         codes = [grouping.encode(column) for grouping, column in zip(groupings, columns, strict=True)]
-        counts = [np.bincount(each, minlength=grouping.size) for each, grouping in zip(codes, groupings, strict=True)]
         cells = {
-            (one, other): Cells.of(
-                codes[one] * groupings[other].size + codes[other],
-                fewest,
-                np.outer(counts[one], counts[other] / len(codes[one])),
-            )
+            (one, other): Cells.of((codes[one], codes[other]), (groupings[one].size, groupings[other].size), fewest)
             for one, other in combinations(range(len(columns)), 2)
         }
         return cls(tuple(column.name for column in columns), groupings, cells)
@@ -146,7 +147,7 @@ class Pairs:
             lacking |= each < 0
         for (one, other), cells in self.cells.items():
             if one in codes and other in codes:
-                lacking |= cells.lacking(codes[one] * self.groupings[other].size + codes[other])
+                lacking |= cells.lacking(codes[one], codes[other])
         return lacking
 
     def supports(
@@ -169,7 +170,7 @@ class Pairs:
             is_large = max(sizes[0] * sizes[1], levels[one].size * levels[other].size) > _MOST_CELLS
             if is_large or not within.keys() >= {one, other}:
                 continue
-            known = ~cells.lacking(np.arange(sizes[0] * sizes[1])).reshape(sizes)
+            known = ~cells.lacking(*np.divmod(np.arange(sizes[0] * sizes[1]), sizes[1])).reshape(sizes)
             support = within[one] @ known.astype(np.float32) @ within[other].T > 0
             if not support.all():
                 supports[one, other] = support
