@@ -12,6 +12,7 @@ from aegis_provider.identifiers.values import FULL_DATE, Values, is_quantity
 _NEARLY_ALL: Final = 0.85
 _MOST: Final = 0.6
 _FEW_VALUES: Final = 20
+_HARDLY_ANY_TWO: Final = 1.1
 
 _ADDRESS: Final = re.compile(
     r"(?i)\b\d{1,5}[a-z]?,? (?:[^\W\d_.'-]+\.? ){0,4}(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|court|ct"
@@ -177,7 +178,8 @@ def _codes(values: Values) -> str | None:
 
 def _word_codes(values: Values) -> str | None:
     if values.records_per_value < 2 and values.share(lambda text: len(text) >= 5) >= _NEARLY_ALL:
-        return "contains codes that hardly any two records share"
+        shared = "hardly any two" if values.records_per_value < _HARDLY_ANY_TWO else "few"
+        return f"contains codes that {shared} records share"
     shapes = {re.sub(r"[^\W\d_]", "A", re.sub(r"\d", "9", text)) for text in values.texts}
     is_random = len(shapes) > 0.3 * len(values.texts) and min(map(len, values.texts)) >= 8
     if is_random and values.records_per_value <= 50:

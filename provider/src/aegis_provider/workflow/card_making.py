@@ -186,7 +186,7 @@ def card_of(
         promised=applied.promised,
         reached=applied.reached,
         highest_risk=(findings.assessed.highest, findings.assessed.highest_before),
-        warnings=(*faults[1:], *_warnings(findings, plan)),
+        warnings=(*faults[1:], *_warnings(findings, plan, published=published)),
         labels=_labels(findings.masked.labels),
         columns=tuple(_columns(findings, listed=not faults)),
         never_shared=plan.left_out,
@@ -248,10 +248,12 @@ def entry_faults(
     return [*counts, *(verdict_line(False, each.in_words(published=published)) for each in telling)]
 
 
-def _warnings(findings: Findings, plan: Plan) -> Iterator[str]:
+def _warnings(findings: Findings, plan: Plan, *, published: bool) -> Iterator[str]:
     yield from findings.masked.applied.checked.shown.values_in_words()
-    applied = findings.masked.applied
-    certain = certain_values_warning(applied.reached, plan, findings.assessed.certain, applied.records)
+    applied, records = findings.masked.applied, findings.assessed.certain
+    # An entry shows the head of the card without the masked table, which tells this number.
+    told = None if published and records != applied.records else records
+    certain = certain_values_warning(applied.reached, plan, told, applied.records)
     if certain is not None:
         yield f"{certain}. {CERTAIN_VALUES_REMEDY}"
     for name, label in findings.masked.blanks.items():
