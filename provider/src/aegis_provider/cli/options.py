@@ -79,7 +79,7 @@ KeepOption = Annotated[
     typer.Option(
         "--keep",
         metavar="NAME[=MASKING]",
-        help="Never drop this attribute; with a masking, share that one or a finer one (identity: as it is); repeatable.",
+        help="Never drop this attribute; with a masking (identity: as it is), share that or a finer one; repeatable.",
     ),
 ]
 
