@@ -1,6 +1,6 @@
 """Measures what rival ways to mask a table keep, and compares the product's with them.
 
-python -m research.rivals --data FOLDER     with Adult and Telco, from FOLDER/adult and FOLDER/telco (half an hour)
+python -m research.rivals --data FOLDER     with Adult and Telco, from FOLDER/adult and FOLDER/telco
 
 Results are kept in .aegis/rivals, a file for each table, promise, fold and method; delete those to measure again.
 """
