@@ -1,10 +1,15 @@
 """Searches find words in the names of label and attributes, too; a trigger adds these, also for the version before.
 
-They follow a form feed, which no name, title or keyword has.
+They follow a form feed, which no name, title or keyword has. The numbers of records and columns, which the catalogue
+shows, are kept beside the privacy.
 
 Revises: c3f81d5a9e26
 """
 
+import json
+import zlib
+
+import sqlalchemy as sa
 from alembic import op
 
 revision = "7c4d19e8b2f5"
@@ -39,17 +44,37 @@ UPDATE searched_version SET text = text WHERE version_id IN (
     SELECT version_id FROM searched_version WHERE strpos(text, E'\\f') = 0 LIMIT 500 FOR UPDATE SKIP LOCKED
 )
 """
+_UNCOUNTED = sa.text("""
+SELECT id, schema, jsonb_array_length(outline) AS columns FROM entry_version WHERE id IN (
+    SELECT version_id FROM searched_version WHERE NOT EXISTS (
+        SELECT FROM offered_privacy AS o WHERE o.version_id = searched_version.version_id AND criterion = 'columns'
+    ) LIMIT 50
+)
+""")
+_COUNTED = sa.text("""
+INSERT INTO offered_privacy (version_id, criterion, lowest, highest)
+VALUES (:id, 'records', :records, :records), (:id, 'columns', :columns, :columns) ON CONFLICT DO NOTHING
+""")
 
 
 def upgrade() -> None:
     op.execute(_ADD)
     op.execute(_TRIGGER)
     with op.get_context().autocommit_block():
-        while op.get_bind().exec_driver_sql(_FILL).rowcount:
+        connection = op.get_bind()
+        while connection.exec_driver_sql(_FILL).rowcount:
             pass
+        while rows := connection.execute(_UNCOUNTED).all():
+            schemas = (json.loads(zlib.decompress(row.schema)) for row in rows)
+            counted = zip(rows, schemas, strict=True)
+            connection.execute(
+                _COUNTED,
+                [{"id": row.id, "records": of["records"], "columns": row.columns} for row, of in counted],
+            )
 
 
 def downgrade() -> None:
+    op.execute("DELETE FROM offered_privacy WHERE criterion IN ('records', 'columns')")
     op.execute("DROP TRIGGER add_columns ON searched_version")
     op.execute("DROP FUNCTION add_searched_columns()")
     op.execute("UPDATE searched_version SET text = split_part(text, E'\\f', 1)")

@@ -180,10 +180,12 @@ async def test_what_searches_read_of_versions_that_are_there_is_what_publishing_
     )
     rows = (searched, "SELECT * FROM offered_privacy ORDER BY version_id, criterion")
     published = [ask(owner_url, query) for query in rows]
-    columns = "\fhealth\nage"
-    first = (1, f"open\n{columns}")
-    assert [(row[2], row[4]) for row in published[0]] == [first, (3, f"first\nthird\none\ntwo words{columns}")]
-    assert [row[1:] for row in published[1][-3:]] == [("epsilon", 1e-9, 1e-9), ("k", 5, 50), ("t", 0.25, 0.25)]
+    named = "\fhealth\nage"
+    first = (1, f"open\n{named}")
+    assert [(row[2], row[4]) for row in published[0]] == [first, (3, f"first\nthird\none\ntwo words{named}")]
+    *_, columns, epsilon, k, records, t = (row[1:] for row in published[1])
+    assert [epsilon, k, t] == [("epsilon", 1e-9, 1e-9), ("k", 5, 50), ("t", 0.25, 0.25)]
+    assert [columns, records] == [("columns", 1, 1), ("records", entry["records"], entry["records"])]
     command.downgrade(migrations.configuration(owner_url), "c8e5b2f7a914")
     migrations.upgrade(DatabaseUrls(owner_url, database_url))
     assert [ask(owner_url, query) for query in rows] == published
