@@ -22,11 +22,14 @@ _EXPECTED: Final = 10
 """If so many records are expected to have two values of independent columns, it is hardly chance (1 in 20,000) that
 none has. A column has as many groups as leave that many in each pair."""
 
+_FINER: Final = 2
+"""Models draw from this many times finer groups, which lie mostly within those by which they are judged."""
+
 _USUAL: Final = 0.9
 """If this share of the records of each of two values has pairs that enough records have, the lack of both together
 tells something: they have others. Values with many records count as such where this share of all records has."""
 
-_TELLING: Final = 4
+_TELLING: Final = 5
 """So does it if so many records would have both in independent columns. All other rare pairs may be drawn, whether
 records have them or not, so that none that is drawn proves a record."""
 
@@ -47,14 +50,14 @@ class Grouping:
     edges: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, column: Column) -> Self:
-        """Return the groups of the values that occur."""
-        occur, numbers = np.flatnonzero(column.counts), column.numbers
-        if numbers is None or len(occur) <= _MOST_GROUPS:
+    def of(cls, column: Column, finer: int = 1) -> Self:
+        """Return the groups of the values that occur; `finer` multiplies the pairs of two columns, and the most groups."""
+        occur, numbers, most = np.flatnonzero(column.counts), column.numbers, _MOST_GROUPS * finer
+        if numbers is None or len(occur) <= most:
             return cls({column.domain.keys[place]: group for group, place in enumerate(occur)}, None)
         present = occur[~np.isnan(numbers[occur])]
         counts = column.counts[present]
-        groups = np.clip(np.sqrt(len(column.places) / _EXPECTED), 2, _MOST_GROUPS)
+        groups = np.clip(np.sqrt(len(column.places) * finer / _EXPECTED), 2, most)
         group = stretches(counts, int(np.ceil(counts.sum() / groups)), 1)
         return cls({None: 0}, numbers[present][np.flatnonzero(np.diff(group)) + 1])
 
@@ -127,7 +130,7 @@ class Pairs:
     @classmethod
     def of(cls, columns: Sequence[Column], fewest: int = 1) -> Self:
         """Return the pairs that at least `fewest` records have; see `Cells.of`."""
-        groupings = tuple(Grouping.of(column) for column in columns)
+        groupings = tuple(Grouping.of(column, 1 if fewest == 1 else _FINER) for column in columns)
         codes = [grouping.encode(column) for grouping, column in zip(groupings, columns, strict=True)]
         cells = {
             (one, other): Cells.of((codes[one], codes[other]), (groupings[one].size, groupings[other].size), fewest)
