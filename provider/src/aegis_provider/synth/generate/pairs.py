@@ -51,7 +51,7 @@ class Grouping:
 
     @classmethod
     def of(cls, column: Column, finer: int = 1) -> Self:
-        """Return the groups of the values that occur; `finer` multiplies the pairs of two columns, and the most groups."""
+        """Return the groups of values that occur; `finer` multiplies the pairs of two columns and the most groups."""
         occur, numbers, most = np.flatnonzero(column.counts), column.numbers, _MOST_GROUPS * finer
         if numbers is None or len(occur) <= most:
             return cls({column.domain.keys[place]: group for group, place in enumerate(occur)}, None)
