@@ -235,7 +235,7 @@ async def test_an_input_without_references_is_not_kept_for_later_questions(api, 
     ]
 
 
-MADE = ["90", "records", "generated", "by", "wgan-gp"]
+MADE = ["90", "records", "generated", "by", "wgan-gp", "(g1)"]
 
 
 async def reported(api, worker, entry, **question):
