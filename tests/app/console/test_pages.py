@@ -156,7 +156,7 @@ async def test_entries_are_listed_and_searched(database_url):
         head = await publish(api)
         found = await look(api, "/")
         assert f"/entries/{head['id']}" in found.links
-        in_vain = "To search for a column, use Attribute or Label"
+        in_vain = "Words are searched in names, titles, keywords, and the names of labels and attributes."
         assert in_vain in (await look(api, "/?query=nothing-like-this")).text
         assert in_vain not in (await look(api, "/?attribute=nothing-like-this")).text
 

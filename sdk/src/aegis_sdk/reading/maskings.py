@@ -62,7 +62,7 @@ def briefly(kind: str, masking: Mapping[str, Any]) -> tuple[str, str]:
         return said
     if masking.get("transition") is not None:
         return "at random", ""
-    if values == 1:
+    if values <= 1:
         return "as one", "value"
     is_banded = name == "bucketize" or "intervals" in parameters or kind in ("integer", "number")
     return f"in {values:,}", "periods" if kind == "date" else "bands" if is_banded else "groups"
