@@ -48,6 +48,7 @@ class ConfigurationNames:
     columns: Mapping[str, Sequence[str]]
     generated: Mapping[str, str] = field(default_factory=dict)
     _unclear_by_width: dict[int, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
+    _alike_by_width: dict[int, Counter[str]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, schema: Mapping[str, Any]) -> Self:
@@ -168,9 +169,15 @@ class ConfigurationNames:
         text = shown(name, LONGEST)
         if len(text) <= width:
             return text
-        if sum(other.startswith(name[: width - 1]) for other in self.columns) == 1:
+        if self._beginnings(width)[name[: width - 1]] == 1:
             return f"{text[: width - 1]}…"
         return f"{text[: width // 2]}…{text[width // 2 + 1 - width :]}"
+
+    def _beginnings(self, width: int) -> Counter[str]:
+        """How many attributes begin alike, counted once: of ten thousand, pairs would take minutes."""
+        if width not in self._alike_by_width:
+            self._alike_by_width[width] = Counter(name[: width - 1] for name in self.columns)
+        return self._alike_by_width[width]
 
     def _in_words(self, attribute: str, masking: str, *, is_tight: bool) -> Words:
         if masking == IDENTITY:
