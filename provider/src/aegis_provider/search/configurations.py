@@ -342,7 +342,7 @@ class _Found:
                     {
                         "id": one.id,
                         "function": {"name": one.function.name, "parameters": one.function.parameters()},
-                        "domain": range(sizes.get(attribute.name, {}).get(one.id, 0)),
+                        "domain": range(1, 1 + sizes.get(attribute.name, {}).get(one.id, 0)),
                     }
                     for one in attribute.maskings
                 ],
