@@ -9,7 +9,7 @@ import pytest
 
 from aegis_provider import Configuration, PlanError, TableError, load_plan, processes
 from aegis_provider.check import NOTHING, RAW, check, masked_records
-from aegis_provider.draft import start
+from aegis_provider.draft import merges, start
 from aegis_provider.masking import Mapped
 from tests.for_each import for_each
 from tests.provider.check.checked_tables import PLAN, as_csv, records, trained
@@ -242,21 +242,23 @@ def test_what_is_not_masked_is_not_refitted(write, plan_of):
 
 
 @pytest.mark.long
-def test_a_drafted_plan_is_refitted_by_itself(write, tmp_path):
-    """A drafted plan keeps what noise shows by chance, which is nothing in other records."""
+def test_a_drafted_plan_is_refitted_by_itself(write, tmp_path, monkeypatch):
+    """A draft that believes what noise shows keeps that, which is nothing in other records."""
     random = np.random.default_rng(5)
     numbers, codes = random.integers(0, 40, 800).tolist(), random.integers(0, 30, 800).tolist()
     labels = random.choice(["no", "yes"], 800).tolist()
     rows = [[str(n), f"n{code}", label] for n, code, label in zip(numbers, codes, labels, strict=True)]
     table = write("noise.csv", as_csv([["visits", "code", "y"], *rows]))
-    drafted = load_plan(start(table, "y", tmp_path / "plan.yaml").plan, configurations_needed=False)
+    with monkeypatch.context() as believing:
+        believing.setattr(merges, "_held_out", lambda *given: (np.arange(len(given[3]) + 1, 0, -1), 0))
+        drafted = load_plan(start(table, "y", tmp_path / "plan.yaml").plan, configurations_needed=False)
     coarsest = {each.name: each.maskings[-1].id for each in drafted.attributes}
     plan = replace(drafted, configurations=(Configuration("c", coarsest, {}),))
     honest = check(table, plan, ["c"], seconds=600)
     leaking = check(table, plan, ["c"], seconds=600, refit=lambda known, _: known)
     assert honest.refitted == ("visits", "code")
     for model in MODELS:
-        assert leaking.of("c", model).auc.value - honest.of("c", model).auc.value > 0.05
+        assert leaking.of("c", model).auc.value - honest.of("c", model).auc.value > 0.04
         assert abs(honest.of("c", model).auc.value - 0.5) < 0.08
 
 

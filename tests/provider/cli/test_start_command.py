@@ -18,7 +18,7 @@ def test_the_profile_of_the_example(aegis, tmp_path):
     lines = [line.split() for line in out.splitlines()]
     assert out.startswith(f"{EXAMPLE / 'health.csv'}, CSV in UTF-8 separated by commas: 20,190 records\n")
     assert ["poor", "302", "1.5", "%"] in lines
-    assert ["coinsurance", "integer", "5", "0", "0.0024", "0.0004", "4:", "66", "%,", "2:", "41", "%"] in lines
+    assert ["coinsurance", "integer", "5", "0", "0.0024", "0.0004", "4*:", "99", "%,", "2*:", "41", "%"] in lines
     assert f"{plan}: 7 attributes" in out
     assert len(load_plan(plan, configurations_needed=False).attributes) == 7
 

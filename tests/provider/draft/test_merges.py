@@ -153,13 +153,15 @@ MERGES = pytest.mark.parametrize("merge", [merge_any, merge_neighbours])
 
 @MERGES
 @pytest.mark.parametrize("values", [12, 60])
-def test_a_label_that_is_chance_merges_nothing(merge, values):
-    for seed in range(5):
+def test_a_label_that_is_chance_merges_nothing_but_by_chance(merge, values):
+    believed = 0
+    for seed in range(20):
         joint = counts(np.full(values, 0.3), 50, seed)
-        even = merge(joint.sum(axis=1, keepdims=True), 20, SIZES)
         levels = best_levels(joint, merge, 20, SIZES)
-        assert [level.groups for level in levels] == even
-        assert all(level.carries_over and not level.by_label for level in levels)
+        is_even = [level.groups for level in levels] == merge(joint.sum(axis=1, keepdims=True), 20, SIZES)
+        assert is_even == (not any(level.by_label for level in levels))
+        believed += not is_even
+    assert believed <= 3
 
 
 @MERGES
@@ -167,17 +169,14 @@ def test_a_label_that_is_chance_merges_nothing(merge, values):
 def test_a_label_that_changes_at_a_value_separates_the_values_there(merge, step):
     for seed in range(3):
         chances = np.where(np.arange(60) < step, 0.2, 0.6)
-        *finer, coarsest = best_levels(counts(chances, 200, seed), merge, 20, SIZES)
+        *_, coarsest = best_levels(counts(chances, 200, seed), merge, 20, SIZES)
         assert coarsest.groups == (tuple(range(step)), tuple(range(step, 60)))
         assert coarsest.by_label
-        assert coarsest.carries_over
-        assert not any(level.carries_over for level in finer if level.by_label), "finer ones tell no more"
 
 
-def test_fine_levels_are_even_where_those_separate_the_values_too():
-    """Sixteen, eight and four even groups begin one at the step, two do not: only these need the label."""
-    chances = np.where(np.arange(64) < 48, 0.2, 0.6)
-    *finer, coarsest = best_levels(counts(chances, 50, 1), merge_neighbours, 20, (16, 8, 4, 2))
-    assert not any(level.by_label for level in finer)
-    assert coarsest.by_label
-    assert coarsest.groups[1][0] == 48
+def test_fine_levels_are_even_where_those_of_the_label_follow_noise():
+    """The chances of neighbours hardly differ, and 20 records do not tell which differ most."""
+    for seed in range(5):
+        joint = counts(np.linspace(0.2, 0.7, 128), 20, seed)
+        finest, *_, coarsest = best_levels(joint, merge_neighbours, 20, (16, 8, 4, 2))
+        assert (finest.by_label, coarsest.by_label) == (False, True)

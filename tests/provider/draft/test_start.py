@@ -129,7 +129,7 @@ def test_every_kind_of_column_gets_its_maskings(started):
         DAY: {"DateHierarchy"},
         "sex": {"TreeHierarchy"},
     }
-    assert {name for name, each in drafted.items() if each.fitted_to_label} == {BINNED, CATEGORY}
+    assert {name for name, each in drafted.items() if each.fitted_to_label} == {NUMBERED, BINNED, CATEGORY}
     assert drafted[DAY].maskings[0].function.dates[0] == "month"
     assert drafted[CODE].maskings[0].function.prefixes == (2, 1)
 

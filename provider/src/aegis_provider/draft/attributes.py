@@ -15,7 +15,6 @@ from aegis_provider.counting.kept import information_of, kept_share
 from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.fitting import SIZES, fit_groups, fit_intervals, has_missing, joint_of, tree_of
 from aegis_provider.draft.known import is_known_by_name, may_be_known
-from aegis_provider.draft.merges import Level as MergedLevel
 from aegis_provider.errors import shortened
 from aegis_provider.identifiers import Values, identifying, is_quantity, values_of
 from aegis_provider.masking import EdgeBuckets, MaskingFunction
@@ -363,7 +362,7 @@ class _Drafting:
 
     def _intervals(self) -> tuple[dict[str, MaskingFunction], list[bool]]:
         fitted = fit_intervals(self.counted.domain, self.joint, self.minimum, SIZES)
-        useful = {len(each.level.groups): each for each in fitted if self._is_useful(each.level, self._values)}
+        useful = {len(each.level.groups): each for each in fitted if 1 < len(each.level.groups) < self._values}
         edges: dict[str, MaskingFunction] = {
             f"{self.column.name}-{groups}": EdgeBuckets(each.edges) for groups, each in useful.items()
         }
@@ -373,16 +372,12 @@ class _Drafting:
         if self.column.distinct > MOST_TEXTS:
             return {}, []
         levels = {each.groups: each for each in fit_groups(self.joint, self.minimum, SIZES)}
-        useful = [each for each in levels.values() if self._is_useful(each, len(self.joint))]
+        useful = [each for each in levels.values() if 1 < len(each.groups) < len(self.joint)]
         if not useful:
             return {}, []
         tree = tree_of(self.counted.domain.texts, self.joint, [each.groups for each in useful])
         functions = [TreeHierarchy(tree, number) for number in range(1, len(useful) + 1)]
         return self._numbered(functions), [each.by_label for each in useful]
-
-    @staticmethod
-    def _is_useful(level: MergedLevel, values: int) -> bool:
-        return level.carries_over and 1 < len(level.groups) < values
 
     def _dates(self) -> dict[str, MaskingFunction]:
         dates = self.counted.domain.keys[self._missing :]

@@ -111,7 +111,7 @@ def fit_intervals(domain: Domain, joint: Counts, minimum: int, sizes: Sequence[i
     """
     places = np.arange(has_missing(domain), len(domain))
     if not len(places):
-        return [Intervals(Level((), by_label=False, carries_over=True), (-_INFINITE, _INFINITE)) for _ in sizes]
+        return [Intervals(Level((), by_label=False), (-_INFINITE, _INFINITE)) for _ in sizes]
     records = joint[places].sum(axis=1)
     pieces = cut_where_round(domain, places, records >= LEAST, binned=domain.value_type is ValueType.STRING)
     runs = blind_runs(np.bincount(pieces, records), LEAST)[pieces]

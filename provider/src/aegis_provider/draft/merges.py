@@ -193,26 +193,19 @@ _SIGNIFICANT: Final = 2.0  # standard errors
 
 @dataclass(frozen=True)
 class Level:
-    """A partition of values.
-
-    Attributes:
-        by_label: Whether labels decided its merges; otherwise it is as even as possible.
-        carries_over: Whether to draft it: it is even, or tells more of held-out records than all coarser levels.
-    """
+    """A partition of values; `by_label`: whether labels decided its merges; otherwise it is as even as possible."""
 
     groups: Groups
     by_label: bool
-    carries_over: bool
 
 
 def best_levels(joint: NDArray[np.number], merge: Merge, minimum: int, sizes: Sequence[int]) -> list[Level]:
     """Return a nested partition for each size: the finest ones as even as possible, the others merged by the label.
 
     How many are even is judged by the log-loss of held-out records, as the mean over the sizes: in fifths, each by
-    groups that are fitted to the others. As many as possible are even without being worse than the best by more than
-    two standard errors (as by the one-standard-error rule of Breiman et al., Classification and Regression Trees, 1984,
-    section 3.4.3, but for significance). Labels of values with fewer than 20 records have no influence. Equal counts
-    give equal partitions.
+    groups that are fitted to the others. As few are even as is possible without being worse than the best by more than
+    two standard errors; all are where the label's groups tell nothing. Labels of values with fewer than 20 records have
+    no influence. Equal counts give equal partitions.
 
     Args:
         joint: (values, labels) counts of one value or more; rare values have the average labels.
@@ -220,15 +213,12 @@ def best_levels(joint: NDArray[np.number], merge: Merge, minimum: int, sizes: Se
         sizes: The most groups of each partition, descending.
     """
     evenly = merge(joint.sum(axis=1, keepdims=True), minimum, sizes)
-    worth, error = _held_out(joint, merge, minimum, sizes, evenly)
-    means = worth.mean(axis=1)
-    even = int(np.flatnonzero(means.max() - means <= _SIGNIFICANT * error)[-1])
-    coarser = np.append(np.maximum.accumulate(worth[even, :0:-1])[::-1], 0.0).clip(min=0.0)
-    carries_over = worth[even] > coarser
-    if not carries_over[even:].any():
+    means, error = _held_out(joint, merge, minimum, sizes, evenly)
+    even = int(np.flatnonzero(means.max() - means <= _SIGNIFICANT * error)[0])
+    if means[even] <= 0:
         even = len(sizes)
     groups = [*evenly[:even], *_merged_further(joint, merge, minimum, sizes, evenly[:even])]
-    return [Level(each, place >= even, place < even or bool(carries_over[place])) for place, each in enumerate(groups)]
+    return [Level(each, place >= even) for place, each in enumerate(groups)]
 
 
 def _merged_further(
@@ -248,8 +238,8 @@ def _held_out(
     """Return what groups tell of records they were not fitted to, in nats per record.
 
     Returns:
-        (sizes + 1, sizes) The information for each number of even levels and each size.
-        (sizes + 1,) The standard error of the difference of its mean over the sizes to the highest mean.
+        (sizes + 1,) The information for each number of even levels, as the mean over the sizes.
+        (sizes + 1,) The standard error of its difference to the highest.
     """
     parts = _parts(np.where(joint.sum(axis=1, keepdims=True) >= LEAST, joint, 0).astype(np.int64))
     fewest, told = minimum * (_PARTS - 1) // _PARTS, []
@@ -260,9 +250,9 @@ def _held_out(
             told.append([*of_even[:even], *(_told(others, groups) for groups in further)])
     by_part = np.array(told).reshape(_PARTS, len(sizes) + 1, len(sizes), *joint.shape)
     records = max(float(parts.sum()), 1.0)
-    worth = np.einsum("pvl,pesvl->es", parts, by_part) / records
     means = by_part.mean(axis=2)
-    behind = means[:, [int(worth.mean(axis=1).argmax())]] - means
+    worth = np.einsum("pvl,pevl->e", parts, means) / records
+    behind = means[:, [int(worth.argmax())]] - means
     mean, square = (np.einsum("pvl,pevl->e", parts, behind**power) / records for power in (1, 2))
     return worth, np.sqrt(np.maximum(square - mean**2, 0.0) / records)
 
