@@ -231,7 +231,7 @@ def find_configurations(
     if unlimited is not None and not interrupted:
         free = Exploration(unlimited.evaluations[0], unlimited.utility, clock, work)
         interrupted = explore_each([free], plan.source)
-    result = _Found(problem, plan, required, explorations, most, interrupted, free).result(measure)
+    result = _Found(problem, counted, plan, required, explorations, most, interrupted, free).result(measure)
     first = result.frontier[0]
     if free is None or interrupted or first.configuration is None:
         return result
@@ -272,7 +272,7 @@ def choose_again(
         raise KeyboardInterrupt
     if not exploration.utilities:
         raise NothingHoldsError(_nearest(exploration.evaluation, [requirement], plan, counted.records))
-    result = _Found(problem, plan, [requirement], [exploration], most, interrupted=False).result(measure)
+    result = _Found(problem, counted, plan, [requirement], [exploration], most, interrupted=False).result(measure)
     return result.configurations[:most]
 
 
@@ -281,6 +281,7 @@ class _Found:
     """The state of a search, on the way to its result. `free`: a search without the plan's limits, if there was one."""
 
     problem: Problem
+    counted: CountedTable
     plan: Plan
     required: Sequence[Requirement]
     explorations: Sequence[Exploration]
@@ -329,26 +330,20 @@ class _Found:
         )
 
     def _names(self, configurations: Sequence[Configuration]) -> dict[str, str]:
-        """The names of these configurations, from the numbers of groups of the maskings that were compared."""
-        sizes = {
-            choice.attribute: {name: of.size for name, of in zip(choice.ids, choice.partitions, strict=False)}
-            for choice in self.explorations[0].evaluation.lattice.choices
-        }
-        attributes = [
-            {
-                "name": attribute.name,
-                "type": attribute.value_type or "string",
-                "maskings": [
-                    {
-                        "id": one.id,
-                        "function": {"name": one.function.name, "parameters": one.function.parameters()},
-                        "domain": range(1, 1 + sizes.get(attribute.name, {}).get(one.id, 0)),
-                    }
-                    for one in attribute.maskings
-                ],
-            }
-            for attribute in self.plan.attributes
-        ]
+        """The names of these configurations, from the masked values in the table."""
+        attributes = []
+        for counted in self.counted.attributes:
+            domains = self.counted.masked_domains(counted)
+            maskings = [
+                {
+                    "id": one.id,
+                    "function": {"name": one.function.name, "parameters": one.function.parameters()},
+                    "domain": domains[one.id].texts if one.id in domains else (),
+                }
+                for one in counted.attribute.maskings
+            ]
+            kind = counted.attribute.value_type or "string"
+            attributes.append({"name": counted.attribute.name, "type": kind, "maskings": maskings})
         columns = {
             attribute.name: [one.maskings[attribute.name] for one in configurations]
             for attribute in self.plan.attributes

@@ -62,6 +62,8 @@ def briefly(kind: str, masking: Mapping[str, Any]) -> tuple[str, str]:
         return said
     if masking.get("transition") is not None:
         return "at random", ""
+    if not masking["domain"]:
+        return "masked", ""
     if values <= 1:
         return "as one", "value"
     is_banded = name == "bucketize" or "intervals" in parameters or kind in ("integer", "number")
