@@ -14,6 +14,7 @@ from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.classifiers import CheckResult
 from aegis_provider.counting.counts import tally
 from aegis_provider.counting.kept import Kept, kept_in
+from aegis_provider.entry import SMALL
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import (
@@ -377,12 +378,17 @@ class Steps:
         return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered}, blanks)
 
     def _blanks(self, masked: Table) -> Iterator[tuple[str, str]]:
-        """Yield each column of the masked table with missing values, and the label if all of these have one."""
+        """Yield each column of the masked table with missing values, and the label if all of these have one.
+
+        Of fewer than five records the label is not told: the head of the card is read without the masked table, too.
+        """
         names = [name for name in masked.columns if name != self.aim.label]
         for name, counted in zip(names, tally(masked, names, self.aim.label), strict=True):
-            labels = set(counted.labels[counted.texts == MISSING].tolist())
+            is_blank = counted.texts == MISSING
+            labels = set(counted.labels[is_blank].tolist())
             if labels:
-                yield name, next(iter(labels)) if len(labels) == 1 else ""
+                told = len(labels) == 1 and counted.counts[is_blank].sum() >= SMALL
+                yield name, next(iter(labels)) if told else ""
 
     def _labels(self, table: Table, writings: Mapping[str, Writing]) -> dict[str, int]:
         """Return the number of records of each label value, in order, over all texts of the value."""
