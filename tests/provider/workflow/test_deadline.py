@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from aegis_provider.workflow import release
-from aegis_provider.workflow.aim import Deadline
+from aegis_provider.workflow.deadline import Deadline
 
 
 class Clock:

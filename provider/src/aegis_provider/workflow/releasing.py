@@ -27,10 +27,11 @@ from aegis_provider.release.alone import told_alone
 from aegis_provider.search import FrontierPoint, SearchResult, find_configurations
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.table.databases import is_url
-from aegis_provider.workflow.aim import USUAL, Aim, Deadline
+from aegis_provider.workflow.aim import USUAL, Aim
 from aegis_provider.workflow.card import CARD_ENDINGS, Card, CardService, public
 from aegis_provider.workflow.card_head import head_of, in_markdown
 from aegis_provider.workflow.card_making import Findings, Summarised, card_of, entry_faults, texts_of_cards
+from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, Comparison, file_at
 from aegis_provider.workflow.steps import ENTRY, FOUND, MASKED, PLAN, Steps

@@ -41,8 +41,9 @@ from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.notation import Writing, plainly
 from aegis_provider.table.values import MISSING, Domain
-from aegis_provider.workflow.aim import Aim, Deadline
+from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_making import Assessed, Masked, Summarised
+from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.generating import LEVELS, Comparison, Drawn, file_at, refuse_equal_ids
 from aegis_sdk import AegisError
