@@ -58,7 +58,7 @@ def test_without_the_models_there_is_a_release_and_the_reason(people, tmp_path):
     command = [sys.executable, "-c", hidden, *map(str, arguments)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.splitlines()[0].endswith(" of what the table tells about ill")
+    assert any(line.endswith(" of what the table tells about ill") for line in ran.stdout.splitlines())
     assert "not finished: no models were trained: sklearn" in ran.stdout
     card = json.loads((tmp_path / "r" / "card.json").read_text())
     assert (card["measured"], card["check"]) == ([], "")
