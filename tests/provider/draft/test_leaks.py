@@ -90,9 +90,15 @@ def test_a_column_over_80_percent_stays_and_one_over_95_is_left_out(tmp_path):
     table, y, random = made()
     wrong = {"much": 0.02, "all": 0.002}
     table |= {name: [str(each ^ (random.random() < share)) for each in y] for name, share in wrong.items()}
-    started = drafted(tmp_path, {"three": table["three"], **{name: table[name] for name in wrong}, "y": [*map(str, y)]})
+    columns = {"three": table["three"], **{name: table[name] for name in wrong}, "y": [*map(str, y)]}
+    started = drafted(tmp_path, columns)
     assert leaking(started) == {"all"}
     assert started.leaks.telling == pytest.approx({"much": 0.85}, abs=0.05)
+    again = drafted(tmp_path, columns)
+    assert (names(again), set(again.kept)) == (set(), {"three", "much"})
+    assert again.leaks.telling == started.leaks.telling
+    added = drafted(tmp_path, columns, add=["all"])
+    assert set(added.leaks.telling) == {"much", "all"}
 
 
 def test_a_column_that_is_empty_exactly_at_one_of_several_values_is_named(tmp_path):

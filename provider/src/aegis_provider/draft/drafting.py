@@ -14,7 +14,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.attributes import MOST_NUMBERS, Column, DraftedAttribute, columns_of, drafted, telling_most
 from aegis_provider.draft.fitting import default_minimum
-from aegis_provider.draft.leaks import Leaks, leaks_in
+from aegis_provider.draft.leaks import Leaks, leaks_in, telling_among
 from aegis_provider.draft.writing import attribute_lines, plan_text
 from aegis_provider.errors import IdentifierError, PlanError, TableError, shortened
 from aegis_provider.files import refuse_overwriting, written_whole
@@ -260,6 +260,8 @@ def start(
         attributes, leaks = _drafted(
             as_read, label, survey.to_draft, {*add, *stated}, {*add, *keep_leaks}, least, progress
         )
+        if there is not None:
+            leaks = replace(leaks, telling={**_telling_already(opened, there), **leaks.telling})
         copied = {name: f"a copy of {shown(of)}, which is enough" for name, [of] in leaks.copies.items()}
         survey = replace(survey, left_out={**survey.left_out, **leaks.left_out, **copied})
         left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
@@ -290,6 +292,16 @@ def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], outp
             raise PlanError(f"{output}: has {shortened(name)} already; remove it there to draft it again")
     known = {label, *there.columns, *there.left_out, *add}
     return [name for name in table.columns if name not in known]
+
+
+def _telling_already(table: Table, plan: Plan) -> dict[str, float]:
+    """Return the attributes of an existing plan that tell over 80 % of the label, each with that share."""
+    plain = tuple(
+        Attribute(each.name, each.value_type, (), each.discretization, writing=each.writing)
+        for each in plan.attributes
+        if each.name in table.columns
+    )
+    return telling_among(CountedTable.of(table, Plan("", plan.label, plain, (), {})), plan.label) if plain else {}
 
 
 def _survey(table: Table, surveyed: Sequence[Column], add: Sequence[str], *, accept_identifiers: bool) -> _Survey:

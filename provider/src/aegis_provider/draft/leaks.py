@@ -109,15 +109,16 @@ def leaks_in(counted: CountedTable, label: str, kept: Collection[str] = ()) -> L
     notes: dict[str, list[str]] = {name: [f"{LEAKS}: {why[name]}"] for name in kept if name in why}
     for name, note in [*finder.empty(), *finder.repeated(pairs)]:
         notes.setdefault(name, []).append(note)
-    telling = {
-        name: share
-        for name, share in zip(finder.names, finder.shares, strict=True)
-        if share > MUCH and name not in left_out
-    }
+    telling = {name: share for name, share in finder.telling().items() if name not in left_out}
     copies: dict[str, list[str]] = {}
     for first, second in (each.places for each in pairs if all(each.follows)):
         copies.setdefault(finder.names[second], []).append(finder.names[first])
     return Leaks(left_out, telling, {name: said for name, said in notes.items() if name not in left_out}, copies)
+
+
+def telling_among(counted: CountedTable, label: str) -> dict[str, float]:
+    """Return the columns of a counted table that tell over 80 % of the label, each with that share."""
+    return _Finder(counted, label).telling()
 
 
 def telling_in(entry: EntryDocument) -> dict[str, float]:
@@ -152,6 +153,10 @@ class _Finder:
             self.filled.append(_folded(joint, filled))
             self.shares.append(share_told(joint, filled))
             self._alike.setdefault(hash(joint[np.lexsort(joint.T)].tobytes()), []).append(place)
+
+    def telling(self) -> dict[str, float]:
+        """Return the columns that tell over 80 % of the label by themselves, each with that share."""
+        return {name: share for name, share in zip(self.names, self.shares, strict=True) if share > MUCH}
 
     def single(self) -> Iterator[tuple[str, str]]:
         """Yield the columns that tell nearly all about the label by themselves, with the reason."""
