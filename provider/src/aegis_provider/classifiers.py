@@ -204,8 +204,8 @@ class CheckResult:
         records: Number of records used, out of the `of_records` of the table.
         classes: Number of label values predicted.
         rare: Label values with too few records for the folds, and their numbers of records; these are not used.
-        left_out: By configuration, how many of the used records its release leaves out. Models are tested on
-            these, but not trained on them.
+        left_out: By configuration that finished, how many of the used records its release leaves out. Models are
+            tested on these, but not trained on them.
         shares: By configuration that finished, further ones included, its AUC above chance as a share of
             `RAW`'s, by the best model.
         refitted: The attributes whose maskings were refitted to the label in each fold.

@@ -142,6 +142,21 @@ def test_what_was_not_finished_is_named(table, plan):
     assert "not known" in result.verdict
 
 
+def test_no_model_begins_that_would_end_too_late_if_it_took_as_long_as_the_longest(table, plan, monkeypatch):
+    """A clock moves ten seconds with each fold: three end within 35 seconds, and a fourth would not."""
+    now = [0.0]
+    for module in ("check.check", "classifiers", "processes"):
+        monkeypatch.setattr(import_module(f"aegis_provider.{module}"), "monotonic", lambda: now[0])
+
+    def trained_one(_done, _all):
+        now[0] += 10
+
+    result = check(table, plan, ["both"], seconds=35, folds=2, progress=trained_one)
+    assert {(each.table, each.model) for each in result.performances if each.table != NOTHING} == {(RAW, MODELS[0])}
+    assert result.unfinished == {MODELS[0]: ("both",), MODELS[1]: (RAW, "both")}
+    assert result.left_out == {}
+
+
 def test_rare_label_values_are_left_out_and_named(write, plan):
     rows = [*ROWS, *([["30", "a", "maybe"]] * 4), ["31", "b", ""]]
     result = check(write("table.csv", as_csv(rows)), plan, ["both"], seconds=600)

@@ -28,7 +28,7 @@ def test_what_a_step_leaves_is_there_for_the_next_ones_and_a_verdict_always_has_
     assert before_comparing < seconds < deadline.left == 58
     assert 3 * of_a_fold < seconds  # models are trained, too
     clock.now += 60.0
-    assert (deadline.left, deadline.for_search, deadline.for_rounding) == (0, 6, 0)
+    assert (deadline.left, deadline.for_search, deadline.for_rounding) == (0, 0, 0)
     assert Deadline(0.0, clock).for_search == 0
     assert deadline.for_check(compares=False) == (0, 0)
     assert deadline.is_over()
@@ -41,12 +41,16 @@ def test_what_follows_the_search_is_reserved_for_by_what_came_before_it():
     clock.now += 4.0
     before = deadline.for_search
     assert deadline.reserve()
-    assert (deadline.reserved, deadline.left) == (12, 56)
-    assert 0.1 * 60 < deadline.for_search < before
+    assert (deadline.before, deadline.left) == (4, 56)
+    assert 0 < deadline.for_search < before
     assert deadline.for_verdict < deadline.left
     clock.now += 30.0
     assert not deadline.reserve()
-    assert deadline.for_search == 6
+    assert deadline.for_search == 0
+    assert not deadline.is_over_for_models()
+    clock.now += 15.0
+    assert deadline.is_over_for_models()  # what began would end too late
+    assert not deadline.is_over()
 
 
 @pytest.mark.long

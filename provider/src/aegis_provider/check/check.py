@@ -71,9 +71,17 @@ class Training:
         names = list(self.tables)
         every = [*product(self.models, names[:1]), *product(self.models, names[1:])]
         trained: deque[Labels] = deque()
-        calls = (self._call(*each, place, trained) for each in every for place in range(len(self.folds)))
-        with closing(results(calls, len(self.labels), self.end)) as found:
+        with closing(results(self._calls(every, trained), len(self.labels), self.end)) as found:
             yield from self._collected(every, found, trained)
+
+    def _calls(self, every: Sequence[tuple[str, str]], trained: deque[Labels]) -> Iterator[Callable[[], Matrix | None]]:
+        """Yield the calls of `_call`; none trains that would end too late if it took as long as the longest."""
+        longest = 0.0
+        for (model, table), place in product(every, range(len(self.folds))):
+            call = self._call(model, table, place, trained, self.end - longest)
+            began = monotonic()
+            yield call
+            longest = max(longest, monotonic() - began)
 
     def _collected(
         self, every: Sequence[tuple[str, str]], found: Iterator[Matrix | None], trained: deque[Labels]
@@ -94,19 +102,21 @@ class Training:
             whole = len(on_trained) == len(self.folds)
             yield model, table, Predictions(probabilities, on_trained) if whole else None
 
-    def _call(self, model: str, table: str, place: int, trained: deque[Labels]) -> Callable[[], Matrix | None]:
-        """Return a call that trains on all folds but one, and predicts the records of that one, unless time is up.
+    def _call(
+        self, model: str, table: str, place: int, trained: deque[Labels], end: float
+    ) -> Callable[[], Matrix | None]:
+        """Return a call that trains on all folds but one, and predicts the records of that one, unless it is too late.
 
         The call also predicts its training records; their classes are added to `trained`.
         """
-        if table != NOTHING and monotonic() >= self.end:
+        if table != NOTHING and monotonic() >= end:
             trained.append(self.labels[:0])
             return _nothing
         fold, records = self.folds[place], self.tables[table](place)
         train = fold.train[records.shown[fold.train]]
         fitting = fitting_of(model, records.features, self.labels, train, fold)
         trained.append(fitting.labels)
-        return partial(replace(fitting, also_trained=True).probabilities_before, self.end)
+        return partial(replace(fitting, also_trained=True).probabilities_before, end)
 
 
 def _nothing() -> None:
@@ -197,8 +207,8 @@ def check(
         configurations: The ids of the configurations: first the winner, then others to compare with it.
         further: The ids of further configurations for which only the kept share is estimated, after all else: by the
             best model for the unmasked table, tested on the first folds that have 5,000 records or more.
-        seconds: Training ends after this time; in one process, with the model that has begun. The result lists what is
-            unfinished.
+        seconds: Training ends after this time; in one process, none begins that would end later if it took as long as
+            the longest. The result lists what is unfinished.
         refit: Refits maskings that are fitted to the label to the training records of each fold, since they have seen
             the label of the test records.
         choose: Repeats the choice of `configurations` with the training records of each fold, if the label of all
@@ -233,7 +243,8 @@ def check(
         estimates, unfinished = _estimates(training)
         rest = replace(training, folds=_enough(training.folds), tables={each: released[each] for each in further})
         shares = _shares(estimates, rest)
-        left_out = {configuration: int((~masked[configuration]().shown).sum()) for configuration in configurations}
+        finished = [name for name in configurations if any(name in by_table for by_table in estimates.values())]
+        left_out = {name: int((~masked[name]().shown).sum()) for name in finished}
     return CheckResult(
         label=plan.label,
         configurations=tuple(configurations),

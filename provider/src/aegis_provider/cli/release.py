@@ -80,7 +80,10 @@ def release(
     weights: WeightsOption = None,
     seconds: Annotated[
         float,
-        typer.Option(min=1, help="Time limit; the report lists steps that did not finish."),
+        typer.Option(
+            min=1,
+            help="Time limit; reading, a greedy descent, counting and masking run whole, the rest ends and is listed.",
+        ),
     ] = 1800.0,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:

@@ -23,6 +23,7 @@ from aegis_provider.table.values import MISSING
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
 from aegis_provider.workflow.card_head import made_up_rows
+from aegis_provider.workflow.deadline import OVER
 from aegis_provider.workflow.generating import Comparison
 from aegis_sdk.reading import Alone, ConfigurationNames, Share, read_together_line, shown, verdict_line
 from aegis_sdk.wire import Attribute, EntryDocument, Masking, Verdict
@@ -202,7 +203,7 @@ def card_of(
         check="" if isinstance(findings.check, str) else "; ".join([findings.check.verdict, *findings.check.notes]),
         unfinished=tuple(_unfinished(findings)),
         telling_label=tuple(name for name in findings.summarised.telling_label if name in shared),
-        cut=findings.search.cut_of_first,
+        cut="; ".join(_cut(findings)),
         holds=False if findings.masked.applied.checked.shown.below_k else findings.assessed.passed,
         certain=findings.assessed.certain / max(1, applied.records),
         guessable=findings.assessed.guessable,
@@ -316,6 +317,15 @@ def _measured(check: CheckResult) -> Iterator[CardAuc]:
         yield CardAuc(
             performance.table, performance.model, performance.auc.value, performance.auc.low, performance.auc.high
         )
+
+
+def _cut(findings: Findings) -> Iterator[str]:
+    """Yield what time ended before it was done, for the first line."""
+    yield from filter(None, [findings.search.cut_of_first])
+    if findings.check == OVER:
+        yield "--seconds left no time to train models"
+    elif isinstance(findings.check, CheckResult) and findings.check.unfinished:
+        yield "--seconds ended the training of models"
 
 
 def _unfinished(findings: Findings) -> Iterator[str]:

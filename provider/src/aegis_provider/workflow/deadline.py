@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
 
+OVER: Final = "time was up before that began; more --seconds may do"
+
 # The search gets less than half: counting, masking and training models follow.
 _SEARCH: Final = 0.45
-_LEAST_OF_ALL_FOR_SEARCH: Final = 0.1
 _ROUNDING: Final = 0.3
 _CHECK: Final = 0.9
 _CHECK_BEFORE_COMPARING: Final = 0.5
@@ -18,8 +19,10 @@ _VERDICT: Final = 0.6
 # A verdict usually takes less than a second, and an undecided one does not pass.
 _LEAST_FOR_A_VERDICT: Final = 10.0
 
-# Counting, masking and measuring privacy take as long as what came before the search, each.
-_WHOLE_AFTER_SEARCH: Final = 3
+# Counting, masking and measuring privacy take up to twice as long as what came before the search, and masking a fold
+# for models, which is not stopped, less than half as long.
+_WHOLE_AFTER_SEARCH: Final = 2
+_MASKING_A_FOLD: Final = 0.4
 
 
 @dataclass(frozen=True)
@@ -28,16 +31,16 @@ class Deadline:
 
     Essential steps always finish, whatever they take: reading, drafting, counting, masking, measuring privacy, and
     generating tables before the search with the attacks on them. The search, repeated rounding, verdicts, models and
-    further attacks share the remaining time. The search gets at least a tenth of the total.
+    further attacks share the remaining time. A greedy descent always runs whole, and a verdict has ten seconds.
 
     Attributes:
         clock: The time, in seconds.
-        reserved: The seconds that essential steps after the search are expected to take.
+        before: The seconds that the steps before the search took.
     """
 
     seconds: float
     clock: Callable[[], float] = monotonic
-    reserved: float = field(init=False, default=0.0)
+    before: float = field(init=False, default=0.0)
     _end: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -49,18 +52,26 @@ class Deadline:
         return max(0.0, self._end - self.clock())
 
     def reserve(self) -> bool:
-        """Reserve time for the essential steps, by what drafting took; return whether there is as much."""
-        object.__setattr__(self, "reserved", _WHOLE_AFTER_SEARCH * (self.seconds - self.left))
-        return self.reserved <= self.left
+        """Reserve time for the essential steps, by what came before the search; return whether there is as much."""
+        object.__setattr__(self, "before", self.clock() + self.seconds - self._end)
+        return self._reserved <= self.left
+
+    @property
+    def _reserved(self) -> float:
+        return _WHOLE_AFTER_SEARCH * self.before
 
     def is_over(self) -> bool:
         """Return whether no time remains."""
         return self.left <= 0
 
+    def is_over_for_models(self) -> bool:
+        """Return whether what remains is too little to train one."""
+        return self.for_check(compares=False)[0] <= 0
+
     @property
     def for_search(self) -> float:
-        """The seconds of the search: at least a tenth of the total, since generating tables may take the rest."""
-        return max(_SEARCH * (self.left - self.reserved), _LEAST_OF_ALL_FOR_SEARCH * self.seconds)
+        """The seconds of the search beyond a greedy descent."""
+        return max(_SEARCH * (self.left - self._reserved), 0.0)
 
     @property
     def for_rounding(self) -> float:
@@ -78,5 +89,6 @@ class Deadline:
         Args:
             compares: Whether a comparison with generated tables follows.
         """
-        seconds = round((_CHECK_BEFORE_COMPARING if compares else _CHECK) * self.left, 1)  # people read it
+        share = _CHECK_BEFORE_COMPARING if compares else _CHECK
+        seconds = max(0.0, round(share * self.left - _MASKING_A_FOLD * self.before, 1))  # people read it
         return seconds, _FOLD * seconds

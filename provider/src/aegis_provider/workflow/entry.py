@@ -66,13 +66,15 @@ def draw_entry(
         judge: Judges an entry together with the masked table of the configuration with this id.
         stage: Shows the progress.
         how: Options for reading the table.
-        seconds: Time limit for further draws.
+        seconds: Time limit for further draws; none begins that would end later if it took as long as the last.
     """
-    draws, end = _draws(table, plan, name, stage, how), monotonic() + seconds
+    draws, began = _draws(table, plan, name, stage, how), monotonic()
+    end = began + seconds
     prepared = next(draws)
     advice = mask(prepared)
     while not judge(prepared.entry, advice.best.id).passed:
-        if monotonic() >= end:
+        took, began = monotonic() - began, monotonic()
+        if began + took >= end:
             return DrawnEntry(prepared, advice, in_time=False)
         if (again := next(draws, None)) is None:
             break

@@ -43,7 +43,7 @@ from aegis_provider.table.notation import Writing, plainly
 from aegis_provider.table.values import MISSING, Domain
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card_making import Assessed, Masked, Summarised
-from aegis_provider.workflow.deadline import Deadline
+from aegis_provider.workflow.deadline import OVER, Deadline
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.generating import LEVELS, Comparison, Drawn, file_at, refuse_equal_ids
 from aegis_sdk import AegisError
@@ -324,7 +324,8 @@ class Steps:
         plan = _with(self.found, masks)
 
         def work() -> Comparison:
-            self._refuse_if_over()
+            if self.deadline.is_over():
+                raise AegisError(OVER)
             with self.stage("attacking masked tables") as progress:
                 further = (progress, self.deadline.is_over)
                 return compare(self.table, plan, masks, entry, self.aim.measure, self.how, *further)
@@ -438,7 +439,8 @@ class Steps:
         ids = [each.id for each in further]
 
         def work() -> CheckResult:
-            self._refuse_if_over()
+            if self.deadline.is_over_for_models():
+                raise AegisError(OVER)
             with self.stage("training models") as progress:
                 seconds, of_a_fold = self.deadline.for_check(compares=self.aim.generates)
                 how = {"folds": _FOLDS, "further": ids, "choose": self._choose(of_a_fold), **self.how}
@@ -449,21 +451,16 @@ class Steps:
         return self.folder.step("check", inputs, [], CheckResult, work, self._is_finished)
 
     def _is_finished(self, result: CheckResult | Comparison) -> bool:
-        """Whether to reuse a result of an earlier run: if it is finished, or no time remains."""
-        return not result.unfinished or self.deadline.is_over()
+        """Whether to reuse a result of an earlier run: if it is finished, or too little time remains for more."""
+        return not result.unfinished or self.deadline.is_over_for_models()
 
     def _choose(self, seconds: float) -> Choose | None:
         """Return the search on a part of the records; `None` if configurations suppress cells, which it cannot."""
         if any(configuration.suppressed_cells is not None for configuration in self.found.configurations):
             return None
         required, aim = self.aim.requirements(), self.aim
-        how = partial(choose_again, effort=aim.effort, of=len(required), seconds=seconds)
-        return partial(how, requirement=required[0], measure=aim.measure)
-
-    def _refuse_if_over(self) -> None:
-        """Refuse to begin an optional step when time is up; the same command again runs it."""
-        if self.deadline.is_over():
-            raise AegisError("time was up before that began; more --seconds may do")
+        how = partial(choose_again, effort=aim.effort, of=len(required), requirement=required[0], measure=aim.measure)
+        return lambda *of: how(*of, seconds=min(seconds, self.deadline.left / 2))  # masking follows
 
     @cached_property
     def found(self) -> Plan:
