@@ -36,6 +36,26 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[An
     return decorate
 
 
+def for_some(few: int, names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Any], Any]:
+    """Let a test run for the first few cases, and in the long suite for the others; otherwise as `for_each`."""
+    every = list(cases)
+    parts = [every[:few], pytest.param(every[few:], marks=pytest.mark.long)]
+
+    def decorate(test: Callable[..., None]) -> Any:
+        bare = for_each(names, every)(test)
+        signature = inspect.signature(bare)
+        part = inspect.Parameter("part", inspect.Parameter.KEYWORD_ONLY)
+
+        @wraps(test)
+        def run(*bound: Any, part: list[Any], **fixtures: Any) -> None:
+            for_each(names, part)(test)(*bound, **fixtures)
+
+        run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), part])  # type: ignore[attr-defined]
+        return pytest.mark.parametrize("part", parts, ids=["few", "others"])(run)
+
+    return decorate
+
+
 def _over_rows(test: Callable[..., None], rows: list[dict[str, Any]]) -> Callable[..., None]:
     assert not inspect.iscoroutinefunction(test), f"{test.__name__} would not be awaited"
     whole = inspect.signature(test)

@@ -161,8 +161,10 @@ DELIMITERS = {
 }
 
 
-@for_each("name", DELIMITERS)
-@pytest.mark.parametrize("options", [(), ("--label", "c"), ("--plan", "plan.yaml")])
+@for_each(
+    ("name", "options"),
+    [*((name, ()) for name in DELIMITERS), ("the table", ("--label", "c")), ("both", ("--plan", "plan.yaml"))],
+)
 def test_a_delimiter_is_found_and_one_that_is_wrongly_named_is_told(aegis, tmp_path, monkeypatch, name, options):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.yaml").write_text("label: c\nattributes: {a: {}, b: {}}\n")

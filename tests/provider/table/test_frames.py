@@ -305,9 +305,8 @@ def test_the_index_of_a_frame_is_no_column_that_is_drafted(how, frame, index, tm
     for held in (frame, path):
         left_out = start(held, "y", tmp_path / f"{how}.yaml").left_out
         assert left_out == dict.fromkeys(index, "the index of a data frame, no column of the table; --index drafts it")
-        assert start(held, "y", tmp_path / f"{how} with.yaml", index=True).described
-        for plan in tmp_path.glob("*.yaml"):
-            plan.unlink()
+        (tmp_path / f"{how}.yaml").unlink()
+    assert start(path, "y", tmp_path / f"{how}.yaml", index=True).described
 
 
 def test_a_first_column_without_a_name_is_an_index_in_csv(tmp_path):

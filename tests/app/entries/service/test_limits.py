@@ -52,7 +52,7 @@ def test_more_pair_counts_than_are_loaded_are_refused():
 
 
 async def test_a_table_that_no_worker_could_hold_is_refused(api):
-    values, labels = 20_000, 2_000
+    values, labels = 7_000, 3_000
     entry = example_entry(records=labels)
     entry["label"] = {"name": "class", "domain": [str(i) for i in range(labels)], "histogram": [1] * labels}
     texts = [str(i) for i in range(values)]
@@ -61,7 +61,7 @@ async def test_a_table_that_no_worker_could_hold_is_refused(api):
     entry["configurations"] = [{"id": "c", "maskings": {"age": "fine"}}]
     answer = await api.post("/v1/entries", json=entry)
     assert answer.status_code == 422
-    assert "40000000 cells" in answer.json()["errors"][0]["detail"]
+    assert "21000000 cells" in answer.json()["errors"][0]["detail"]
     coarse = masking | {"mapping": [0] * values}
     entry["attributes"][0]["maskings"] = [coarse]
     assert (await api.post("/v1/entries", json=entry)).status_code == 201

@@ -146,7 +146,7 @@ def test_noise_leaves_the_number_of_records_open():
 
 
 @for_each("control", CONTROLS)
-@settings(max_examples=min(15, settings.default.max_examples // 3))  # of each control; one takes most of a second
+@settings(max_examples=min(15, settings.default.max_examples // 6))  # of each control; one takes most of a second
 @given(
     rows=rows,
     roles=roles,
