@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.for_each import case, for_each
+from tests.for_each import case, for_each, for_some
 
 
 class FalsyError(Exception):
@@ -69,3 +69,17 @@ def test_a_loop_names_the_case_that_fails():
     assert caught.value.__notes__ == ["of the case nothing"]
     with suppress(KeyError), case("something"):
         {}["a"]
+
+
+def test_the_first_few_cases_run_in_every_suite_and_the_others_in_the_long_one(request):
+    seen = []
+
+    @for_some(2, "number", range(5))
+    def table(number):
+        seen.append(number)
+
+    [mark] = table.pytestmark
+    few, others = mark.args[1]
+    for part in (few, *others.values):
+        table(request=request, part=part)
+    assert (few, seen, [each.name for each in others.marks]) == ([0, 1], [0, 1, 2, 3, 4], ["long"])
