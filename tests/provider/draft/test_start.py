@@ -308,16 +308,16 @@ def test_texts_with_line_breaks_and_marks_of_yaml_survive(tmp_path):
 
 
 def test_typed_columns_are_drafted_by_their_types_whatever_holds_them(tmp_path):
-    days = [dt.date(2020, 1, 1) + dt.timedelta(place % 900) for place in range(600)]
+    days = [dt.date(2020, 1, 1) + dt.timedelta(place % 900) for place in range(200)]
     table = pa.table(
         {
-            "flag": [place % 3 == 0 for place in range(600)],
-            "share": [float("nan") if place % 10 == 0 else place / 7 for place in range(600)],
+            "flag": [place % 3 == 0 for place in range(200)],
+            "share": [float("nan") if place % 10 == 0 else place / 7 for place in range(200)],
             "day": days,
             "seen": [dt.datetime.combine(day, dt.time(12)) for day in days],
-            "amount": pa.array([Decimal(place).scaleb(-2) for place in range(600)], pa.decimal128(12, 2)),
-            "none": pa.array([None] * 600, pa.int32()),
-            "y": [place % 2 for place in range(600)],
+            "amount": pa.array([Decimal(place).scaleb(-2) for place in range(200)], pa.decimal128(12, 2)),
+            "none": pa.array([None] * 200, pa.int32()),
+            "y": [place % 2 for place in range(200)],
         }
     )
     pq.write_table(table, tmp_path / "t.parquet")
@@ -331,7 +331,7 @@ def test_typed_columns_are_drafted_by_their_types_whatever_holds_them(tmp_path):
             "day": ValueType.DATE,
             "amount": ValueType.NUMBER,
         }
-        assert [each.column.missing for each in started.attributes] == [0, 60, 0, 0]
+        assert [each.column.missing for each in started.attributes] == [0, 20, 0, 0]
         assert set(started.left_out) == {"seen", "none"}
         assert started.delimiter is None
 
