@@ -65,10 +65,34 @@ Origins = Annotated[
     BeforeValidator(lambda value: origins_in(value) if isinstance(value, str) else value),
 ]
 
+
+def limits_by_name(text: str) -> dict[str, float | str]:
+    """The limits of privacy in a text like `k=5,t=0.2`, or `k=5,unit=person` if they must count people.
+
+    Raises:
+        ValueError: a part is neither NAME=NUMBER nor `unit=person`, or the unit has no limit.
+    """
+    parts = list(filter(None, map(str.strip, text.split(","))))
+    numbers = numbers_by_name(",".join(part for part in parts if part != _OF_PEOPLE))
+    if _OF_PEOPLE not in parts:
+        return {**numbers}
+    if not numbers:
+        message = f"{_OF_PEOPLE} says what limits count: give one, as in k=5,{_OF_PEOPLE}"
+        raise ValueError(message)
+    return {**numbers, "unit": "person"}
+
+
+_OF_PEOPLE: Final = "unit=person"
+
 NumbersByName = Annotated[
     dict[str, float],
     NoDecode,
     BeforeValidator(lambda value: numbers_by_name(value) if isinstance(value, str) else value),
+]
+LimitsByName = Annotated[
+    dict[str, float | Literal["person"]],
+    NoDecode,
+    BeforeValidator(lambda value: limits_by_name(value) if isinstance(value, str) else value),
 ]
 
 
@@ -195,10 +219,10 @@ class Settings(BaseSettings):
         description="The handling of uploads with exact counts of 1 to 4: refused with 422, refused unless the call "
         "accepts them, or accepted. Without it: `confirm`, or `accept` in development mode.",
     )
-    require_privacy: NumbersByName | None = Field(
+    require_privacy: LimitsByName | None = Field(
         default=None,
-        description="Privacy that a configuration must guarantee to compete, as in `k=5,t=0.2`; entries in which no "
-        "configuration guarantees a required criterion are refused.",
+        description="Privacy that a configuration must guarantee to compete, as in `k=5,t=0.2`, or `k=5,unit=person` "
+        "if it must count people; entries in which no configuration guarantees a required criterion are refused.",
     )
     question_budget: int = Field(
         default=200,

@@ -51,6 +51,7 @@ class AdviceQuestion:
     Attributes:
         at_least: the required lower limits, for privacy criteria where higher is better.
         at_most: the required upper limits, for privacy criteria where lower is better.
+        unit: `PERSON` if these limits are about people; None if promises of records meet them, too.
         policy: the requirements of the service and of the entry's tenant at the time of the question. They are part of
             it, so that answers from before a change of policy are not reused.
     """
@@ -66,6 +67,12 @@ class AdviceQuestion:
     bias_correction: bool = False
     policy: RequiredPrivacy = NOTHING_REQUIRED
     kinds: tuple[str, ...] = MASKED_ONLY
+    unit: str | None = None
+
+    @property
+    def required(self) -> RequiredPrivacy:
+        """The privacy that it requires itself."""
+        return RequiredPrivacy(self.at_least or {}, self.at_most or {}, self.unit)
 
     @property
     def ranks_declared(self) -> bool:
@@ -74,9 +81,11 @@ class AdviceQuestion:
 
     def digest(self) -> bytes:
         """SHA-256 of the question, 32 bytes: equal for equal questions, independent of the order of names."""
-        # Defaults are omitted, so that digests are the same as before policies and kinds existed.
-        new = {"policy": bool(self.policy), "kinds": self.kinds != MASKED_ONLY}
+        # Defaults are omitted, so that digests are the same as before policies, kinds and units existed.
+        new = {"policy": bool(self.policy), "kinds": self.kinds != MASKED_ONLY, "unit": self.unit is not None}
         asked = {name: value for name, value in asdict(self).items() if new.get(name, True)}
+        if self.policy and self.policy.unit is None:
+            del asked["policy"]["unit"]
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
 
 

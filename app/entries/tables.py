@@ -55,7 +55,10 @@ class EntryRow(Base):
 
 
 class EntryVersionRow(Base):
-    """An immutable version of an entry, as compressed JSON. Its counts are in `count_table`."""
+    """An immutable version of an entry, as compressed JSON. Its counts are in `count_table`.
+
+    `people` and `rows_per_person` are NULL if its privacy counts records.
+    """
 
     __tablename__ = "entry_version"
     __table_args__ = (UniqueConstraint("entry_id", "version"),)
@@ -71,6 +74,8 @@ class EntryVersionRow(Base):
     license: Mapped[str] = mapped_column(Text)
     terms: Mapped[str | None] = mapped_column(Text)
     label: Mapped[str] = mapped_column(Text)
+    people: Mapped[int | None] = mapped_column(BigInteger)
+    rows_per_person: Mapped[int | None]
     open_answers: Mapped[bool]
     accepted_small_counts: Mapped[bool]
     stored_bytes: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))

@@ -51,14 +51,17 @@ async def change_policy(
     services: Factory, caller: Caller, tenant: str | None, asked: wire.PolicyDocument
 ) -> wire.TenantPolicy:
     """Set a tenant's policy and log it."""
-    policy = TenantPolicy(required_privacy(asked.require or {}), asked.sign_off)
+    policy = TenantPolicy(required_privacy(asked.require or {}, asked.unit), asked.sign_off)
     owner = await services.tenant_administration().set_policy(caller, tenant, policy)
     _log.info("policy set", require=str(policy.required_privacy), sign_off=policy.demands_sign_off, by=caller.subject)
     return _policy(owner, policy)
 
 
 def _policy(tenant: str, policy: TenantPolicy) -> wire.TenantPolicy:
-    return wire.TenantPolicy(tenant=tenant, require=policy.required_privacy.numbers, sign_off=policy.demands_sign_off)
+    required = policy.required_privacy
+    return wire.TenantPolicy(
+        tenant=tenant, require=required.numbers, unit=required.unit, sign_off=policy.demands_sign_off
+    )
 
 
 @router.get(

@@ -5,6 +5,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Self
 
+#: The unit of privacy that counts people.
+PERSON: Final = "person"
+
 
 @dataclass(frozen=True, slots=True)
 class RequiredPrivacy:
@@ -13,25 +16,30 @@ class RequiredPrivacy:
     Attributes:
         at_least: lower limits, for criteria where higher is better.
         at_most: upper limits, for criteria where lower is better.
+        unit: `PERSON` if the promises must count people; None if they may count records. k people have at least k
+            records, so promises of people meet both, and promises of records only the latter.
     """
 
     at_least: Mapping[str, float] = field(default_factory=dict)
     at_most: Mapping[str, float] = field(default_factory=dict)
+    unit: str | None = None
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any] | None) -> Self:
         """Limits from their stored JSON; an empty object or None means no limits."""
         # PostgreSQL returns a large float as a long integer.
         sides = [(stored or {}).get(side, {}) for side in ("at_least", "at_most")]
-        return cls(*({name: float(limit) for name, limit in limits.items()} for limits in sides))
+        least, most = ({name: float(limit) for name, limit in limits.items()} for limits in sides)
+        return cls(least, most, (stored or {}).get("unit"))
 
     def __bool__(self) -> bool:
         """Whether anything is required."""
         return bool(self.at_least or self.at_most)
 
     def __str__(self) -> str:
-        """The limits in the form of settings and commands: `k=5,t=0.2`."""
-        return ",".join(f"{name}={limit:g}" for name, limit in self.numbers.items())
+        """The limits in the form of settings and commands: `k=5,t=0.2`, or `k=5,unit=person`."""
+        unit = [] if self.unit is None else [f"unit={self.unit}"]
+        return ",".join([*(f"{name}={limit:g}" for name, limit in self.numbers.items()), *unit])
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -39,18 +47,20 @@ class RequiredPrivacy:
         return {**self.at_least, **self.at_most}
 
     def stricter_of(self, other: Self) -> Self:
-        """The limits of both, the stricter one where both have one."""
+        """The limits of both, the stricter one where both have one, and of people if either is."""
         least, most = dict(other.at_least), dict(other.at_most)
         for name, limit in self.at_least.items():
             least[name] = max(limit, least.get(name, limit))
         for name, limit in self.at_most.items():
             most[name] = min(limit, most.get(name, limit))
-        return type(self)(dict(sorted(least.items())), dict(sorted(most.items())))
+        return type(self)(dict(sorted(least.items())), dict(sorted(most.items())), self.unit or other.unit)
 
     def in_words(self) -> Iterator[tuple[str, str]]:
-        """The criteria with their limits in words: `k >= 5`."""
-        yield from ((name, f"{name} >= {limit:g}") for name, limit in self.at_least.items())
-        yield from ((name, f"{name} <= {limit:g}") for name, limit in self.at_most.items())
+        """The criteria with their limits in words: `k >= 5`, or `k >= 5 people`."""
+        for sign, limits in ((">=", self.at_least), ("<=", self.at_most)):
+            for name, limit in limits.items():
+                of_people = {None: "", PERSON: " people" if name == "k" else " of people"}[self.unit]
+                yield name, f"{name} {sign} {limit:g}{of_people}"
 
 
 NOTHING_REQUIRED = RequiredPrivacy()

@@ -41,6 +41,7 @@ def advice_body(seen: SeenAdvice) -> dict[str, Any]:
         "stale": seen.is_stale,
         "request": request_of(advice.question).model_dump(),
         "policy": advice.question.policy.numbers or None,
+        "policy_unit": advice.question.policy.unit,
         **result,
         "progress": None if advice.progress is None else asdict(advice.progress),
         "model_version": advice.model_version,

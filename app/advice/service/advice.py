@@ -152,8 +152,8 @@ class AdviceService:
         if configuration not in table.ids:
             unmet = [f"Version {head.version} has no configuration {configuration!r}."]
         else:
-            required = RequiredPrivacy(question.at_least or {}, question.at_most or {})
-            unmet = table.unmet(table.ids.index(configuration), required, question.policy, question.kinds)
+            place = table.ids.index(configuration)
+            unmet = table.unmet(place, question.required, question.policy, question.kinds)
         if unmet:
             faults = tuple(Fault("/configuration", detail) for detail in unmet)
             detail = "The configuration asked for does not meet what the request requires."

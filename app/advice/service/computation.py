@@ -90,7 +90,7 @@ def compute_advice(given: AdviceInput) -> bytes:
         return compute_declared(given)
     known, table = known_of(given)
     asked = given.question
-    meeting = table.meeting(asked.at_least, asked.at_most, asked.policy)
+    meeting = table.meeting(asked.required, asked.policy)
     kept, others = np.flatnonzero(meeting), np.flatnonzero(table.of_kinds(asked.kinds) & ~meeting)
     question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
     codes = table.codes[np.ix_(kept, np.array(given.places))]
@@ -299,7 +299,7 @@ class Declared:
         holdout = read_as(_WithHoldout, given.schema).holdout
         figures = table.figures.by(question.measure, places)
         complete = figures.complete(places)
-        kept = table.meeting(question.at_least, question.at_most, question.policy, question.kinds)
+        kept = table.meeting(question.required, question.policy, question.kinds)
         rows = complete[kept[complete]]
         unmasked = Figures.of([holdout.unmasked], names).by(question.measure, places)
         best = [each.best(question.measure, places) for each in (figures, unmasked)]

@@ -38,7 +38,7 @@ def refuse_unanswerable(
     faults = tuple(islice(chain(_faults(question, names), about_kinds), FAULTS_FOUND))
     if faults:
         raise InvalidDocumentError("This entry cannot answer the question.", faults)
-    kept = table.meeting(question.at_least, question.at_most, question.policy, question.kinds)
+    kept = table.meeting(question.required, question.policy, question.kinds)
     if question.ranks_declared:
         refuse_undeclared(question, scored_places(question, scored_names(question, names), names), table, kept)
         return

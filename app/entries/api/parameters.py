@@ -38,7 +38,10 @@ _QUERY = (
     "attribute"
 )
 _MODIFIED = "Only entries with a `changed_at` of this time or later (RFC 3339 with a time zone)"
-_REQUIRE = f"Privacy that at least one configuration promises, as in `k=10`: {', '.join(wire.PRIVACY_CRITERIA)}"
+_REQUIRE = (
+    f"Privacy that at least one configuration promises, as in `k=10`: {', '.join(wire.PRIVACY_CRITERIA)}; with "
+    "`,unit=person`, only of entries that count people"
+)
 
 
 def asked_search(
@@ -59,7 +62,7 @@ SearchDependency = Annotated[Search, Depends(asked_search)]
 
 
 def guarantee_in(text: str) -> RequiredPrivacy:
-    """Parse a privacy requirement like `k=10`, or none (InvalidDocumentError: invalid, or an unknown criterion)."""
+    """Parse a requirement like `k=10` or `k=10,unit=person`, or none (InvalidDocumentError: it is not one)."""
     try:
         return privacy_in(text)
     except InvalidDocumentError as error:

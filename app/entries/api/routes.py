@@ -311,6 +311,7 @@ def _answer(state: State, terms: TenantTerms) -> wire.PublishingTerms:
         tenant=terms.tenant,
         named=None if terms.named is None else head_answer(terms.named),
         require=terms.required.numbers,
+        unit=terms.required.unit,
         small_counts=state.admission.small_counts.rule,
         min_cell=state.policy.min_cell,
         require_noise=state.policy.demands_noise,

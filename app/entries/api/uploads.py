@@ -239,6 +239,8 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         ),
         trace=content.joint_trace,
         terms=content.terms,
+        people=entry.people,
+        rows_per_person=entry.rows_per_person,
         configurations=_configurations(entry, content),
         document=document,
     )
@@ -255,6 +257,7 @@ def _configurations(entry: wire.EntryDocument, content: EntryContent) -> Configu
             alone=table.alone or (),
             on_records=on_records,
             in_columns=True,
+            unit=entry.unit,
         )
     masked = [row if isinstance(row, wire.Configuration) else None for row in rows]
     names = [one.name for one in entry.attributes]
@@ -273,6 +276,7 @@ def _configurations(entry: wire.EntryDocument, content: EntryContent) -> Configu
             place for place, row in enumerate(rows) if masked[place] is None and "epsilon" not in (row.privacy or {})
         ],
         figures=Figures.of([row.transfer for row in content.configurations or ()], names),
+        unit=entry.unit,
     )
 
 

@@ -34,6 +34,7 @@ class ConfigurationTable:
         options: for each attribute, the masking ids that configurations may use, including `identity` and `drop`.
         codes: (configurations, attributes) indices into `options`; a generated one has those of `drop`.
         privacy: by criterion, the promised number of each configuration; NaN without a promise.
+        unit: what these numbers count: `PERSON`, or None for records.
         generated: (configurations,) whether each is generated; None if none is.
     """
 
@@ -43,6 +44,7 @@ class ConfigurationTable:
     privacy: Mapping[str, NDArray[np.float64]]
     generated: NDArray[np.bool_] | None = None
     figures: Figures = NO_FIGURES
+    unit: str | None = None
 
     def of_kinds(self, kinds: Collection[str]) -> NDArray[np.bool_]:
         """A mask (configurations,) of these kinds."""
@@ -51,23 +53,20 @@ class ConfigurationTable:
 
     def meeting(
         self,
-        at_least: Mapping[str, float] | None,
-        at_most: Mapping[str, float] | None,
+        asked: RequiredPrivacy,
         policy: RequiredPrivacy = NOTHING_REQUIRED,
         kinds: Collection[str] = MASKED_ONLY,
     ) -> NDArray[np.bool_]:
         """A mask (configurations,) of those that promise all required privacy.
 
         Args:
-            at_least: lower limits by criterion, for those where higher is better.
-            at_most: upper limits by criterion, for those where lower is better.
+            asked: what the question requires.
             policy: further requirements for every question.
             kinds: the kinds that compete.
 
         Raises:
             InvalidDocumentError: no configuration is left; the error counts those that fail each requirement.
         """
-        asked = RequiredPrivacy(at_least or {}, at_most or {})
         met = self._meeting(asked) | self._meeting(policy, ", which a policy requires")
         competing = self.of_kinds(kinds)
         kept = np.logical_and.reduce([competing, *met.values()])
@@ -89,6 +88,9 @@ class ConfigurationTable:
         words, nothing = dict(required.in_words()), np.full(self.codes.shape[0], np.nan)
         met = {name: self.privacy.get(name, nothing) >= limit for name, limit in required.at_least.items()}
         met |= {name: self.privacy.get(name, nothing) <= limit for name, limit in required.at_most.items()}
+        if required.unit not in (None, self.unit):  # k of records never passes for k of people
+            by_whom = f" (the entry counts records){by_whom}"
+            met = {name: np.zeros_like(those) for name, those in met.items()}
         return {words[name] + by_whom: those for name, those in met.items()}
 
 
@@ -122,6 +124,7 @@ def pack_configurations(columns: ConfigurationColumns, outline: Sequence[Attribu
         codes=pack(np.stack(codes, axis=1)),
         privacy={name: pack(np.array(values, dtype=np.float64)) for name, values in columns.privacy.items()},
         declared=declared,
+        unit=columns.unit,
     )
 
 
@@ -139,4 +142,5 @@ def unpack_configurations(
         privacy={guarantee: unpack(values) for guarantee, values in packed.privacy.items()},
         generated=unpack(declared[GENERATED]) if GENERATED in declared else None,
         figures=figures,
+        unit=packed.unit,
     )

@@ -12,7 +12,7 @@ from aegis_advisor.evidence import EvidenceFlags, MaskingFlags
 from app.platform.callers import Caller
 from app.platform.database.arrays import PackedArray
 from app.platform.errors import Fault
-from app.tenants.model import NO_DEMANDS, TenantPolicy
+from app.tenants.model import NO_DEMANDS, PERSON, TenantPolicy
 
 
 class Audience(StrEnum):
@@ -52,6 +52,8 @@ class Head:
             read this version.
         records: the number of records of the table, `columns` that of its attributes, and `k` the largest one that a
             configuration promises; None likewise, or for versions from before listings had them.
+        people: the number of people that the records are about, at most `rows_per_person` of each; None if privacy
+            counts records.
     """
 
     id: str
@@ -82,6 +84,13 @@ class Head:
     records: int | None = None
     columns: int | None = None
     k: float | None = None
+    people: int | None = None
+    rows_per_person: int | None = None
+
+    @property
+    def unit(self) -> str | None:
+        """What privacy counts: `PERSON`, or None for records."""
+        return None if self.people is None else PERSON
 
     def is_visible_to(self, caller: Caller) -> bool:
         """Whether the caller may see it: its own tenant, operators, and tenants in the visibility.
@@ -226,12 +235,16 @@ class AttributeOutline:
 
 @dataclass(frozen=True, slots=True)
 class PackedConfigurations:
-    """A configuration table as stored: ids as compressed JSON, else arrays; `declared`: additions of format 2."""
+    """A configuration table as stored: ids as compressed JSON, else arrays; `declared`: additions of format 2.
+
+    `unit`: what its promises count: `PERSON`, or None for records.
+    """
 
     ids: bytes
     codes: PackedArray
     privacy: Mapping[str, PackedArray]
     declared: Mapping[str, PackedArray] = field(default_factory=dict)
+    unit: str | None = None
 
 
 #: Stand among privacy criteria for the share of lone records, and for the numbers of records and attributes.
@@ -263,6 +276,8 @@ class Content:
     configuration_table: PackedConfigurations
     count_tables: tuple[CountTable, ...]
     open_answers: bool = False
+    people: int | None = None
+    rows_per_person: int | None = None
     offered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
@@ -276,7 +291,10 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A validated entry document, ready to be stored; `small_counts`: the first places of exact small counts."""
+    """A validated entry document, ready to be stored.
+
+    `small_counts`: the first places of exact small counts, each with what it is.
+    """
 
     name: str
     visibility: Visibility
@@ -306,7 +324,7 @@ def audience_text(visibility: Visibility) -> str:
 class StoredVerdict:
     """Whether published counts disclose no small ones; `findings`: every place that does, without counts.
 
-    `few` is the number of listed values that certainly have 1 to 4 records; None: not counted.
+    `few` is the number of listed values that certainly have a small count of records; None: not counted.
     """
 
     passed: bool

@@ -140,6 +140,7 @@ class ConfigurationColumns:
         on_records: the places of other numbers measured on the records themselves.
         unguaranteed: the places of generated configurations without differential privacy.
         in_columns: whether the document has the configurations as columns of a table.
+        unit: what their promises count: `PERSON`, or None for records.
     """
 
     ids: Sequence[str]
@@ -154,6 +155,7 @@ class ConfigurationColumns:
     unguaranteed: Sequence[int] = ()
     figures: Figures = NO_FIGURES
     in_columns: bool = False
+    unit: str | None = None
 
     @property
     def numbers_suppressed(self) -> Iterator[tuple[Path, int]]:
@@ -202,6 +204,7 @@ class PublishedEntry:
         masked_records: the number of records counted by a masking, by the places of attribute and masking, if given.
         document: the document as published, for its digest and its readers, with counts as lists or arrays.
         trace: the trace of the unmasked table; None if not published.
+        people: the number of people, at most `rows_per_person` records of each; None if privacy counts records.
     """
 
     name: str
@@ -220,6 +223,8 @@ class PublishedEntry:
     document: dict[str, Any]
     trace: PublishedTrace | None = None
     terms: Mapping[str, Any] | None = None
+    people: int | None = None
+    rows_per_person: int | None = None
 
     def tables(self) -> Iterator[CountsInPlace]:
         """Every count table, with the pair counts last."""

@@ -1,7 +1,8 @@
 """Whether a new version may be published here: small counts must be accepted, and required privacy promised.
 
 Small counts are exact numbers of one to four people: anyone who knows three of four people learns all about the
-fourth. Counts with noise or rounding are not numbers of people, so none of them is small.
+fourth. Where a person may have several records, so are all counts of records that may be about so few. Counts with
+noise or rounding are not numbers of people, so none of them is small.
 """
 
 from collections.abc import Iterator
@@ -12,19 +13,15 @@ from typing import Self
 import numpy as np
 
 from aegis_advisor.ranking import lacks_evidence
+from aegis_advisor.verdict import largest_small
 from app.entries.model.entries import Content, CountKind, PackedConfigurations, Publication
-from app.entries.model.published import CountsInPlace, PublishedEntry
+from app.entries.model.published import CountsInPlace, Path, PublishedEntry
 from app.entries.service.checks import SHOWN, first_faults
 from app.platform.database.arrays import unpack
 from app.platform.errors import Fault, InvalidDocumentError, pointer, some
 from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy, TenantPolicy
 
-#: Counts from 1 up to this are small; 5 is the base to which `aegis summarize` rounds.
-LARGEST_SMALL = 4
-
-_PLACE = f"An exact count of 1 to {LARGEST_SMALL}"
-_NUMBER = f"This exact number of records reveals a count of 1 to {LARGEST_SMALL}"
-_WHY = f"The entry has exact counts of 1 to {LARGEST_SMALL}, which can be about single persons"
+_WHY = "The entry has exact counts of 1 to 4, which can be about single persons"
 _ROUND = "Without --exact, aegis summarize rounds all counts"
 _ACCEPT = (
     "Or publish them for everyone who may read the entry's counts: aegis publish --accept-small-counts (in a call: "
@@ -68,13 +65,18 @@ class SmallCountsGate:
 @first_faults
 def small_counts(entry: PublishedEntry) -> Iterator[Fault]:
     """Places of small counts in an entry, each with its JSON Pointer and without its count."""
+    rows = entry.rows_per_person or 1
+    most = largest_small(rows)
+    what = f"1 to {most}" if rows == 1 else f"fewer than 5 people ({most + 1} records, at most {rows} of each)"
     for table in entry.tables():
         if _is_exact(table, entry):
-            small = (table.counts > 0) & (table.counts <= LARGEST_SMALL)
-            yield from (Fault(pointer(*table.path, *place), _PLACE) for place in np.argwhere(small)[:SHOWN].tolist())
+            small = (table.counts > 0) & (table.counts <= most)
+            detail = f"An exact count of {what}"
+            yield from (Fault(pointer(*table.path, *place), detail) for place in np.argwhere(small)[:SHOWN].tolist())
     # A number of records cannot declare rounding; it was rounded if all counts of the entry were, once.
     if not entry.control.drawn_once:
-        yield from _numbers_of_records(entry)
+        detail = f"This exact number of records reveals a count of {what}"
+        yield from (Fault(pointer(*path), detail) for path, number in _left_out(entry) if 0 < number <= most)
 
 
 def _is_exact(table: CountsInPlace, entry: PublishedEntry) -> bool:
@@ -85,17 +87,14 @@ def _is_exact(table: CountsInPlace, entry: PublishedEntry) -> bool:
     return not (table.is_noisy or is_rounded or was_rounded_once)
 
 
-def _numbers_of_records(entry: PublishedEntry) -> Iterator[Fault]:
-    """The places of small numbers of suppressed records or of records missing in a masking."""
-    for path, number in entry.configurations.numbers_suppressed:
-        if 0 < number <= LARGEST_SMALL:
-            yield Fault(pointer(*path), _NUMBER)
+def _left_out(entry: PublishedEntry) -> Iterator[tuple[Path, int]]:
+    """The numbers of suppressed records and of records missing in a masking, with their places."""
+    yield from entry.configurations.numbers_suppressed
     label = entry.evidence[0]
     if not label.label_perturbation.is_none:
         return
     for (place, index), records in entry.masked_records.items():
-        if 0 < int(label.label_histogram.sum()) - records <= LARGEST_SMALL:
-            yield Fault(pointer("attributes", place, "maskings", index, "records"), _NUMBER)
+        yield ("attributes", place, "maskings", index, "records"), int(label.label_histogram.sum()) - records
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +148,11 @@ def _unanswerable(content: Content) -> Iterator[str]:
 
 
 def unvouched_faults(table: PackedConfigurations, required: RequiredPrivacy) -> tuple[Fault, ...]:
-    """A fault for each required criterion that no configuration promises."""
+    """A fault for each required criterion that no configuration promises, or for promises in another unit."""
+    if required.unit not in (None, table.unit):
+        limits = ", ".join(words for _, words in required.in_words())
+        detail = f"The entry counts records, but required is {limits}: publish one that counts people (`unit`)"
+        return (Fault("/unit", detail),)
     unvouched = (
         words
         for name, words in required.in_words()

@@ -119,8 +119,8 @@ class Policy:
     """A service's requirements for every upload; none by default.
 
     Attributes:
-        min_cell: no count and no number of suppressed records is above 0 and below this. Counts with declared noise are
-            exempt, since they are not numbers of people.
+        min_cell: no count and no number of suppressed records is above 0 and below this, times the most records of
+            one person. Counts with declared noise are exempt, since they are not numbers of people.
         require_noise: every count table and every label association declares noise, and no exact number of records
             remains.
         max_epsilon: the entry declares a differential privacy budget of at most this, and its noise spends no more;
@@ -152,7 +152,7 @@ def policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
     if policy.max_epsilon is not None:
         yield from _overspent(entry, policy.max_epsilon)
     if policy.min_cell is not None:
-        least = policy.min_cell
+        least = policy.min_cell * (entry.rows_per_person or 1)
         detail = f"This count is below {least} and not 0, which this service does not accept"
         yield from _small_counts(entry, least, f"{detail}: use aegis summarize --min-cell {least}")
         detail = "These numbers can disclose small counts, which this service does not accept"
@@ -221,11 +221,13 @@ def _overspent(entry: PublishedEntry, most: float) -> Iterator[Fault]:
     declared = entry.control.epsilon
     if declared is None or declared > most * (1 + TOLERANCE):
         yield Fault(place, f"This service requires a declared epsilon of at most {most:g} (aegis summarize --epsilon)")
-    # A record is in one count of each table, so noise of scale s costs an epsilon of at least 1 / s. A label
+    # A record is in one count of each table, so noise of scale s costs an epsilon of at least 1 / s, and a person with
+    # several records so many times that. A label
     # association counts as two tables: the sums behind chi-square, and the number of combinations.
     scales = [table.declared.noise_scale for table in entry.tables() if table.declared is not None]
     associations = [association.noise_scale for association in entry.associations.values()]
     spent = sum(1 / scale for scale in (*scales, *associations, *associations) if scale is not None)
+    spent *= entry.rows_per_person or 1
     if spent > most * (1 + TOLERANCE):
         detail = f"The noise of all tables spends an epsilon of {spent:.6g} (the sum of 1 / scale); at most {most:g}"
         yield Fault(place, f"{detail} is accepted: use aegis summarize --epsilon")
@@ -258,6 +260,9 @@ def promise_faults(entry: PublishedEntry) -> Iterator[Fault]:
     for criterion in ("k", *_OF_VALUES):
         for index in np.flatnonzero(_beyond_records(entry, criterion, records))[:SHOWN].tolist():
             yield _refuted(entry, criterion, index, "A class would need more records than this release has")
+    if entry.people is not None:
+        for index in np.flatnonzero(_exceeds(_needed(entry, "k"), entry.people))[:SHOWN].tolist():
+            yield _refuted(entry, "k", index, "A class would need more people than the entry has")
     yield from _more_than_values(entry, records)
 
 

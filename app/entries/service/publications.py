@@ -80,6 +80,8 @@ def _content_of(entry: PublishedEntry) -> Content:
         configuration_table=pack_configurations(entry.configurations, outline),
         count_tables=tuple(packed_tables(entry)),
         open_answers=entry.control.open_answers,
+        people=entry.people,
+        rows_per_person=entry.rows_per_person,
         offered={name: (min(numbers), max(numbers)) for name, numbers in vouched.items() if numbers},
     )
 
@@ -160,7 +162,8 @@ def compute_verdict(given: VerdictInput, seconds: float) -> StoredVerdict:
     """The verdict on a version; whatever is left after `seconds` is undecided."""
     end = time.monotonic() + seconds
     entry = stored_entry(given.schema, given.count_tables, given.configurations)
-    published = PublishedCounts(evidence_of(entry), pairs_of(entry), Releases.of(entry))
+    rows = entry.rows_per_person or 1
+    published = PublishedCounts(evidence_of(entry), pairs_of(entry), Releases.of(entry), rows)
     verdict = judge(published, stop=lambda: time.monotonic() >= end)
     findings = (
         {"reason": finding.reason.value, "pointer": pointer(*finding.path), "cells": finding.cells}

@@ -35,6 +35,7 @@ from app.platform.database.arrays import PackedArray
 from app.platform.database.base import PackedColumns, one_of
 from app.platform.database.session import driver_connection
 from app.platform.digests import keyed_digest
+from app.tenants.model import PERSON
 
 
 class ServerKeyStore:
@@ -126,6 +127,8 @@ class ContentStore:
             license=content.license,
             terms=content.terms,
             label=content.label,
+            people=content.people,
+            rows_per_person=content.rows_per_person,
             open_answers=content.open_answers,
             accepted_small_counts=accepted_small_counts,
             stored_bytes=content.stored_bytes,
@@ -160,12 +163,13 @@ class ContentStore:
 
     async def hold(self, version_id: int) -> "Frame | None":
         """Block the deletion of a version during the transaction, and return its frame; None if it is deleted."""
-        statement = select(EntryVersionRow.outline, EntryVersionRow.configuration_ids)
+        statement = select(EntryVersionRow.outline, EntryVersionRow.configuration_ids, EntryVersionRow.people)
         statement = statement.where(EntryVersionRow.id == version_id).with_for_update(read=True, key_share=True)
         held = (await self._session.execute(statement)).first()
         if held is None:
             return None
-        return Frame(msgspec.convert(held.outline, tuple[AttributeOutline, ...]), held.configuration_ids)
+        outline = msgspec.convert(held.outline, tuple[AttributeOutline, ...])
+        return Frame(outline, held.configuration_ids, None if held.people is None else PERSON)
 
     async def pin(self, version_id: int) -> bool:
         """Block the deletion of a version during the transaction; False if it is deleted."""
@@ -192,7 +196,7 @@ class ContentStore:
         rows = await self._session.execute(select(*columns).where(ConfigurationTableRow.version_id == version_id))
         arrays = {row.guarantee: to_packed(row) for row in rows}
         declared = {name.removeprefix(DECLARED): arrays.pop(name) for name in list(arrays) if name.startswith(DECLARED)}
-        return PackedConfigurations(frame.configuration_ids, arrays.pop(CODES), arrays, declared)
+        return PackedConfigurations(frame.configuration_ids, arrays.pop(CODES), arrays, declared, frame.unit)
 
     async def count_tables(
         self, version_id: int, attributes: Iterable[int] | None = None, *, pairs: bool = False
@@ -227,10 +231,11 @@ _IS_PAIRS = CountTableRow.kind == CountKind.PAIRS.value
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The outline and configuration ids of a version: enough to decide which questions can be answered."""
+    """What decides which questions a version can answer: its outline, configuration ids, and unit of privacy."""
 
     outline: tuple[AttributeOutline, ...]
     configuration_ids: bytes
+    unit: str | None = None
 
 
 def packed_columns(table: type[PackedColumns]) -> tuple[InstrumentedAttribute[Any], ...]:

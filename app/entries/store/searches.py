@@ -37,7 +37,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.entries.model.entries import Audience, Content
-from app.entries.tables import EVERYBODY, EntryRow, OfferedPrivacyRow, SearchedVersionRow
+from app.entries.tables import EVERYBODY, EntryRow, EntryVersionRow, OfferedPrivacyRow, SearchedVersionRow
 from app.platform.callers import Caller
 from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 from app.tenants.tables import TenantRow
@@ -107,6 +107,9 @@ def conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
         yield _offers(criterion, OfferedPrivacyRow.highest >= limit)
     for criterion, limit in search.required.at_most.items():
         yield _offers(criterion, OfferedPrivacyRow.lowest <= limit)
+    if search.required.unit is not None:
+        is_of_version = EntryVersionRow.id == SearchedVersionRow.version_id
+        yield exists().where(is_of_version, EntryVersionRow.people.is_not(None))
 
 
 def indexed_conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:

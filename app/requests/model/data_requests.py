@@ -192,8 +192,7 @@ class DataRequest(NewDataRequest):
     @property
     def required(self) -> RequiredPrivacy:
         """The privacy required of its configuration by the question and the policies of that time."""
-        asked = RequiredPrivacy(self.question.at_least or {}, self.question.at_most or {})
-        return asked.stricter_of(self.question.policy)
+        return self.question.required.stricter_of(self.question.policy)
 
     def sides_of(self, caller: Caller) -> frozenset[Side]:
         """The sides for which the caller can act; none for an outsider."""

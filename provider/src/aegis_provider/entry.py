@@ -172,7 +172,8 @@ def published_counts(entry: EntryDocument, evidence: Sequence[AttributeEvidence]
     from aegis_advisor.verdict import PublishedCounts, Releases  # noqa: PLC0415 - slow to load
 
     content = content_of(entry)
-    return PublishedCounts(evidence, consistent_pairs(content, evidence), Releases.of(content))
+    pairs, rows = consistent_pairs(content, evidence), content.rows_per_person or 1
+    return PublishedCounts(evidence, pairs, Releases.of(content), rows)
 
 
 def masked_places(entry: EntryDocument) -> list[int]:

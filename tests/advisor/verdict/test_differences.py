@@ -6,7 +6,7 @@ import numpy as np
 
 from aegis_advisor.evidence import PairCounts, Perturbation, masked_records
 from aegis_advisor.evidence.checks import find_pair_faults
-from aegis_advisor.verdict import PublishedCounts, Releases, judge
+from aegis_advisor.verdict import SMALL, PublishedCounts, Releases, judge
 from aegis_advisor.verdict.differences import known_differences
 from aegis_advisor.verdict.rounded import RoundedTable
 from tests.advisor.cases import evidence_of, mapped
@@ -88,7 +88,7 @@ def test_whoever_averages_many_pairs_is_seen(seed):
             rows = (values > (0 if cut == 0 else 1)).astype(int)
             tables.append(RoundedTable(("pairs", 0, "joint"), BASE, counts, (rows, np.arange(2))))
     assert known(looks.sum(axis=2), BASE, few) > 0.9
-    assert known_differences(tables) > 0
+    assert known_differences(tables, SMALL) > 0
 
 
 @for_each("seed", [1, 3])
@@ -143,7 +143,7 @@ def test_a_base_that_no_number_of_looks_tells_takes_no_time():
         RoundedTable(("pairs", n, "joint"), 2**53 - 1, np.zeros((2, 2), dtype=int), (rows, np.arange(2)))
         for n in range(3)
     ]
-    assert known_differences(tables) == 0
+    assert known_differences(tables, SMALL) == 0
 
 
 def test_looks_that_contradict_each_other_are_not_decided():
@@ -152,7 +152,7 @@ def test_looks_that_contradict_each_other_are_not_decided():
         RoundedTable(("pairs", n, "joint"), BASE, np.array([[count, 0], [100, 0]]), (rows[::step], np.arange(2)))
         for n, (count, step) in enumerate([(100, 1), (900, 1), (105, -1), (500, -1)])
     ]
-    assert known_differences(tables) is None
+    assert known_differences(tables, SMALL) is None
 
 
 def test_a_difference_of_fewer_records_than_listed_values_is_not_decided():
@@ -164,7 +164,7 @@ def test_a_difference_of_fewer_records_than_listed_values_is_not_decided():
         )
         for n, (count, cut) in enumerate([(300, 0), (303, 20)])
     ]
-    assert known_differences(tables) is None
+    assert known_differences(tables, SMALL) is None
 
 
 def many(groups, values, mappings, counts):
@@ -188,10 +188,10 @@ def many(groups, values, mappings, counts):
 def test_what_differences_of_hostile_entries_cost_is_bounded(groups, values, mappings, counts, most):
     """Whether it is to stop is asked for each union and for each two that are close."""
     asked = []
-    known = known_differences(list(many(groups, values, mappings, counts)), lambda: bool(asked.append(0)))
+    known = known_differences(list(many(groups, values, mappings, counts)), SMALL, lambda: bool(asked.append(0)))
     assert len(asked) <= most
     assert known == (0 if most and counts else None)
 
 
 def test_it_stops_when_it_is_to_stop():
-    assert known_differences(list(many(40, 80, 3, 0)), lambda: True) is None
+    assert known_differences(list(many(40, 80, 3, 0)), SMALL, lambda: True) is None

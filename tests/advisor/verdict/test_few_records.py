@@ -20,8 +20,8 @@ def rounded_entry(counts, base, mapping=None):
     return PublishedCounts([evidence], {}, Releases(np.zeros((1, 1), dtype=np.int64), [("m",)], [None]))
 
 
-def certainly_few(published):
-    """How many values, labels and cells have 1 to 4 records, not always as many, in each table that fits."""
+def certainly_few(published, small=4):
+    """How many values, labels and cells have few records, not always as many, in each table that fits."""
     [evidence] = published.evidence
     [masking], base = evidence.maskings, evidence.rounded_once
     near = [range(max(0, count - base + 1), count + base) for count in masking.joint.ravel()]
@@ -34,7 +34,7 @@ def certainly_few(published):
     tables = tables[listed & within]
     shown = np.concatenate([tables.sum(axis=2), tables.sum(axis=1), tables.reshape(len(tables), -1)], axis=1)
     least, most = shown.min(axis=0), shown.max(axis=0)
-    return int(np.count_nonzero((least >= 1) & (most <= 4) & (least < most)))
+    return int(np.count_nonzero((least >= 1) & (most <= small) & (least < most)))
 
 
 @for_each(
@@ -55,6 +55,7 @@ def certainly_few(published):
 def test_values_that_certainly_have_few_records_are_counted(counts, base, mapping):
     published = rounded_entry(counts, base, mapping)
     assert judge(published).few == certainly_few(published)
+    assert judge(replace(published, rows_per_person=2)).few == certainly_few(published, small=9)
 
 
 def test_they_pass_beside_their_number():

@@ -6,6 +6,7 @@ from math import comb, prod
 import numpy as np
 import pytest
 
+from aegis_advisor.verdict import SMALL
 from aegis_advisor.verdict.rounded import Look, known_cells, knows_single, knows_small, of_cell, of_sum, single_shares
 from tests.for_each import for_each
 
@@ -95,15 +96,15 @@ def test_a_cell_is_as_probable_as_all_tables_that_have_it(looks):
 def test_one_rounded_count_never_tells_a_small_one():
     for base in (2, 3, 5, 10):
         for published in (0, base, 2 * base):
-            assert not knows_small((Look.of(base, [published]),))
+            assert not knows_small((Look.of(base, [published]),), SMALL)
 
 
 def test_the_mean_of_many_tables_tells_what_each_of_them_hides():
     rng = np.random.default_rng(1)
     looks = tuple(Look.of(5, (5 * (rng.random(1) * 5 < 1)).tolist()) for _ in range(100))  # of a single record
-    assert not knows_small(looks[:2])
-    assert knows_small(looks)
-    assert known_cells(looks[0], looks[1:]) == 1
+    assert not knows_small(looks[:2], SMALL)
+    assert knows_small(looks, SMALL)
+    assert known_cells(looks[0], looks[1:], SMALL) == 1
 
 
 def test_a_sum_of_thousands_of_cells_has_finite_weights():
@@ -112,6 +113,6 @@ def test_a_sum_of_thousands_of_cells_has_finite_weights():
 
 
 def test_an_exact_count_leaves_no_doubt():
-    assert knows_small((Look.of(1, [3]),))
-    assert not knows_small((Look.of(1, [5]),))
-    assert known_cells(Look.of(3, [3, 0]), (Look.of(1, [1]),)) == 1
+    assert knows_small((Look.of(1, [3]),), SMALL)
+    assert not knows_small((Look.of(1, [5]),), SMALL)
+    assert known_cells(Look.of(3, [3, 0]), (Look.of(1, [1]),), SMALL) == 1

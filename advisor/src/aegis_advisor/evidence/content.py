@@ -237,6 +237,8 @@ class EntryContent(ConfigurationsContent):
     records: int
     label: LabelContent
     attributes: Sequence[AttributeContent]
+    people: int | None = None
+    rows_per_person: int | None = None
     description: str = ""
     terms: Mapping[str, Any] | None = None
     quasi_identifiers: Sequence[str] | None = None

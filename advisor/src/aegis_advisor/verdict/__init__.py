@@ -1,7 +1,16 @@
 """The verdict on what published counts disclose: pass or fail, with the place of every failure."""
 
 from aegis_advisor.verdict.judge import judge
-from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases, Verdict
+from aegis_advisor.verdict.model import (
+    LIKELY,
+    SMALL,
+    Finding,
+    PublishedCounts,
+    Reason,
+    Releases,
+    Verdict,
+    largest_small,
+)
 from aegis_advisor.verdict.privacy_steps import Totals, label_totals, published_privacy
 from aegis_advisor.verdict.shown import ENOUGH, spent_epsilon
 from aegis_advisor.verdict.with_table import MaskedTable, ShownCounts, judge_with_table
@@ -21,6 +30,7 @@ __all__ = [
     "judge",
     "judge_with_table",
     "label_totals",
+    "largest_small",
     "published_privacy",
     "spent_epsilon",
 ]

@@ -25,7 +25,7 @@ from aegis_advisor.cell_bounds.certain_sums import CertainSums, LinearSystem
 from aegis_advisor.cell_bounds.linear_programs import CLOSE, InfeasibleError, Simplex
 from aegis_advisor.errors import ContradictoryViewsError
 from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
-from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, Path, PublishedCounts, Reason, is_exact, is_small
+from aegis_advisor.verdict.model import LIKELY, Finding, Path, PublishedCounts, Reason, is_exact, is_small
 from aegis_advisor.verdict.rounded import RECORDS_PER_VALUE, Look, knows_single
 
 LARGEST: Final = 200
@@ -147,8 +147,8 @@ Bound = Callable[[AttributeEvidence], CellBounds]
 """Computes the bounds of every cell of an attribute's table."""
 
 
-def find_certain(place: int, evidence: AttributeEvidence, bound: Bound) -> Iterator[Finding]:
-    """Yield the small counts that the tables of an attribute determine jointly.
+def find_certain(place: int, evidence: AttributeEvidence, bound: Bound, small: int) -> Iterator[Finding]:
+    """Yield the counts up to `small` that the tables of an attribute determine jointly.
 
     Counts that were rounded once determine nothing. The published tables are consistent, so they may be the provider's
     own, and so may tables with one record more or less in any cell: these differ from the published ones by less than
@@ -163,10 +163,11 @@ def find_certain(place: int, evidence: AttributeEvidence, bound: Bound) -> Itera
         yield Finding(Reason.UNDECIDED, path, evidence.values * evidence.labels)
         return
     known = bounds.lower == bounds.upper
-    yield from _finding(Reason.CERTAIN, path, known & is_small(bounds.lower))
+    yield from _finding(Reason.CERTAIN, path, known & is_small(bounds.lower, small))
     yield from _single_records(path, evidence)
-    yield from _of_rounded_sums(path, evidence, bounds)
-    yield from _of_open_cells(path, evidence, bounds, ~known & (bounds.lower <= SMALL) & (bounds.upper > 0))
+    yield from _of_rounded_sums(path, evidence, bounds, small)
+    open_ = ~known & (bounds.lower <= small) & (bounds.upper > 0)
+    yield from _of_open_cells(path, evidence, bounds, open_, small)
 
 
 def _finding(reason: Reason, path: Path, cells: BoolArray) -> Iterator[Finding]:
@@ -194,7 +195,7 @@ def _single_records(path: Path, evidence: AttributeEvidence) -> Iterator[Finding
             yield Finding(Reason.LIKELY, place, int(values[known].sum()))
 
 
-def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds) -> Iterator[Finding]:
+def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds, small: int) -> Iterator[Finding]:
     """Yield the small counts of masked values, rounded in their own tables, that all tables determine jointly."""
     atoms, labels = bounds.lower.shape
     rounded = [
@@ -205,10 +206,10 @@ def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds
         and one.perturbation.rounded_to is not None
         and not one.perturbation.is_noisy
     ]
-    if sum(_may_be_small(one, bounds) for one in rounded) * atoms * labels > _LARGEST_SUMS:
+    if sum(_may_be_small(one, bounds, small) for one in rounded) * atoms * labels > _LARGEST_SUMS:
         yield Finding(Reason.UNDECIDED, path, evidence.values * labels)
         return
-    sums = _rounded_sums(rounded, bounds)
+    sums = _rounded_sums(rounded, bounds, small)
     if not len(sums):
         return
     known = CertainSums.of(evidence, bounds.atom_of_value, atoms)
@@ -222,18 +223,18 @@ def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds
     count = np.ceil(least - CLOSE)
     one = np.floor(most + CLOSE) <= count
     yield from _finding(Reason.UNDECIDED, path, undecided & one)
-    yield from _finding(Reason.CERTAIN, path, ~undecided & one & (count >= 1) & (count <= SMALL))
+    yield from _finding(Reason.CERTAIN, path, ~undecided & one & (count >= 1) & (count <= small))
 
 
-def _may_be_small(one: Masking, bounds: CellBounds) -> int:
+def _may_be_small(one: Masking, bounds: CellBounds, small: int) -> int:
     """An upper bound of the small counts and rows of a masking, by the lower bounds of their cells."""
     if one.mapping is None:
         return 0
     least = fold(bounds.lower, per_atom(one.mapping, bounds.atom_of_value, len(bounds.lower)), one.groups)
-    return int(np.count_nonzero(least <= SMALL) + np.count_nonzero(least.sum(axis=1) <= SMALL))
+    return int(np.count_nonzero(least <= small) + np.count_nonzero(least.sum(axis=1) <= small))
 
 
-def _rounded_sums(rounded: Sequence[Masking], bounds: CellBounds) -> BoolArray:
+def _rounded_sums(rounded: Sequence[Masking], bounds: CellBounds, small: int) -> BoolArray:
     """(sums, cells) the cells of the rounded counts of several atoms, and of rows, that may be small."""
     atoms, labels = bounds.lower.shape
     sums: dict[bytes, BoolArray] = {}
@@ -246,7 +247,7 @@ def _rounded_sums(rounded: Sequence[Masking], bounds: CellBounds) -> BoolArray:
             counts = [np.arange(labels) == label for label in range(labels) if inside.sum() > 1]
             for count in (np.ones(labels, dtype=bool), *counts):
                 cells = np.outer(inside, count)
-                if bounds.lower[cells].sum() <= SMALL and (bounds.lower < bounds.upper)[cells].any():
+                if bounds.lower[cells].sum() <= small and (bounds.lower < bounds.upper)[cells].any():
                     sums[cells.tobytes()] = cells.ravel()
     return np.array(list(sums.values()), dtype=bool).reshape(-1, atoms * labels)
 
@@ -271,7 +272,9 @@ def _ranges(system: LinearSystem, sums: BoolArray) -> tuple[FloatArray, FloatArr
     return least, most, undecided
 
 
-def _of_open_cells(path: Path, evidence: AttributeEvidence, bounds: CellBounds, open_: BoolArray) -> Iterator[Finding]:
+def _of_open_cells(
+    path: Path, evidence: AttributeEvidence, bounds: CellBounds, open_: BoolArray, small: int
+) -> Iterator[Finding]:
     """Yield the cells that may be small and are, or may be, known with a probability above `LIKELY`.
 
     A cell bounded only by inexact counts is left to the checks of these.
@@ -292,7 +295,8 @@ def _of_open_cells(path: Path, evidence: AttributeEvidence, bounds: CellBounds, 
             continue
         # A cell with several possible counts but a single sampled one shows that the sample is too small.
         undecided.flat[part.cells] = (tables == tables[:1]).all(axis=0)
-        of_count = [(tables == count).mean(axis=0) for count in range(1, SMALL + 1)]
+        counts = np.unique(tables[(tables >= 1) & (tables <= small)])
+        of_count = [np.zeros(len(part.cells)), *((tables == count).mean(axis=0) for count in counts)]
         likely.flat[part.cells] = np.max(of_count, axis=0) > LIKELY - SAMPLING_ERROR
     yield from _finding(Reason.LIKELY, path, likely & ~undecided & open_)
     yield from _finding(Reason.UNDECIDED, path, undecided & open_)
@@ -317,7 +321,7 @@ def find_certain_pairs(published: PublishedCounts, bound: Bound) -> Iterator[Fin
             evidence = _combinations(
                 [published.evidence[attribute] for attribute in attributes], [pair for _, pair in several]
             )
-            findings = find_certain(0, evidence, bound)
+            findings = find_certain(0, evidence, bound, published.small)
             yield from (replace(finding, path=("pairs", several[0][0], "joint")) for finding in findings)
 
 

@@ -28,7 +28,7 @@ from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.atoms import common_refinement, per_atom
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.reconstruction.ipf import never
-from aegis_advisor.verdict.model import LIKELY, SMALL, Path
+from aegis_advisor.verdict.model import LIKELY, Path
 from aegis_advisor.verdict.rounded import RoundedTable
 
 _MOST_TERMS: Final = 64
@@ -82,11 +82,12 @@ class _Unions:
         return cls(atoms, values, np.stack(sums, axis=1), np.stack(cells, axis=1), bases)
 
 
-def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] = never) -> int | None:
+def known_differences(tables: Sequence[RoundedTable], small: int, stop: Callable[[], bool] = never) -> int | None:
     """Return the number of small differences of unions of masked values that a reader of an attribute's tables knows.
 
     Args:
         tables: all tables of the attribute, its values in the rows.
+        small: the largest small count.
         stop: called for each union, and for each two close ones.
 
     Returns:
@@ -98,7 +99,7 @@ def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] =
         return 0
     drawn = [table for table in tables if table.once and table.within == 1 and table.base <= _WIDEST][:1]
     unions = _Unions.of([*drawn, *looking])
-    close = None if unions is None else _close(unions, stop)
+    close = None if unions is None else _close(unions, small, stop)
     if unions is None or close is None:
         return None
     posteriors: dict[int, tuple[int, FloatArray] | None] = {}
@@ -111,7 +112,7 @@ def known_differences(tables: Sequence[RoundedTable], stop: Callable[[], bool] =
         if less is None or more is None or stop():
             return None
         between = unions.atoms[outer] & ~unions.atoms[inner]
-        is_known = _is_known(less, more, int(unions.values[between].sum()))
+        is_known = _is_known(less, more, int(unions.values[between].sum()), small)
         if is_known is None:
             return None
         if is_known:
@@ -140,7 +141,7 @@ def _shown(table: RoundedTable, counted: BoolArray, is_shown: BoolArray) -> tupl
     return sums, counted.sum(axis=1) * table.counts.shape[1]
 
 
-def _close(unions: _Unions, stop: Callable[[], bool]) -> list[tuple[int, int]] | None:
+def _close(unions: _Unions, small: int, stop: Callable[[], bool]) -> list[tuple[int, int]] | None:
     """Return the pairs of nested unions whose published records differ so little that the difference may be small.
 
     Only unions with similar records are compared. None if there are too many pairs, or `stop` is true.
@@ -149,7 +150,7 @@ def _close(unions: _Unions, stop: Callable[[], bool]) -> list[tuple[int, int]] |
     records = np.where(shown, unions.sums, 0).sum(axis=1) / np.maximum(shown.sum(axis=1), 1)
     order = np.argsort(records, kind="stable")
     order = order[shown[order].any(axis=1)]
-    near = SMALL + 2 * int(unions.bases.max())
+    near = small + 2 * int(unions.bases.max())
     firsts = np.searchsorted(records[order], records[order] - near, side="left")
     ends = np.searchsorted(records[order], records[order] + near, side="right")
     packed, close = np.packbits(unions.atoms, axis=1), list[tuple[int, int]]()
@@ -196,15 +197,15 @@ def _log_errors(base: int, terms: int) -> FloatArray:
     return np.log(one if terms == 1 else np.convolve(np.exp(_log_errors(base, terms - 1)), one))
 
 
-def _is_known(inner: tuple[int, FloatArray], outer: tuple[int, FloatArray], least: int) -> bool | None:
+def _is_known(inner: tuple[int, FloatArray], outer: tuple[int, FloatArray], least: int, small: int) -> bool | None:
     """Whether a difference of at least `least` is most likely one small count; None if it cannot be that large."""
     shares = np.convolve(outer[1], inner[1][::-1])
     numbers = np.arange(shares.size) + outer[0] - inner[0] - (inner[1].size - 1)
     possible = np.where(numbers >= least, shares, 0.0)
     if not possible.any():
         return None
-    small = (numbers >= 1) & (numbers <= SMALL)
-    return bool(possible[small].max(initial=0.0) > LIKELY * possible.sum())
+    few = (numbers >= 1) & (numbers <= small)
+    return bool(possible[few].max(initial=0.0) > LIKELY * possible.sum())
 
 
 _MOST_WORK: Final = 10_000_000
@@ -217,11 +218,12 @@ _ERROR: Final = 0.02
 
 
 def known_by_label(
-    evidence: AttributeEvidence, tables: Sequence[RoundedTable], stop: Callable[[], bool]
+    evidence: AttributeEvidence, tables: Sequence[RoundedTable], small: int, stop: Callable[[], bool]
 ) -> Counter[Path] | None:
     """Count the cells and sums of an attribute's separately rounded tables that a reader who knows the label knows.
 
     Args:
+        small: the largest small count.
         stop: Called for each set of tables with the same rows.
 
     Returns:
@@ -238,9 +240,10 @@ def known_by_label(
         by_row for by_row in by_rows.values() if max(table.base for table in by_row) > 1 and _is_cheap(by_row)
     ):
         grid = _Grid.of(same)
-        if (grid.least <= SMALL).any():
+        if (grid.least <= small).any():
             listed = np.bincount(same[0].mappings[0], minlength=len(grid.least))
-            cells = _known(grid, listed, evidence.label_histogram, off.rounded_to or evidence.rounded_once or 1)
+            label = evidence.label_histogram, off.rounded_to or evidence.rounded_once or 1
+            cells = _known(grid, listed, label, small)
             if cells is None or stop():
                 return None
             known[same[0].path] = cells
@@ -285,13 +288,17 @@ class _Grid:
         return cls(least, weights)
 
 
-def _known(grid: _Grid, listed: IntArray, label: IntArray, base: int) -> int | None:
-    """Count the cells and sums of a grid that are most likely one small count; None if nothing fits."""
+def _known(grid: _Grid, listed: IntArray, label: tuple[IntArray, int], small: int) -> int | None:
+    """Count the cells and sums of a grid that are most likely one small count; None if nothing fits.
+
+    `label`: the records of each label value, and the base that they were rounded by.
+    """
+    totals, base = label
     by_row, by_column = np.ones_like(grid.weights), np.ones_like(grid.weights)
     rows = [_Line(grid.least[row], grid.weights[row], int(listed[row])) for row in range(len(listed))]
     columns = [
         _Line(grid.least[:, column], grid.weights[:, column], 1, (total, base))
-        for column, total in enumerate(label.tolist())
+        for column, total in enumerate(totals.tolist())
     ]
     for _ in range(_TURNS):
         before = by_column
@@ -303,13 +310,14 @@ def _known(grid: _Grid, listed: IntArray, label: IntArray, base: int) -> int | N
     if not beliefs.any(axis=-1).all():
         return None
     counts = grid.least[..., np.newaxis] + np.arange(grid.weights.shape[-1])
-    cells = sum(map(_is_known_by_label, counts.reshape(-1, counts.shape[-1]), beliefs.reshape(-1, counts.shape[-1])))
-    of_rows = sum(_is_known_by_label(each.sums, each.shares(by_column[row])) for row, each in enumerate(rows))
+    each_cell = zip(counts.reshape(-1, counts.shape[-1]), beliefs.reshape(-1, counts.shape[-1]), strict=True)
+    cells = sum(_is_known_by_label(of_cell, weights, small) for of_cell, weights in each_cell)
+    of_rows = sum(_is_known_by_label(each.sums, each.shares(by_column[row]), small) for row, each in enumerate(rows))
     return (
         cells
         + of_rows
         + sum(
-            _is_known_by_label(each.sums, each.shares(by_row[:, column]))
+            _is_known_by_label(each.sums, each.shares(by_row[:, column]), small)
             for column, each in enumerate(columns)
             if base > 1
         )
@@ -369,6 +377,6 @@ def _scaled(weights: FloatArray) -> FloatArray:
     return np.asarray(weights / max(float(weights.max()), np.finfo(np.float64).tiny))
 
 
-def _is_known_by_label(counts: IntArray, weights: FloatArray) -> bool:
-    small = (counts >= 1) & (counts <= SMALL)
-    return bool(weights[small].max(initial=0.0) > (LIKELY - _ERROR) * max(float(weights.sum()), 1e-300))
+def _is_known_by_label(counts: IntArray, weights: FloatArray, small: int) -> bool:
+    few = (counts >= 1) & (counts <= small)
+    return bool(weights[few].max(initial=0.0) > (LIKELY - _ERROR) * max(float(weights.sum()), 1e-300))

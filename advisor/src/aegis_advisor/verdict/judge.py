@@ -15,9 +15,9 @@ from aegis_advisor.verdict.totals import certainly_few, find_known_label, find_l
 def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Callable[[], bool] = never) -> Verdict:
     """Return the verdict on what published counts disclose.
 
-    They pass if they determine no cell of 1 to `SMALL` records, and a reader who knows the declared controls gives none
-    of these counts a probability above `LIKELY`. It may still be certain that a cell has 1 to `SMALL` records: such
-    cells are counted (`Verdict.few`). Tables that show small counts end the search, since the verdict cannot change any
+    They pass if they determine no small count (`PublishedCounts.small`), and a reader who knows the declared controls
+    gives none of these a probability above `LIKELY`. It may still be certain that a cell has a small count: such cells
+    are counted (`Verdict.few`). Tables that show small counts end the search, since the verdict cannot change any
     more.
 
     Args:
@@ -34,7 +34,7 @@ def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Calla
 def _find_hidden(published: PublishedCounts, bound: Bound, stop: Callable[[], bool]) -> Iterator[Finding]:
     """Yield the small counts that no single table shows."""
     for place, evidence in enumerate(published.evidence):
-        yield from find_certain(place, evidence, bound)
+        yield from find_certain(place, evidence, bound, published.small)
     yield from find_certain_pairs(published, bound)
     yield from find_known_label(published)
     yield from find_likely(published, stop)

@@ -20,7 +20,16 @@ from aegis_advisor.evidence import (
 )
 
 SMALL: Final = 4
-"""Counts from 1 to this are small. Statistical offices commonly publish none below 5."""
+"""Counts of people from 1 to this are small. Statistical offices commonly publish none below 5."""
+
+
+def largest_small(rows_per_person: int) -> int:
+    """The largest number of records below those of `SMALL` + 1 people with the most records each.
+
+    With one record each it is `SMALL`, with four 19.
+    """
+    return (SMALL + 1) * rows_per_person - 1
+
 
 LIKELY: Final = 0.9
 """A reader knows a small count if its probability exceeds this."""
@@ -50,7 +59,7 @@ class Finding:
     """One failure.
 
     Attributes:
-        cells: the number of affected cells of 1 to `SMALL` records; with `UNDECIDED`, an upper bound.
+        cells: the number of affected cells with small counts; with `UNDECIDED`, an upper bound.
     """
 
     reason: Reason
@@ -64,7 +73,7 @@ class Verdict:
 
     Attributes:
         findings: all failures; empty if the counts pass.
-        few: the number of listed values and cells that certainly have 1 to `SMALL` records, even if the exact number is
+        few: the number of listed values and cells that certainly have a small count, even if the exact number is
             unknown; None if not counted because tables show small counts.
     """
 
@@ -153,11 +162,18 @@ class PublishedCounts:
 
     Attributes:
         pairs: the joint counts of pairs of masked attributes, by their places in the document.
+        rows_per_person: the most records of one person; promised privacy counts people if it is above 1.
     """
 
     evidence: Sequence[AttributeEvidence]
     pairs: Mapping[int, PairCounts]
     releases: Releases
+    rows_per_person: int = 1
+
+    @property
+    def small(self) -> int:
+        """Counts from 1 to this are small: `SMALL` people, or their records."""
+        return largest_small(self.rows_per_person)
 
     @property
     def rounded_once(self) -> int | None:
@@ -170,6 +186,6 @@ def is_exact(perturbation: Perturbation) -> bool:
     return not perturbation.is_noisy and perturbation.rounded_to is None
 
 
-def is_small(counts: IntArray) -> BoolArray:
-    """Mark the counts from 1 to `SMALL`."""
-    return np.asarray((counts > 0) & (counts <= SMALL))
+def is_small(counts: IntArray, small: int) -> BoolArray:
+    """Mark the counts from 1 to `small`."""
+    return np.asarray((counts > 0) & (counts <= small))

@@ -197,11 +197,14 @@ _DEVIATIONS: Final = 5
 def find_in_privacy(published: PublishedCounts, stop: Callable[[], bool] = never) -> Iterator[Finding]:
     """Yield the privacy values from which small counts follow, if the label is sensitive.
 
-    The sensitive attributes are not published; readers are assumed to know that the label is one.
+    The sensitive attributes are not published; readers are assumed to know that the label is one. Of an entry that
+    counts people nothing follows here: the people with each label value, some with several, are not published.
 
     Args:
         stop: called for each distinct configuration; if true, the others are undecided.
     """
+    if published.rows_per_person > 1:
+        return
     totals, releases = label_totals(published.evidence[0]), published.releases
     names, columns = tuple(releases.privacy), tuple(releases.privacy.values())
     known: dict[tuple[float | None, ...], Mapping[str, Mapping[str, int]]] = {}

@@ -21,7 +21,7 @@ from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence import DROP, AttributeEvidence
 from aegis_advisor.reconstruction.ipf import never
-from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason
+from aegis_advisor.verdict.model import LIKELY, Finding, PublishedCounts, Reason
 from aegis_advisor.verdict.privacy_steps import label_totals
 from aegis_advisor.verdict.rounded import RoundedTable, tables_of, tables_of_pairs
 
@@ -57,7 +57,7 @@ def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) 
             promised = _promised(published, {place: tables[0].mappings[0]})
             if not promised:
                 continue
-            rows = _RoundedRows.of(tables, stop)
+            rows = _RoundedRows.of(tables, published.small, stop)
             only_sizes = {name: each for name, each in promised.items() if name == "k"}
             try:
                 known = max(rows.known(each, evidence) for each in (promised, only_sizes) if each)
@@ -71,7 +71,7 @@ def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) 
 
 
 def _of_pairs(published: PublishedCounts, about: frozenset[int], stop: Callable[[], bool]) -> Iterator[Finding]:
-    """Yield pair tables with known combinations of `k` to `SMALL` records; this needs exact counts of one attribute.
+    """Yield pair tables with known combinations of `k` to few records; this needs exact counts of one attribute.
 
     A combination is whole classes, too: it has no record, or at least k.
     """
@@ -79,14 +79,17 @@ def _of_pairs(published: PublishedCounts, about: frozenset[int], stop: Callable[
         size = (
             _promised(published, dict(zip(both, table.mappings, strict=True))).get("k", 1.0) if about >= {*both} else 1
         )
-        if not 1 < size <= SMALL or table.base == 1 or table.within > 1:
+        if not 1 < size <= published.small or table.base == 1 or table.within > 1:
             continue
         known = 0
         try:
             for place, each in zip(both, (table, table.transposed), strict=True):
                 exact = _exact_records(published.evidence[place], place, each)
                 known = max(
-                    known, 0 if exact is None else _RoundedRows.of([each], stop).known_combinations(exact, size)
+                    known,
+                    0
+                    if exact is None
+                    else _RoundedRows.of([each], published.small, stop).known_combinations(exact, size),
                 )
         except _StoppedError:
             yield Finding(Reason.UNDECIDED, table.path, table.counts.size)
@@ -117,8 +120,10 @@ def _by_rows(tables: Sequence[RoundedTable]) -> Iterator[list[RoundedTable]]:
 def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numbers:
     """Return the limits on the records of rows, by criterion; `rows`: by attribute, (values,) the row of each value.
 
-    Releases without suppression show all records. If every release separates the rows, each record is in a class of k,
-    since only records in some release are counted. Generated tables show none.
+    Where a person may have several records, only `k` and `l` remain: k people have as many records at least, and so
+    many values, but shares of people are none of records. Releases without suppression show all records. If every
+    release separates the rows, each record is in a class of k, since only records in some release are counted.
+    Generated tables show none.
     """
     releases = published.releases
     masked = [at for at in range(len(releases.codes)) if at not in releases.generated]
@@ -139,6 +144,8 @@ def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numb
     for name, number in ((name, number) for each in held for name, number in each.items()):
         stronger = max if name in _LEAST else min
         numbers[name] = stronger(numbers.get(name, number), number)
+    if published.rows_per_person > 1:
+        numbers = {name: each for name, each in numbers.items() if name in {"k", "l"}}
     return {name: each for name, each in numbers.items() if not (name in {"k", "l"} and each <= 1)}
 
 
@@ -155,22 +162,24 @@ class _RoundedRows:
         least: (rows, labels) the least count of each cell.
         weights: (rows, labels, counts) the probability of the published counts given each count, from the least on.
         listed: (rows,) the number of listed values of each row, and so its minimum number of records.
+        small: the largest small count.
         stop: whether to stop before the next row.
     """
 
     least: IntArray
     weights: FloatArray
     listed: IntArray
+    small: int
     stop: Callable[[], bool]
 
     @classmethod
-    def of(cls, tables: Sequence[RoundedTable], stop: Callable[[], bool]) -> "_RoundedRows":
+    def of(cls, tables: Sequence[RoundedTable], small: int, stop: Callable[[], bool]) -> "_RoundedRows":
         """Combine what tables with the same rows show."""
         least = np.max([np.maximum(0, table.counts - table.base + 1) for table in tables], axis=0)
         counts = least[..., np.newaxis] + np.arange(2 * max(table.base for table in tables) - 1)
         shown = [1 - np.abs(counts - table.counts[..., np.newaxis]) / table.base for table in tables]
         listed = np.bincount(tables[0].mappings[0], minlength=len(least))
-        return cls(least, np.maximum(0.0, shown).prod(axis=0), listed, stop)
+        return cls(least, np.maximum(0.0, shown).prod(axis=0), listed, small, stop)
 
     def known(self, promised: _Numbers, evidence: AttributeEvidence) -> int:
         """Count the cells, and sums of rows, that are most likely one small count by the promises alone."""
@@ -179,7 +188,7 @@ class _RoundedRows:
         for row, counts, weights in self._each(keeps.may_exclude(self.least, self.weights.shape[2])):
             listed = weights * (counts.sum(axis=0) >= self.listed[row])
             kept = listed * keeps.admits(counts)
-            known += sum(_is_disclosed(count, kept, listed) for count in (*counts, counts.sum(axis=0)))
+            known += sum(_is_disclosed(count, kept, listed, self.small) for count in (*counts, counts.sum(axis=0)))
         return known
 
     def known_combinations(self, exact: IntArray, size: float) -> int:
@@ -188,7 +197,7 @@ class _RoundedRows:
         for row, counts, weights in self._each(np.ones(len(self.least), dtype=bool)):
             fitting = weights * (counts.sum(axis=0) == exact[row])
             kept = fitting * ((counts == 0) | (counts >= size)).all(axis=0)
-            known += sum(_is_disclosed(count, kept, fitting) for count in counts)
+            known += sum(_is_disclosed(count, kept, fitting, self.small) for count in counts)
         return known
 
     def _each(self, chosen: BoolArray) -> Iterator[tuple[int, IntArray, FloatArray]]:
@@ -197,19 +206,19 @@ class _RoundedRows:
         if width**cells > _MOST:
             return
         offsets = np.indices([width] * cells).reshape(cells, -1)
-        for row in np.flatnonzero((self.least <= SMALL).any(axis=1) & chosen).tolist():
+        for row in np.flatnonzero((self.least <= self.small).any(axis=1) & chosen).tolist():
             if self.stop():
                 raise _StoppedError
             weights = prod(self.weights[row, cell][offsets[cell]] for cell in range(cells))
             yield row, self.least[row][:, np.newaxis] + offsets, np.asarray(weights)
 
 
-def _is_disclosed(counts: IntArray, kept: FloatArray, others: FloatArray) -> bool:
-    return _is_known(counts, kept) and not _is_known(counts, others)
+def _is_disclosed(counts: IntArray, kept: FloatArray, others: FloatArray, small: int) -> bool:
+    return _is_known(counts, kept, small) and not _is_known(counts, others, small)
 
 
-def _is_known(counts: IntArray, weights: FloatArray) -> bool:
-    shares = np.bincount(np.minimum(counts, SMALL + 1), weights, SMALL + 2)
+def _is_known(counts: IntArray, weights: FloatArray, small: int) -> bool:
+    shares = np.bincount(np.minimum(counts, small + 1), weights, small + 2)
     return bool(shares[1:-1].max() > LIKELY * shares.sum() > 0)
 
 

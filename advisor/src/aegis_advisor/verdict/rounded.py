@@ -33,7 +33,7 @@ RECORDS_PER_VALUE: Final = 1.11
 """With this many records per value, one of many listed values has a single record with a probability of about 0.9."""
 
 MOST: Final = 400
-"""The largest sum distinguished; a sum that may be small is far below it unless the base is huge."""
+"""The largest sum distinguished, or twice the largest small one; sums that may be small are far below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,15 @@ class Look:
 
 
 @lru_cache(maxsize=4096)
-def knows_small(looks: tuple[Look, ...], least: int = 0) -> bool:
+def knows_small(looks: tuple[Look, ...], small: int, least: int = 0) -> bool:
     """Whether a reader of these looks at a sum knows it as a particular small count.
 
     Args:
         looks: its values in separately rounded tables, at least one.
+        small: the largest small count.
         least: its certain minimum.
     """
-    return _largest_small(of_sum(looks, least)) > LIKELY
+    return _largest_small(of_sum(looks, least, small), small) > LIKELY
 
 
 @lru_cache(maxsize=4096)
@@ -118,21 +119,22 @@ def single_shares(listed: int, labels: int, most: int) -> FloatArray:
 
 
 @lru_cache(maxsize=4096)
-def known_cells(own: Look, others: tuple[Look, ...], least: int = 0) -> int:
+def known_cells(own: Look, others: tuple[Look, ...], small: int, least: int = 0) -> int:
     """Return the number of cells of a look that a reader knows as a particular small count.
 
     Args:
         own: the cells of a sum.
         others: the sum in other tables.
+        small: the largest small count.
         least: the certain minimum of the sum.
     """
-    sums = _log_weights(others, _most([own, *others]), least)
-    return sum(cells for count, cells in own.cells if _largest_small(of_cell(own, count, sums)) > LIKELY)
+    sums = _log_weights(others, _most([own, *others], small), least)
+    return sum(cells for count, cells in own.cells if _largest_small(of_cell(own, count, sums), small) > LIKELY)
 
 
-def of_sum(looks: Sequence[Look], least: int) -> FloatArray:
+def of_sum(looks: Sequence[Look], least: int, small: int = SMALL) -> FloatArray:
     """(sums,) the probability of each sum, from 0."""
-    logs = _log_weights(looks, _most(looks), least)
+    logs = _log_weights(looks, _most(looks, small), least)
     return np.asarray(np.exp(logs - scipy.special.logsumexp(logs))) if np.isfinite(logs).any() else np.zeros(logs.shape)
 
 
@@ -155,8 +157,8 @@ def _log_weights(looks: Sequence[Look], most: int, least: int) -> FloatArray:
     return logs
 
 
-def _most(looks: Sequence[Look]) -> int:
-    return min(MOST, *(look.most for look in looks))
+def _most(looks: Sequence[Look], small: int) -> int:
+    return min(max(MOST, 2 * small), *(look.most for look in looks))
 
 
 def _log_likelihood(look: Look, most: int) -> FloatArray:
@@ -231,8 +233,8 @@ def _times(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.convolve(one, other)[: one.size]
 
 
-def _largest_small(shares: FloatArray) -> float:
-    return float(shares[1 : SMALL + 1].max(initial=0.0))
+def _largest_small(shares: FloatArray, small: int) -> float:
+    return float(shares[1 : small + 1].max(initial=0.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from aegis_advisor.arrays import BoolArray, IntArray
 from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence import DROP, AttributeEvidence, Masking, Perturbation
-from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, Path, PublishedCounts, Reason, is_exact, is_small
+from aegis_advisor.verdict.model import LIKELY, Finding, Path, PublishedCounts, Reason, is_exact, is_small
 
 
 def find_shown(published: PublishedCounts) -> Iterator[Finding]:
@@ -19,14 +19,15 @@ def find_shown(published: PublishedCounts) -> Iterator[Finding]:
 
     A table of a random masking, or of one applied elsewhere, counts too: its counts are records of a release.
     """
+    small = published.small
     for path, counts in _exact_tables(published):
-        yield from _shown(path, int(np.count_nonzero(is_small(counts))))
+        yield from _shown(path, int(np.count_nonzero(is_small(counts, small))))
     for path, left_out in _left_out(published):
-        yield from _shown(path, int(np.count_nonzero(is_small(left_out))))
+        yield from _shown(path, int(np.count_nonzero(is_small(left_out, small))))
     if published.rounded_once is None:
         yield from _suppressed(published)
         for place, cells in enumerate(published.releases.cells):
-            yield from _shown(("configurations", place, "suppressed_cells"), int(0 < (cells or 0) <= SMALL))
+            yield from _shown(("configurations", place, "suppressed_cells"), int(0 < (cells or 0) <= small))
 
 
 def _shown(path: Path, cells: int) -> Iterator[Finding]:
@@ -101,8 +102,8 @@ def _suppressed(published: PublishedCounts) -> Iterator[Finding]:
         _coarser(attribute, options) for attribute, options in zip(published.evidence, releases.options, strict=True)
     ]
     for index, place in enumerate(given):
-        fewer = np.flatnonzero(is_small(records[index] - records))
-        known = is_small(records[index : index + 1])[0] or _any_nests(codes, index, fewer, coarser)
+        fewer = np.flatnonzero(is_small(records[index] - records, published.small))
+        known = 0 < records[index] <= published.small or _any_nests(codes, index, fewer, coarser)
         yield from _shown(("configurations", place, "suppressed"), int(known))
 
 
@@ -141,7 +142,8 @@ def find_little_noise(published: PublishedCounts) -> Iterator[Finding]:
     these tables. A record more with one less in another cell of the attribute changes nothing but its own tables and
     pairs, each by two records. So a reader to whom all tables of the attribute are equally probable gives a count v
     at most `exp(epsilon)` times the probability of v + 1, with the smaller of these two: at most
-    `1 / (1 + exp(-epsilon))`. That of v - 1 may be 0, since a listed value has a record.
+    `1 / (1 + exp(-epsilon))`. That of v - 1 may be 0, since a listed value has a record. A person more is up to
+    `rows_per_person` records more, with so many times the epsilon.
     """
     label = published.evidence[0].label_perturbation
     every = [
@@ -151,7 +153,7 @@ def find_little_noise(published: PublishedCounts) -> Iterator[Finding]:
     every += [pair.perturbation for pair in published.pairs.values()]
     of_all = _epsilon(every) if all(one.is_noisy for one in every) else math.inf
     for place, attribute in enumerate(published.evidence):
-        if min(of_all, 2 * _epsilon(_tables(published, place))) > ENOUGH:
+        if published.rows_per_person * min(of_all, 2 * _epsilon(_tables(published, place))) > ENOUGH:
             yield Finding(Reason.UNDECIDED, ("attributes", place), attribute.values * attribute.labels)
 
 

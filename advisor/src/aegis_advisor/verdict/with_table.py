@@ -22,7 +22,7 @@ from aegis_advisor.cell_bounds.certain_sums import CertainSums, SumLimits, inter
 from aegis_advisor.errors import ContradictoryViewsError
 from aegis_advisor.evidence import AttributeEvidence, Masking, with_declared_rounding
 from aegis_advisor.reconstruction.ipf import never
-from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason, Verdict
+from aegis_advisor.verdict.model import Finding, Path, PublishedCounts, Reason, Verdict
 from aegis_advisor.verdict.rounded import RoundedTable, tables_of_pairs
 
 Range = tuple[FloatArray, FloatArray]
@@ -62,9 +62,9 @@ class MaskedTable:
 def judge_with_table(published: PublishedCounts, table: MaskedTable, stop: Callable[[], bool] = never) -> Verdict:
     """Return the verdict on what published counts disclose to a reader of a masked table.
 
-    They pass if no count of 1 to `SMALL` records that the table does not show is certain: records that it leaves out,
-    columns that it drops, values finer than its masked ones. What the table shows by itself does not count. A count
-    that was rounded once, and is not certain, has a probability of at most 0.8 if the table shows its sum.
+    They pass if no small count (`PublishedCounts.small`) that the table does not show is certain: records that it
+    leaves out, columns that it drops, values finer than its masked ones. What the table shows by itself does not count.
+    A count that was rounded once, and is not certain, has a probability of at most 0.8 if the table shows its sum.
 
     Args:
         published: the counts, without faults.
@@ -76,9 +76,10 @@ def judge_with_table(published: PublishedCounts, table: MaskedTable, stop: Calla
     both = zip(published.evidence, table.shown, strict=True)
     chains = [_Chain.of(with_declared_rounding(evidence), shown) for evidence, shown in both]
     whole = _whole(published, table, chains)
-    findings = [*_of_labels(table, whole)]
+    small = published.small
+    findings = [*_of_labels(table, whole, small)]
     for place, chain in enumerate(chains):
-        findings += _of_attribute(("attributes", place), chain, table, whole, stop)
+        findings += _of_attribute(("attributes", place), chain, table, whole, small, stop)
     findings += _of_pairs(published, table, whole)
     return Verdict(tuple(findings))
 
@@ -215,16 +216,16 @@ def _whole(published: PublishedCounts, table: MaskedTable, chains: Sequence[_Cha
     return low[:, 0] + table.labels, high[:, 0] + table.labels
 
 
-def _of_labels(table: MaskedTable, whole: Range) -> Iterator[Finding]:
+def _of_labels(table: MaskedTable, whole: Range, small: int) -> Iterator[Finding]:
     """Yield the certain small numbers of left-out records, of each label value and of all."""
     low, high = whole[0] - table.labels, whole[1] - table.labels
-    yield from _certain(("label", "histogram"), _known(low, high))
+    yield from _certain(("label", "histogram"), _known(low, high, small))
     least, most = max(low.sum(), table.left_out[0]), min(high.sum(), table.left_out[1])
-    yield from _certain(("label", "histogram"), _known(np.array(least), np.array(most)))
+    yield from _certain(("label", "histogram"), _known(np.array(least), np.array(most), small))
 
 
 def _of_attribute(
-    path: Path, chain: _Chain, table: MaskedTable, whole: Range, stop: Callable[[], bool]
+    path: Path, chain: _Chain, table: MaskedTable, whole: Range, small: int, stop: Callable[[], bool]
 ) -> Iterator[Finding]:
     """Yield the certain and small sums of an attribute that the table does not show."""
     ranges = chain.downward(whole)
@@ -232,14 +233,14 @@ def _of_attribute(
         raise ContradictoryViewsError(chain.declared.name)
     counts = chain.shown.counts.astype(np.float64)
     for index, (low, high) in enumerate(ranges[chain.place :], start=chain.place):
-        yield from _certain(path, _known(low - counts, high - counts))
+        yield from _certain(path, _known(low - counts, high - counts, small))
         if index < len(ranges) - 1:
             counts = fold(counts, chain.parents(index), len(ranges[index + 1][0]))
     for index, (low, high) in enumerate(ranges[: chain.place]):
-        yield from _certain(path, _known(low, high) & _is_finer(chain, index)[:, np.newaxis])
-    yield from _certain(path, _of_rows(chain, ranges[chain.place], table))
+        yield from _certain(path, _known(low, high, small) & _is_finer(chain, index)[:, np.newaxis])
+    yield from _certain(path, _of_rows(chain, ranges[chain.place], table, small))
     if _needs_programs(chain, ranges[0]):
-        yield from _by_programs(path, chain, ranges, whole, stop)
+        yield from _by_programs(path, chain, ranges, whole, small, stop)
 
 
 def _needs_programs(chain: _Chain, atoms: Range) -> bool:
@@ -259,7 +260,7 @@ def _is_finer(chain: _Chain, index: int) -> BoolArray:
     return np.asarray(np.bincount(group_of, minlength=len(shown.least))[group_of] > 1)
 
 
-def _of_rows(chain: _Chain, shown: Range, table: MaskedTable) -> BoolArray:
+def _of_rows(chain: _Chain, shown: Range, table: MaskedTable, small: int) -> BoolArray:
     """Mark groups with certainly few left-out records, whatever their label, and groups with one record per value.
 
     Every listed value has a record, so a group with as many records as values has one of each.
@@ -274,11 +275,11 @@ def _of_rows(chain: _Chain, shown: Range, table: MaskedTable) -> BoolArray:
         )
     values = np.bincount(chain.shown.group_of, minlength=len(low))
     alone = (values > 1) & (shown[1].sum(axis=1) == values)
-    return np.asarray(_known(low, high) & (one & (shown[0].shape[1] > 1)) | alone)
+    return np.asarray(_known(low, high, small) & (one & (shown[0].shape[1] > 1)) | alone)
 
 
 def _by_programs(
-    path: Path, chain: _Chain, ranges: Sequence[Range], whole: Range, stop: Callable[[], bool]
+    path: Path, chain: _Chain, ranges: Sequence[Range], whole: Range, small: int, stop: Callable[[], bool]
 ) -> Iterator[Finding]:
     """Yield the cells that are certain and small by sums that are not nested."""
     known = CertainSums.of(chain.declared, chain.atom_of_value, len(chain.levels[0].least))
@@ -289,9 +290,9 @@ def _by_programs(
     if bounds is None or not bounds.search(lambda _done, _all: None, stop):
         raise ContradictoryViewsError(chain.declared.name)
     finer = _is_finer(chain, 0)[:, np.newaxis]
-    before = _known(*ranges[0])
-    yield from _certain(path, _known(bounds.lower, bounds.upper) & finer & ~before)
-    open_ = (bounds.lower < bounds.upper) & (bounds.lower <= SMALL) & finer
+    before = _known(*ranges[0], small)
+    yield from _certain(path, _known(bounds.lower, bounds.upper, small) & finer & ~before)
+    open_ = (bounds.lower < bounds.upper) & (bounds.lower <= small) & finer
     if count := int(np.count_nonzero(open_ & bounds.undecided)) if bounds.complete else int(np.count_nonzero(open_)):
         yield Finding(Reason.UNDECIDED, path, count)
 
@@ -300,8 +301,8 @@ def _rows(labels: Range) -> Range:
     return labels[0][np.newaxis], labels[1][np.newaxis]
 
 
-def _known(low: FloatArray, high: FloatArray) -> BoolArray:
-    return np.asarray((low == high) & (low >= 1) & (low <= SMALL))
+def _known(low: FloatArray, high: FloatArray, small: int) -> BoolArray:
+    return np.asarray((low == high) & (low >= 1) & (low <= small))
 
 
 def _certain(path: Path, cells: BoolArray) -> Iterator[Finding]:
@@ -318,10 +319,12 @@ def _of_pairs(published: PublishedCounts, table: MaskedTable, whole: Range) -> I
             continue
         groups = table.shown[names[0]].group_of, table.shown[names[1]].group_of
         unknown = int(table.labels.sum()) - int(counts.sum()) + missing
-        yield from _certain(one.path, _finer_cells(one, groups, (counts, counts + unknown)))
+        yield from _certain(one.path, _finer_cells(one, groups, (counts, counts + unknown), published.small))
 
 
-def _finer_cells(one: RoundedTable, groups: tuple[IntArray, IntArray], limits: tuple[IntArray, IntArray]) -> BoolArray:
+def _finer_cells(
+    one: RoundedTable, groups: tuple[IntArray, IntArray], limits: tuple[IntArray, IntArray], small: int
+) -> BoolArray:
     """Mark the cells of a rounded table that are certain and small, given the limits (rows, columns) of their sums.
 
     Args:
@@ -336,4 +339,4 @@ def _finer_cells(one: RoundedTable, groups: tuple[IntArray, IntArray], limits: t
     own = np.maximum(counts - off, 0.0), counts + off
     least, most = (limit.reshape(-1, 1).astype(np.float64) for limit in limits)
     low, high = _within(own, (least, most), parents)
-    return _known(low, high)[:, 0] & (np.bincount(parents, minlength=sums.groups)[parents] > 1)
+    return _known(low, high, small)[:, 0] & (np.bincount(parents, minlength=sums.groups)[parents] > 1)

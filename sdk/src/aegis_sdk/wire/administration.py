@@ -1,12 +1,13 @@
 """API keys, policies and quotas of tenants."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
-from aegis_sdk.wire.configuration import Privacy
-from aegis_sdk.wire.documents import Answer, Request
-from aegis_sdk.wire.values import Identifier, UtcTime
+from aegis_sdk.wire.configuration import Privacy, unit_faults
+from aegis_sdk.wire.documents import Answer, CheckedRequest, Fault, Request
+from aegis_sdk.wire.values import Identifier, Unit, UtcTime
 
 LONGEST_LIFETIME: Final = 36_500
 """The longest validity of a key, in days."""
@@ -90,7 +91,7 @@ class KeyPage(Answer):
     next_page_token: str | None = Field(default=None, description="Token for the next page; null on the last page")
 
 
-class PolicyDocument(Request):
+class PolicyDocument(CheckedRequest):
     """A tenant's requirements for its own entries, in addition to the service's."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"require": {"k": 10}, "sign_off": True}]})
@@ -99,9 +100,15 @@ class PolicyDocument(Request):
         default=None,
         description="Privacy that a configuration must promise to be recommended, by criterion; null: none",
     )
+    unit: Unit | None = Field(
+        default=None, description="`person`: what `require` asks must count people; null: records, or people"
+    )
     sign_off: bool = Field(
         default=False, description="Whether a reviewer must sign off each new version before others see it"
     )
+
+    def _faults(self) -> Iterator[Fault]:
+        return unit_faults(self.unit, self.require)
 
 
 class TenantPolicy(Answer):
@@ -115,6 +122,7 @@ class TenantPolicy(Answer):
     require: dict[str, float] = Field(
         default_factory=dict, description="Privacy that a configuration must promise to be recommended, by criterion"
     )
+    unit: str | None = Field(default=None, description="`person`: `require` counts people; null: records, or people")
     sign_off: bool = Field(
         default=False, description="Whether a reviewer must sign off each new version before others see it"
     )

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, ConfigDict, Field, RootModel
 
 from aegis_sdk.wire.catalogue import EntryVersion
-from aegis_sdk.wire.configuration import Privacy
+from aegis_sdk.wire.configuration import Privacy, unit_faults
 from aegis_sdk.wire.documents import LONG_OBJECT, Answer, CheckedRequest, Fault, Problem, Uuid, refuse
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE, EXAMPLE_ADVICE_REQUEST, EXAMPLE_COARSE_ADVICE, EXAMPLE_HEAD
-from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Number, UtcTime, repeats
+from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Number, Unit, UtcTime, repeats
 
 AdviceStatus = str
 """`queued`, `running`, `succeeded` or `failed`; a client treats an unknown status as unfinished."""
@@ -239,6 +239,7 @@ class AdviceHead(Answer):
         description="The privacy that the service or the entry's tenant required of every configuration at the time "
         "of the question, in addition to `require`, by criterion; null: none",
     )
+    policy_unit: str | None = Field(default=None, description="`person`: `policy` counts people; null: records")
     configuration: str | None = Field(default=None, description="The best configuration: the first of `tied`")
     about: str | None = Field(default=None, description=ABOUT)
     tied: list[str] | None = Field(
@@ -346,6 +347,12 @@ class Question(CheckedRequest):
         description="Consider only configurations that promise this privacy: lower limits for `k`, `l` and the like, "
         "upper limits for `t`, `epsilon` and the like",
     )
+    unit: Unit | None = Field(
+        default=None,
+        exclude_if=lambda unit: unit is None,
+        description="`person`: the promises in `require` must count people, as those of entries with this `unit` do. "
+        "null: records; people are at least as many records. Answers have this member only if it is given",
+    )
     kinds: Annotated[list[Literal["masked", "generated"]], Field(min_length=1), AfterValidator(_in_order)] = Field(
         default=["masked"],
         exclude_if=lambda kinds: kinds == ["masked"],
@@ -360,6 +367,7 @@ class Question(CheckedRequest):
     )
 
     def _faults(self) -> Iterator[Fault]:
+        yield from unit_faults(self.unit, self.require)
         if self.attributes is None or self.weights is None:
             return
         for name in sorted(self.weights.keys() - set(self.attributes)):

@@ -106,9 +106,18 @@ class Head(EntryVersion):
         description="Number of records of the table; null: this version is neither the latest nor the one that others "
         "see, or was published before listings had this number",
     )
-    columns: int | None = Field(default=None, description="Number of attributes; null: likewise")
+    unit: str | None = Field(default=None, description="What privacy counts: `person`; null: records")
+    people: int | None = Field(
+        default=None, description="Number of people that the records are about; null: privacy counts records"
+    )
+    rows_per_person: int | None = Field(
+        default=None, description="The most records of one person that are counted; null: likewise"
+    )
+    columns: int | None = Field(default=None, description="Number of attributes; null: as for `records`")
     k: float | None = Field(
-        default=None, description="The largest `k` that a configuration promises; null: none does, or likewise"
+        default=None,
+        description="The largest `k` that a configuration promises, in people if `unit` says so; null: none does, or "
+        "as for `records`",
     )
 
 
@@ -188,6 +197,7 @@ class PublishingTerms(Answer):
         description="Privacy that a configuration must promise to be recommended, by criterion: the stricter limits "
         "of the service and of the tenant",
     )
+    unit: str | None = Field(default=None, description="`person`: `require` counts people; null: records, or people")
     small_counts: str = Field(
         description="Treatment of exact counts of 1 to 4: `refuse`; `confirm`: refused unless the call accepts them; "
         "`accept`",

@@ -22,6 +22,7 @@ from aegis_sdk.wire.transfer import Estimate, Holdout, Score, Transfer, transfer
 from aegis_sdk.wire.values import (
     COUNT_MAX,
     FORMAT_OF_MASKS,
+    FORMAT_OF_PEOPLE,
     FORMAT_WITH_GENERATED,
     Count,
     CountList,
@@ -79,6 +80,12 @@ PrivacyColumns = Annotated[
 """Columns by privacy criterion, with a number or null for each configuration."""
 
 
+def unit_faults(unit: str | None, require: Mapping[str, float] | None) -> Iterator[Fault]:
+    """The fault of a unit of required privacy where none is required."""
+    if unit is not None and not require:
+        yield ("unit",), "Says what `require` counts: give both"
+
+
 def stricter(criterion: str, one: float, other: float) -> float:
     """Return the stricter of two numbers of a criterion."""
     return max(one, other) if PRIVACY_CRITERIA[criterion] == "higher" else min(one, other)
@@ -113,7 +120,9 @@ class Configuration(Request):
     maskings: Annotated[dict[str, str], LONG_OBJECT] = Field(
         description="For each attribute, a masking id, `identity` or `drop`"
     )
-    privacy: Privacy | None = Field(default=None, description="Privacy that the provider promises")
+    privacy: Privacy | None = Field(
+        default=None, description="Privacy that the provider promises; it counts people if the entry's `unit` says so"
+    )
     suppressed: Count | None = Field(default=None, description="Number of suppressed records")
     suppressed_cells: Count | None = Field(
         default=None,
@@ -345,20 +354,23 @@ def configurations_faults(
             yield from within((index, "transfer"), transfer_faults(item.transfer, holdout, known, labels, most))
 
 
-def format_faults(form: int, listed: Sequence[ListedConfiguration], holdout: Holdout | None) -> Iterator[Fault]:
+def format_faults(
+    form: int, listed: Sequence[ListedConfiguration], holdout: Holdout | None, *, of_people: bool
+) -> Iterator[Fault]:
     """The faults of an entry whose format is older or newer than it needs.
 
-    Equal content must have one format and so one digest, and readers of format 1 can read every entry that needs no
-    more.
+    Equal content must have one format and so one digest, and readers of an older format can read every entry that
+    needs no more. Those who do not know that an entry counts people must not read it: they would take k people for k
+    records.
     """
-    newer = []
+    newer: dict[tuple[str | int, ...], int] = {}
     for index, each in enumerate(listed):
-        newer += [(index, "kind")] if "kind" in each.model_fields_set else []
-        newer += [(index, "transfer")] if each.transfer is not None else []
-    if form == FORMAT_OF_MASKS:
-        needed = f"Needs format {FORMAT_WITH_GENERATED}, but `format` says that the entry has format {form}"
-        yield from ((("configurations", index, member), needed) for index, member in newer)
-        if holdout is not None:
-            yield ("holdout",), needed
-    elif not newer and holdout is None:
-        yield ("format",), f"Nothing in this entry needs format {form}: say {FORMAT_OF_MASKS}"
+        named = [("kind", "kind" in each.model_fields_set), ("transfer", each.transfer is not None)]
+        newer |= {("configurations", index, name): FORMAT_WITH_GENERATED for name, given in named if given}
+    newer |= {("holdout",): FORMAT_WITH_GENERATED} if holdout is not None else {}
+    newer |= {("unit",): FORMAT_OF_PEOPLE} if of_people else {}
+    for location, needed in newer.items():
+        if form < needed:
+            yield location, f"Needs format {needed}, but `format` says that the entry has format {form}"
+    if form > (needed := max(newer.values(), default=FORMAT_OF_MASKS)):
+        yield ("format",), f"Nothing in this entry needs format {form}: say {needed}"

@@ -17,6 +17,9 @@ Declaring = Label | Masking | Pair | LabelAssociation
 LEAST_SCALE = 1.0
 """The least scale of noise, in records, that hides a count: that of epsilon 1."""
 
+LEAST_BASE = 2
+"""The least base of rounding, and limit on counts, that hides a record."""
+
 
 class DisclosureControl(Request):
     """Controls that were applied to all count tables of an entry. Each table declares its own noise and rounding."""
@@ -56,9 +59,16 @@ class DisclosureControl(Request):
 
 
 def control_faults(
-    control: DisclosureControl | None, label: Label, attributes: Sequence[Attribute], pairs: Sequence[Pair]
+    control: DisclosureControl | None,
+    label: Label,
+    attributes: Sequence[Attribute],
+    pairs: Sequence[Pair],
+    rows: int = 1,
 ) -> Iterator[Fault]:
-    """The faults of tables that do not declare a control of all counts, and of parts that exceed the budget."""
+    """The faults of tables that do not declare a control of all counts, and of parts that exceed the budget.
+
+    `rows`: the most records of one person, of an entry that counts people.
+    """
     if control is None:
         return
     if control.open_answers and (control.epsilon is None or control.rounded_to or control.min_cell):
@@ -68,10 +78,9 @@ def control_faults(
         yield ("disclosure_control", "rounding"), "Needs `rounded_to`, and cannot be combined with epsilon"
     declaring = list(_declaring(label, attributes, pairs))
     # The associations are not counts, but computed from counts.
-    with_label = ((("pairs", index, "with_label"), pair.with_label) for index, pair in enumerate(pairs))
-    noisy = [*declaring, *((location, one) for location, one in with_label if one is not None)]
+    noisy = [*declaring, *_associations(pairs)]
     if control.open_answers:
-        yield from _faint_noise(noisy)
+        yield from _faint_noise(noisy, LEAST_SCALE * rows)
     if control.epsilon is not None:
         yield from _budget_faults(control.epsilon, noisy)
     if control.rounded_to is not None:
@@ -92,12 +101,40 @@ def _rounding_faults(control: DisclosureControl, declaring: Sequence[tuple[Locat
             yield location, f"Does not declare `rounded_to` {control.rounded_to}, as `disclosure_control` does"
 
 
-def _faint_noise(declaring: Sequence[tuple[Location, Declaring]]) -> Iterator[Fault]:
+def _faint_noise(declaring: Sequence[tuple[Location, Declaring]], least: float) -> Iterator[Fault]:
     """The faults of tables whose noise is too small for full answers to hide the counts."""
     for location, table in declaring:
-        if table.noise is not None and table.noise.scale < LEAST_SCALE:
-            detail = f"`open_answers` needs noise of a scale of at least {LEAST_SCALE:g}, that of epsilon 1"
+        if table.noise is not None and table.noise.scale < least:
+            detail = f"`open_answers` needs noise of a scale of at least {least:g}, that of epsilon 1"
             yield (*location, "noise", "scale"), detail
+
+
+def person_faults(
+    rows: int,
+    control: DisclosureControl | None,
+    label: Label,
+    attributes: Sequence[Attribute],
+    pairs: Sequence[Pair],
+) -> Iterator[Fault]:
+    """The faults of controls that hide a record, but not a person with this many, of an entry that counts people.
+
+    A person more changes a count by up to `rows`, so what one record needs is multiplied by it: the least base of
+    rounding and limit on counts, and the epsilon that noise spends.
+    """
+    least = LEAST_BASE * rows
+    why = f"Is below {least}: {LEAST_BASE} for each of the {rows} records that a person may have (`rows_per_person`)"
+    bases = [] if control is None else [("min_cell", control.min_cell), ("rounded_to", control.rounded_to)]
+    yield from ((("disclosure_control", name), why) for name, base in bases if base is not None and base < least)
+    declaring = list(_declaring(label, attributes, pairs))
+    for location, counts in declaring:
+        if counts.rounded_to is not None and counts.rounded_to < least:
+            yield (*location, "rounded_to"), why
+    noisy: list[tuple[Location, Declaring]] = [*declaring, *_associations(pairs)]
+    for location, table in noisy:
+        noise = table.noise
+        if noise is not None and noise.spent * (1 + TOLERANCE) < (least := rows * noise.sensitivity) / noise.scale:
+            detail = f"Give an `epsilon` of at least {least} / `scale`: a person may have {rows} records"
+            yield (*location, "noise"), detail
 
 
 def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Declaring]]) -> Iterator[Fault]:
@@ -122,6 +159,12 @@ def _declaring(
             if masking.joint is not None:
                 yield ("attributes", place, "maskings", index), masking
     yield from ((("pairs", index), pair) for index, pair in enumerate(pairs) if pair.joint is not None)
+
+
+def _associations(pairs: Sequence[Pair]) -> Iterator[tuple[Location, LabelAssociation]]:
+    for index, pair in enumerate(pairs):
+        if pair.with_label is not None:
+            yield ("pairs", index, "with_label"), pair.with_label
 
 
 _NEARLY = 1e-6

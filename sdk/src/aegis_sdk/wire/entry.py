@@ -27,7 +27,13 @@ from aegis_sdk.wire.configuration import (
     format_faults,
     table_faults,
 )
-from aegis_sdk.wire.disclosure_control import DisclosureControl, JointTrace, control_faults, trace_faults
+from aegis_sdk.wire.disclosure_control import (
+    DisclosureControl,
+    JointTrace,
+    control_faults,
+    person_faults,
+    trace_faults,
+)
 from aegis_sdk.wire.documents import (
     LONG_LIST,
     CheckedRequest,
@@ -44,11 +50,13 @@ from aegis_sdk.wire.transfer import Holdout, holdout_faults, transfer_faults
 from aegis_sdk.wire.values import (
     COUNT_MAX,
     DEPTH,
+    ROWS_PER_PERSON,
     EntryFormat,
     EntryName,
     Identifiers,
     JsonObject,
     Text,
+    Unit,
     instead_of_pydantic,
     is_deeper,
     json_size,
@@ -101,7 +109,8 @@ class EntryDocument(CheckedRequest):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ENTRY]})
 
     format: EntryFormat = Field(
-        description="Version of this format: 2 if the entry has generated configurations or transfer utilities, else 1"
+        description="Version of this format: 3 if the entry has a `unit`, else 2 if it has generated configurations or "
+        "transfer utilities, else 1"
     )
     name: EntryName = Field(description="Unique within its tenant")
     title: Text = Field(default="", description="Title, in one line")
@@ -117,6 +126,17 @@ class EntryDocument(CheckedRequest):
         default="private", description="Who can see the entry besides its own tenant; not part of the digest"
     )
     records: int = Field(ge=1, le=COUNT_MAX, description="Number of records in the table")
+    unit: Unit | None = Field(
+        default=None,
+        description="What privacy counts. `person`: `k` and the other promises count people, and every count is of at "
+        "most `rows_per_person` records of each; needs format 3. null: records",
+    )
+    people: Annotated[int, Field(ge=1, le=COUNT_MAX)] | None = Field(
+        default=None, description="Number of people that the records are about; given with `unit`"
+    )
+    rows_per_person: Annotated[int, Field(ge=1, le=ROWS_PER_PERSON)] | None = Field(
+        default=None, description="The most records of one person that are counted; given with `unit`"
+    )
     disclosure_control: DisclosureControl | None = Field(
         default=None, description="Controls applied to all counts so that they reveal less; null: none"
     )
@@ -169,10 +189,30 @@ class EntryDocument(CheckedRequest):
             if name not in names:
                 yield ("quasi_identifiers", index), "The entry has no such attribute"
         yield from within(("pairs",), pair_faults(self.pairs, self.attributes))
-        yield from control_faults(self.disclosure_control, self.label, self.attributes, self.pairs)
+        rows = self.rows_per_person or 1
+        yield from self._unit_faults()
+        yield from control_faults(self.disclosure_control, self.label, self.attributes, self.pairs, rows)
+        if rows > 1:
+            yield from person_faults(rows, self.disclosure_control, self.label, self.attributes, self.pairs)
         yield from within(("joint_trace",), trace_faults(self.joint_trace, self.disclosure_control))
         yield from within(("holdout",), holdout_faults(self.holdout, self.disclosure_control))
         yield from self._configuration_faults()
+
+    def _unit_faults(self) -> Iterator[Fault]:
+        """The faults of an incomplete unit, and of too many or too few people for the records."""
+        people, rows = self.people, self.rows_per_person
+        if self.unit is None or people is None or rows is None:
+            if (self.unit, people, rows) != (None, None, None):
+                yield ("unit",), "Give `unit`, `people` and `rows_per_person` together, or none of them"
+            return
+        if self.label.noise is not None:  # the label's counts then add up to any number
+            return
+        control = self.disclosure_control
+        base = self.label.rounded_to or (control.rounded_to if control is not None else None) or 1
+        slack = len(self.label.domain) * (base - 1)
+        if not self.records - slack <= people * rows or people > self.records + slack:
+            detail = f"{self.records} records, at most {rows} of each person, cannot be about {people} people"
+            yield ("people",), detail
 
     def _attribute_faults(self, attribute: Attribute) -> Iterator[Fault]:
         """The faults of joint counts without exactly one column for each label value, and of too many records."""
@@ -200,7 +240,7 @@ class EntryDocument(CheckedRequest):
             yield from within(("holdout", "unmasked"), faults)
         if (self.configurations is None) == (self.configuration_table is None):
             yield (), "Give exactly one of `configurations` and `configuration_table`"
-        yield from format_faults(self.format, listed, self.holdout)
+        yield from format_faults(self.format, listed, self.holdout, of_people=self.unit is not None)
         faults = configurations_faults(listed, known, labels, self.records, self.holdout)
         yield from within(("configurations",), faults)
         if self.configuration_table is not None:

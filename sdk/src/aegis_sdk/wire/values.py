@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema, WrapValidator
 
@@ -179,7 +179,7 @@ def exact_integer(value: object) -> object:
 def _format_number(value: object) -> object:
     """Refuse True and 1.0, which equal 1 in Python but not in JSON."""
     if type(value) is not int:
-        raise fault(f"The format must be the integer 1 or 2, not {json_name(value)}")
+        raise fault(f"The format must be the integer 1, 2 or 3, not {json_name(value)}")
     return value
 
 
@@ -207,6 +207,12 @@ _IDENTIFIER_SCHEMA = {
     "maxLength": IDENTIFIER_LENGTH,
     "pattern": r"^[^\u0000-\u001f\u007f-\u009f]*$",
 }
+
+Unit = Literal["person"]
+"""What numbers of privacy count, where it is not records."""
+
+ROWS_PER_PERSON: Final = 1_000
+"""The most records of one person that an entry may count."""
 
 Count = Annotated[int, Field(ge=0, le=COUNT_MAX)]
 """A number of records: an integer from 0 to 2^53-1."""
@@ -257,10 +263,11 @@ PositiveNumber = Annotated[float, Field(gt=0, le=COUNT_MAX, allow_inf_nan=False)
 JsonObject = Annotated[dict[str, object], AfterValidator(_json_object)]
 """Any JSON object whose numbers all JSON readers read alike."""
 
-FORMAT_OF_MASKS, FORMAT_WITH_GENERATED = 1, 2
-"""The versions of the entry format: the second has generated configurations and transfer utilities."""
+FORMAT_OF_MASKS, FORMAT_WITH_GENERATED, FORMAT_OF_PEOPLE = 1, 2, 3
+"""The versions of the entry format: the second has generated configurations and transfer utilities, the third counts
+people."""
 
-EntryFormat = Annotated[int, Field(ge=FORMAT_OF_MASKS, le=FORMAT_WITH_GENERATED), BeforeValidator(_format_number)]
+EntryFormat = Annotated[int, Field(ge=FORMAT_OF_MASKS, le=FORMAT_OF_PEOPLE), BeforeValidator(_format_number)]
 """The version of the entry format."""
 
 
