@@ -325,8 +325,10 @@ class StoredVerdict:
     """Whether published counts disclose no small ones; `findings`: every place that does, without counts.
 
     `few` is the number of listed values that certainly have a small count of records; None: not counted.
+    `rows_per_person` is that of the version.
     """
 
     passed: bool
     findings: tuple[dict[str, Any], ...]
     few: int | None = None
+    rows_per_person: int | None = None

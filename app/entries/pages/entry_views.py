@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aegis_advisor.evidence import ControlContent
 from aegis_sdk import wire
 from aegis_sdk.charts import Markup, category_bars, rendered
-from aegis_sdk.reading import few_in_words, number, seen_by
+from aegis_sdk.reading import few_in_words, number, seen_by, small_counts
 from app.entries.api.mapping import head_answer, verdict_answer
 from app.entries.model.entries import CountKind, CountTable, Head, StoredVerdict, VersionMark
 from app.entries.pages.entry_index import (
@@ -38,10 +38,9 @@ from app.platform.database.arrays import unpack
 from app.platform.errors import NotFoundError
 
 _PASSED: Final = (
-    "No exact count of 1 to 4 records is shown by a table, follows from all tables together, or has a probability "
-    "above 0.9"
+    "No exact count of {} is shown by a table, follows from all tables together, or has a probability above 0.9{}."
 )
-_FAILED: Final = "Counts of 1 to 4 records, which can be about single persons, may be read from the published counts."
+_FAILED: Final = "Counts of {}, which can be about single persons, may be read from the published counts."
 _WAITING: Final = "The verdict on the counts is pending. Do not rely on them before it."
 
 #: The reasons why a place fails.
@@ -79,7 +78,8 @@ def judged(verdict: StoredVerdict | None) -> str:
     """A verdict in words."""
     if verdict is None:
         return _WAITING
-    return f"{_PASSED}{few_in_words(verdict_answer(verdict))}." if verdict.passed else _FAILED
+    told = verdict_answer(verdict)
+    return (_PASSED if verdict.passed else _FAILED).format(small_counts(told), few_in_words(told))
 
 
 def control_words(control: ControlContent) -> Iterator[str]:

@@ -223,7 +223,9 @@ class CatalogueService:
         verdict = await self._verdicts.find(head.version_id)
         if verdict is None or head.shows_counts_to(caller):
             return verdict
-        return StoredVerdict(verdict.passed, ())  # places would help an attacker
+        return StoredVerdict(
+            verdict.passed, (), rows_per_person=verdict.rows_per_person
+        )  # places would help an attacker
 
     async def countable_head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
         """The head of an entry whose counts the caller may read."""

@@ -169,4 +169,4 @@ def compute_verdict(given: VerdictInput, seconds: float) -> StoredVerdict:
         {"reason": finding.reason.value, "pointer": pointer(*finding.path), "cells": finding.cells}
         for finding in verdict.findings
     )
-    return StoredVerdict(verdict.passed, tuple(findings), verdict.few)
+    return StoredVerdict(verdict.passed, tuple(findings), verdict.few, entry.rows_per_person)

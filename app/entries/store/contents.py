@@ -80,9 +80,13 @@ class VerdictStore:
 
     async def find(self, version_id: int) -> StoredVerdict | None:
         """The verdict on a version; None if there is none yet."""
-        statement = select(VerdictRow).where(VerdictRow.version_id == version_id)
-        row = (await self._session.execute(statement)).scalar_one_or_none()
-        return None if row is None else StoredVerdict(row.passed, tuple(row.findings), row.few)
+        judged = select(VerdictRow, EntryVersionRow.rows_per_person)
+        judged = judged.join(EntryVersionRow, EntryVersionRow.id == VerdictRow.version_id)
+        found = (await self._session.execute(judged.where(VerdictRow.version_id == version_id))).one_or_none()
+        if found is None:
+            return None
+        row, rows_per_person = found
+        return StoredVerdict(row.passed, tuple(row.findings), row.few, rows_per_person)
 
     async def record(self, version_id: int, value: str) -> None:
         """Record the verdict on a version in the audit log."""

@@ -60,7 +60,8 @@ def test_rounding_and_noise_hide_all_records_of_a_person():
     told = [entry_pointers(rounded(6) | {"people": people}) for people in (12, 13, 58, 59)]
     assert told == [["/people"], [], [], ["/people"]]
     assert entry_pointers(PEOPLE | {"disclosure_control": {"min_cell": 5}}) == ["/disclosure_control/min_cell"]
-    noisy = [changed(("label", "noise"), NOISE | epsilon, PEOPLE) for epsilon in ({}, {"epsilon": 0.4}, {"epsilon": 0.5})]
+    budgets = ({}, {"epsilon": 0.4}, {"epsilon": 0.5})
+    noisy = [changed(("label", "noise"), NOISE | epsilon, PEOPLE) for epsilon in budgets]
     assert list(map(entry_pointers, noisy)) == [["/label/noise"], ["/label/noise"], []]
     assert entry_pointers(noisy[2] | {"people": 1}) == []  # noise leaves open how many records there are
 

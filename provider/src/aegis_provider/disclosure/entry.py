@@ -201,7 +201,12 @@ def judged(
 
     verdict = judge(published, bound=bound, stop=stop)
     places = tuple(_in_words(entry, finding.path) for finding in verdict.findings)
-    told = Verdict(passed=verdict.passed, findings=told_findings(verdict.findings), few=verdict.few)
+    told = Verdict(
+        passed=verdict.passed,
+        findings=told_findings(verdict.findings),
+        few=verdict.few,
+        rows_per_person=entry.rows_per_person,
+    )
     return Judged(told, places, _mending_options(entry, published, verdict.findings))
 
 

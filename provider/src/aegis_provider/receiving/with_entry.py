@@ -47,7 +47,8 @@ def judged_beside(entry: EntryDocument, configuration: str, table: Table, second
     except AdvisorError:
         message = f"the entry {entry.name} does not count the records of the masked table of {configuration}"
         raise EntryError(f"{message}; make both anew from one table") from None
-    return Verdict(passed=verdict.passed, findings=told_findings(verdict.findings))
+    found = told_findings(verdict.findings)
+    return Verdict(passed=verdict.passed, findings=found, rows_per_person=entry.rows_per_person)
 
 
 def _chosen(entry: EntryDocument, configuration: str) -> Configuration:

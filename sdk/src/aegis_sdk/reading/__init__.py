@@ -37,6 +37,7 @@ from aegis_sdk.reading.disclosure import (
     private_only,
     read_together_line,
     share_alone,
+    small_counts,
     verdict_in_words,
     verdict_line,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "share_alone",
     "share_with_limits",
     "shown",
+    "small_counts",
     "some",
     "stated_deviation",
     "utility_bounds",

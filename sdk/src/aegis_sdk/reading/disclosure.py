@@ -213,10 +213,10 @@ def verdict_line(passed: bool | None, reason: str, mend: str = "") -> str:  # no
 def verdict_in_words(name: str, verdict: Verdict, mend: str = "") -> str:
     """Say in a line whether an entry passes, and if not, why, and what fixes it."""
     if not verdict.passed:
-        reason = f"the entry {name} {_gives(verdict)} counts of 1 to 4 records away: {_why(verdict)}"
+        reason = f"the entry {name} {_gives(verdict)} counts of {small_counts(verdict)} away: {_why(verdict)}"
         return verdict_line(False, reason, mend)
     why = "no table shows one, all together determine none, and no guess at one is more than 90 % sure"
-    reason = f"the entry {name} hides every exact count of 1 to 4 records: {why}{few_in_words(verdict)}"
+    reason = f"the entry {name} hides every exact count of {small_counts(verdict)}: {why}{few_in_words(verdict)}"
     return verdict_line(True, reason)
 
 
@@ -225,16 +225,22 @@ def few_in_words(verdict: Verdict) -> str:
     if not verdict.few:
         return ""
     values = "1 listed value has" if verdict.few == 1 else f"{verdict.few:,} listed values have"
-    return f"; {values} 1 to 4 records for certain, but it is not known how many"
+    return f"; {values} {small_counts(verdict)} for certain, but it is not known how many"
 
 
 def read_together_line(verdict: Verdict, mend: str = _RUN_AGAIN) -> str:
     """Say in a line whether entry and card, together with the masked table, disclose small counts."""
-    read = "entry and card, read together with the table,"
+    read, few = "entry and card, read together with the table,", small_counts(verdict).removesuffix(" records")
     if verdict.passed:
-        return verdict_line(True, f"{read} give no exact count of 1 to 4 of what it does not show")
+        return verdict_line(True, f"{read} give no exact count of {few} of what it does not show")
     gives = _gives(verdict).replace("gives", "give")
-    return verdict_line(False, f"{read} {gives} counts of 1 to 4 of what it does not show: {_why(verdict)}", mend)
+    return verdict_line(False, f"{read} {gives} counts of {few} of what it does not show: {_why(verdict)}", mend)
+
+
+def small_counts(verdict: Verdict) -> str:
+    """Say which counts are small: numbers of records, or of people with the most records of each."""
+    rows = verdict.rows_per_person
+    return "1 to 4 records" if rows is None else f"fewer than 5 people ({5 * rows:,} records, at most {rows:,} of each)"
 
 
 def _gives(verdict: Verdict) -> str:

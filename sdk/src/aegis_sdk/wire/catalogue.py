@@ -26,14 +26,19 @@ class Verdict(Answer):
     """Whether the counts of an entry disclose small ones."""
 
     passed: bool = Field(
-        description="No exact count of 1 to 4 records is disclosed: none is shown, follows from all tables together, "
-        "or has a probability above 0.9, and everything was decided"
+        description="No exact small count is disclosed: none is shown, follows from all tables together, or has a "
+        "probability above 0.9, and everything was decided. Small are 1 to 4 records, or below 5 `rows_per_person`"
     )
     findings: tuple[VerdictFinding, ...] = Field(description="Every place that fails; empty after a pass")
     few: int | None = Field(
         default=None,
-        description="Number of listed values that certainly have 1 to 4 records, without their exact counts being "
-        "known; null: not counted, or hidden from callers who may not read the counts",
+        description="Number of listed values that certainly have a small count of records, without their exact counts "
+        "being known; null: not counted, or hidden from callers who may not read the counts",
+    )
+    rows_per_person: int | None = Field(
+        default=None,
+        exclude_if=lambda rows: rows is None,
+        description="The most records of one person, where privacy counts people",
     )
 
 
