@@ -1,7 +1,6 @@
 """Fulfils an approved request: compares plan and entry, masks, measures, uploads, and reports to the service."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -20,9 +19,10 @@ from aegis_provider.errors import (
     PromiseError,
     ServiceError,
     SmallCountsError,
-    shortened,
 )
 from aegis_provider.files import digest_of
+from aegis_provider.handover.agreement import refuse_other
+from aegis_provider.handover.delivered_card import Masked, delivered_card
 from aegis_provider.handover.leasing import (
     LEASED,
     MASKED,
@@ -34,25 +34,22 @@ from aegis_provider.handover.leasing import (
     work_folder,
 )
 from aegis_provider.handover.storage import CSV_ENDING, MEDIA_TYPES, Storage, file_name
-from aegis_provider.plan.model import DROP, IDENTITY, Plan
-from aegis_provider.privacy import CRITERIA, columns_of
+from aegis_provider.plan.model import Plan
+from aegis_provider.privacy import CRITERIA
 from aegis_provider.processes import Stage, unseen
 from aegis_provider.receiving.with_entry import SECONDS as TOGETHER_SECONDS
 from aegis_provider.receiving.with_entry import judged_beside
 from aegis_provider.release.alone import told_alone
-from aegis_provider.release.apply import Checked, apply
+from aegis_provider.release.apply import apply
 from aegis_provider.release.table_file import hand_out
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.formulas import unescaped_table
-from aegis_provider.workflow.card import is_public, without_values
-from aegis_provider.workflow.card_head import NOT_SHARED, Shared, head_of_delivery, made_up_rows, renewed
+from aegis_provider.workflow.card import is_public
 from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
 from aegis_sdk._links import link_faults
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, generated_of, maskings_of, promises_of, read_together_line
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
 from aegis_sdk.wire import (
-    LARGEST_CARD,
-    SUPPRESSED,
     DataRequest,
     DeliveryDescriptor,
     EntryDocument,
@@ -90,27 +87,6 @@ class Task:
     lease_seconds: int = SECONDS
     accept_identifiers: bool = False
     stage: Stage = unseen
-
-
-@dataclass(frozen=True)
-class Masked:
-    """A masked table.
-
-    Attributes:
-        suppressed: The number of left-out records.
-        privacy: Its measured privacy by name; promised values where a table cannot show them.
-        unmeasured: The names of the latter.
-        checked: The result of its checks; `None` for a generated table.
-        warnings: A sentence for each disclosure in it that its provider may not expect.
-    """
-
-    file: str
-    records: int
-    suppressed: int
-    privacy: Mapping[str, float]
-    unmeasured: tuple[str, ...]
-    checked: Checked | None
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -172,7 +148,7 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
             raise
         if lease.lost.is_set():
             raise ServiceError("the lease was lost: another program fulfils the request, or it has changed")
-        card = _card(task, request, entry, masked, alone)
+        card = delivered_card(task.card, task.plan, request, entry, masked, alone)
         delivered = _delivered(task, request, storage, folder, masked, lease, card)
         try:
             folder.remove()
@@ -313,40 +289,6 @@ def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:
     return Masked(output.name, records, 0, dict(promised), tuple(promised), None, warnings)
 
 
-def _card(
-    task: Task, request: DataRequest, entry: EntryDocument, masked: Masked, alone: Alone | None
-) -> dict[str, Any] | None:
-    """The release card, renewed; or its head, and the roles of the columns, to measure the privacy of the table."""
-    if task.card is not None:
-        card = renewed(task.card, request.consumer, request.purpose, masked.records)
-        return card if len(json.dumps(card).encode()) <= LARGEST_CARD else dict(task.card)
-    if task.plan.generated_table(request.configuration or "") is not None:
-        return None
-    columns = columns_of(task.plan, task.plan.configuration(request.configuration or ""))
-    shared = [{"name": column.name, "role": column.role} for column in columns if column.masking != DROP]
-    head = _head(task, request, entry, masked, alone)
-    card = {"configuration": request.configuration, "columns": shared, "for_consumers": head}
-    return card if len(json.dumps(card).encode()) <= LARGEST_CARD else None
-
-
-def _head(task: Task, request: DataRequest, entry: EntryDocument, masked: Masked, alone: Alone | None) -> str:
-    configuration = request.configuration or ""
-    columns = columns_of(task.plan, task.plan.configuration(configuration))
-    dropped = {column.name: NOT_SHARED for column in columns if column.masking == DROP}
-    shared = Shared(
-        table=request.entry.name,
-        label=entry.label.name,
-        records=masked.records,
-        columns={column.name: column.becomes for column in columns if column.masking != DROP},
-        left_out=dropped | {name: without_values(why) for name, why in task.plan.left_out.items()},
-        made_up=made_up_rows(entry, configuration),
-        consumer=request.consumer,
-        purpose=request.purpose,
-    )
-    kept = None if request.cost is None else request.cost.utility_share
-    return head_of_delivery(shared, masked.privacy, alone, kept, masked.warnings)
-
-
 def _descriptor(
     request: DataRequest, storage: Storage, file: Path, masked: Masked, lease: Held, card: dict[str, Any] | None
 ) -> DeliveryDescriptor:
@@ -396,61 +338,3 @@ def _delivered(
         with suppress(OutputError):
             storage.remove(name)
         raise
-
-
-def refuse_other(head: EntryHead, entry: EntryDocument, request: DataRequest, plan: Plan) -> dict[str, float]:
-    """Refuse a plan from which the approved version of the entry was not made.
-
-    Returns:
-        The entry's promises for the configuration, by privacy criterion.
-
-    Raises:
-        ServiceError: The digest of the entry's version differs.
-        PlanError: The plan masks differently from the entry.
-    """
-    entry_id, version = request.entry.id, request.entry.version
-    if head.digest != request.entry.digest:
-        raise ServiceError(
-            f"entry {entry_id}: version {version} is {head.digest}, but {request.entry.digest} was requested"
-        )
-    difference = next(_differences(entry, head.entry_schema, request.configuration or "", plan), None)
-    if difference is not None:
-        raise PlanError(
-            f"{plan.source}: {difference}; use the plan that version {version} of {shortened(request.entry.name)} was "
-            "made from"
-        )
-    stated = promises_of(head.entry_schema, [request.configuration or ""])
-    vouched = {name: numbers[0] for name, numbers in stated.items() if name not in SUPPRESSED}
-    return {name: number for name, number in vouched.items() if number is not None}
-
-
-def _differences(entry: EntryDocument, schema: Mapping[str, Any], configuration: str, plan: Plan) -> Iterator[str]:
-    if entry.label.name != plan.label:
-        yield f"its label is {shortened(plan.label)}, but {shortened(entry.label.name)} was published"
-    if generated_of(schema, configuration) is not None:
-        if plan.generated_table(configuration) is None:
-            yield f"it offers no generated table {configuration!r}"
-        return
-    published = maskings_of(schema, configuration)
-    mine = plan.configuration(configuration).maskings
-    for name in mine.keys() | published.keys():
-        of_plan, of_entry = mine.get(name, DROP), published.get(name, DROP)
-        if of_plan != of_entry:
-            yield f"{configuration} masks {shortened(name)} by {of_plan!r}, but {of_entry!r} was published"
-    yield from _other_functions(entry, published, plan)
-
-
-def _other_functions(entry: EntryDocument, maskings: Mapping[str, str], plan: Plan) -> Iterator[str]:
-    """Yield the masking functions that differ, ignoring parameters that the entry leaves out."""
-    of_entry = {(attribute.name, one.id): one.function for attribute in entry.attributes for one in attribute.maskings}
-    of_plan = {(attribute.name, one.id): one.function for attribute in plan.attributes for one in attribute.maskings}
-    for place in maskings.items():
-        if place[1] in (IDENTITY, DROP):
-            continue
-        published, mine = of_entry[place], of_plan[place]
-        if published is None:
-            continue
-        parameters = json.loads(json.dumps(mine.parameters()))
-        others = [name for name, value in published.parameters.items() if parameters.get(name) != value]
-        if published.name != mine.name or others:
-            yield f"masking {place[1]!r} of {shortened(place[0])} is not the one that was published"

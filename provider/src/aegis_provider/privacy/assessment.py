@@ -407,12 +407,17 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
     )
 
 
-def _measured(release: str, promise: Mapping[str, float], classes: Classes) -> ReleasePrivacy:
+def certain_and_guessable(classes: Classes) -> tuple[int, int]:
+    """Return the records in classes with one value of some sensitive attribute, and with over `SURE` of one value."""
     is_certain = np.zeros(len(classes), dtype=np.bool_)  # all records have one value of some sensitive attribute
     is_sure = is_certain.copy()
     for counts in classes.sensitive.values():
         is_certain |= np.bincount(counts.classes, minlength=len(classes)) == 1
         is_sure[counts.classes[counts.counts > SURE * classes.sizes[counts.classes]]] = True
-    certain, sure, records = (int(classes.sizes[chosen].sum()) for chosen in (is_certain, is_sure, ...))
-    measured = measure_privacy(classes), ClassSizes.of(classes)
+    return int(classes.sizes[is_certain].sum()), int(classes.sizes[is_sure].sum())
+
+
+def _measured(release: str, promise: Mapping[str, float], classes: Classes) -> ReleasePrivacy:
+    certain, sure = certain_and_guessable(classes)
+    measured, records = (measure_privacy(classes), ClassSizes.of(classes)), int(classes.sizes.sum())
     return ReleasePrivacy(release, promise, *measured, certain=certain, guessable=sure / max(1, records))

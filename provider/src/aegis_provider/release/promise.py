@@ -12,7 +12,7 @@ from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import OutputError, UnmaskableValueError, shortened
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.privacy import CRITERIA, classes_of, holds, measure_privacy
+from aegis_provider.privacy import CRITERIA, Classes, classes_of, holds
 from aegis_provider.privacy.cells import STAR, MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.release.blocks import Release, places_of
 from aegis_provider.table import Table
@@ -123,8 +123,8 @@ class Promise:
         suppressed = suppress(masked, self.configuration.privacy, costs)
         return Suppression.of(self.release, self.quasi_identifiers, records, suppressed)
 
-    def reached(self, written: Table, suppression: Suppression | None) -> dict[str, int | float]:
-        """Return the privacy of the written texts, by name; a suppressed cell counts as a separate value.
+    def classes(self, written: Table, suppression: Suppression | None) -> Classes:
+        """Return the classes of the written texts; a suppressed cell counts as a separate value.
 
         Classes are compared with the whole table, including suppressed records.
 
@@ -139,7 +139,7 @@ class Promise:
         release = self.release if suppression is None else suppression.release
         records = records_in(written, release.domains, self._columns)
         classes = classes_of(records, {}, self.quasi_identifiers, self.sensitive)
-        return measure_privacy(classes if suppression is None else classes.compared_with(suppression.suppressed.before))
+        return classes if suppression is None else classes.compared_with(suppression.suppressed.before)
 
     def declared_otherwise(self, suppression: Suppression) -> Iterator[str]:
         """Yield a sentence for each number of suppressed records or cells that differs from the declared one."""

@@ -150,33 +150,6 @@ def renewed(card: Mapping[str, Any], consumer: str, purpose: str, records: int) 
     return {**card, **TypeAdapter(Card).dump_python(told, mode="json")}
 
 
-def head_of_delivery(
-    shared: Shared, privacy: Mapping[str, float], alone: Alone | None, kept: float | None, warnings: Sequence[str]
-) -> str:
-    """Return the head in Markdown of a table that is delivered without a card.
-
-    Args:
-        shared: What is shared.
-        privacy: The privacy measured in it, by name.
-        alone: Its records that are alone on all shared columns, if known.
-        kept: The share of utility that it keeps, if known.
-        warnings: What it discloses that its provider may not expect.
-    """
-    label = shown(shared.label)
-    is_much = alone is not None and alone.is_much(offered=False)
-    cautions = [alone.line()] if alone is not None and alone.own else []
-    cautions += [f"the {label} of some records is certain"] if privacy.get("l") == 1 else []
-    beside = _beside_certain(warnings)
-    tone: Tone = "stop" if is_much else "look" if cautions or "k" not in privacy else "fine"
-    said = "how much is kept is not known" if kept is None else f"{Share(kept).whole} of what the table tells"
-    lights = [
-        _light("People at risk", tone, [*cautions, *_alike(privacy, alone)]),
-        _light("What is kept", _tone_of(kept), [f"{said} about {label}"]),
-        _light("Before you sign", "look" if beside else "fine", [*_first(beside), _STANDING]),
-    ]
-    return in_markdown(shared.parts(lights))
-
-
 def _tone_of(kept: float | None) -> Tone:
     if kept is None:
         return "look"

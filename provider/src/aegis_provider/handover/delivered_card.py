@@ -1,0 +1,116 @@
+"""The card that is delivered with a table: the release card, renewed, or one of what the delivery itself shows."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aegis_provider.plan.model import DROP, Plan
+from aegis_provider.privacy import columns_of
+from aegis_provider.release.apply import Checked
+from aegis_provider.workflow.card import Card, CardColumn, without_values
+from aegis_provider.workflow.card_head import head_of, in_markdown, made_up_rows, renewed
+from aegis_sdk.reading import Alone
+from aegis_sdk.wire import LARGEST_CARD, DataRequest, EntryDocument
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A masked table.
+
+    Attributes:
+        suppressed: The number of left-out records.
+        privacy: Its measured privacy by name; promised values where a table cannot show them.
+        unmeasured: The names of the latter.
+        checked: The result of its checks; `None` for a generated table.
+        warnings: A sentence for each disclosure in it that its provider may not expect.
+    """
+
+    file: str
+    records: int
+    suppressed: int
+    privacy: Mapping[str, float]
+    unmeasured: tuple[str, ...]
+    checked: Checked | None
+    warnings: tuple[str, ...] = ()
+
+
+def delivered_card(
+    given: Mapping[str, Any] | None,
+    plan: Plan,
+    request: DataRequest,
+    entry: EntryDocument,
+    masked: Masked,
+    alone: Alone | None,
+) -> dict[str, Any] | None:
+    """Return the card to deliver, as JSON values; `None` for a generated table without one, or if it is too large.
+
+    Args:
+        given: The release card; without one, the card is its head, and the roles of the shared columns.
+        alone: The records that are alone on all shared columns; `None` if generated.
+    """
+    if given is not None:
+        card = renewed(given, request.consumer, request.purpose, masked.records)
+        return card if _fits(card) else dict(given)
+    if alone is None:
+        return None
+    measured = _measured_card(plan, request, entry, masked, alone)
+    shared = [{"name": column.name, "role": column.role} for column in measured.columns if column.shared]
+    head = in_markdown(head_of(measured))
+    card = {"configuration": request.configuration, "columns": shared, "for_consumers": head}
+    return card if _fits(card) else None
+
+
+def _fits(card: Mapping[str, Any]) -> bool:
+    return len(json.dumps(card).encode()) <= LARGEST_CARD
+
+
+def _measured_card(plan: Plan, request: DataRequest, entry: EntryDocument, masked: Masked, alone: Alone) -> Card:
+    """Return the card of a release of which only the masked table is known; its head alone is delivered."""
+    configuration, records = request.configuration or "", max(1, masked.records)
+    columns = columns_of(plan, plan.configuration(configuration))
+    return Card(
+        table=request.entry.name,
+        label=entry.label.name,
+        made="",
+        versions={},
+        aim="",
+        required=(),
+        configuration=configuration,
+        plan_digest=None,
+        passed=True,  # others are not delivered
+        verdict="",
+        privacy_verdict="",
+        alone=alone,
+        together_verdict="",
+        records=masked.records,
+        suppresses=bool(masked.suppressed),
+        left_out=None,
+        suppressed_cells=0,
+        promised={},
+        reached=masked.privacy,
+        highest_risk=(None, None),
+        warnings=masked.warnings,
+        labels={},
+        columns=tuple(
+            CardColumn(each.name, each.role, each.becomes, None, None, each.masking != DROP) for each in columns
+        ),
+        never_shared={name: without_values(why) for name, why in plan.left_out.items()},
+        kept=None if request.cost is None else request.cost.utility_share,
+        measure="",
+        service=None,
+        basis="",
+        considered=0,
+        predicted=None,
+        runner_up=None,
+        frontier=(),
+        measured=(),
+        check="",
+        unfinished=(),
+        holds=True if masked.privacy else None,
+        certain=0.0 if masked.checked is None else masked.checked.certain / records,
+        guessable=0.0 if masked.checked is None else masked.checked.guessable / records,
+        made_up=made_up_rows(entry, configuration),
+        consumer=request.consumer,
+        purpose=request.purpose,
+    )
