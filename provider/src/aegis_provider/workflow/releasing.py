@@ -34,6 +34,7 @@ from aegis_provider.workflow.card_making import Findings, Summarised, card_of, e
 from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, Comparison, file_at
+from aegis_provider.workflow.measuring import compared, kept_of_columns, measured_privacy, trained
 from aegis_provider.workflow.steps import ENTRY, FOUND, MASKED, PLAN, Steps
 from aegis_sdk import (
     AegisError,
@@ -328,8 +329,8 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
     )
     shares = {each.id: each.alone for each in entry.masked} | {advice.best.id: masked.applied.checked.alone.share}
     alone = told_alone(steps.found, shares, advice.best.id)
-    assessed = steps.assess(advice.best.id, alone, published_privacy)
-    kept = steps.kept(advice.best.id)
+    assessed = measured_privacy(steps, advice.best.id, alone, published_privacy)
+    kept = kept_of_columns(steps, advice.best.id)
     check = _checked(steps, [ranked.id for ranked in advice.ranking[:2]], search)
     on_frontier = [point.configuration for point in search.frontier if point.configuration is not None]
     masks = {each.id: each for each in [*on_frontier, steps.found.configuration(advice.best.id)]}
@@ -341,7 +342,7 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
 def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | str | None:
     """Compare masked with generated tables, if any; or return why that is not possible."""
     try:
-        return steps.compare(entry, masks)
+        return compared(steps, entry, masks)
     except AegisError as error:
         return str(error)
 
@@ -350,7 +351,7 @@ def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) 
     """Train models, on the frontier last; or return why that is not possible, which does not fail the release."""
     frontier = {point.configuration.id: point.configuration for point in search.frontier if point.configuration}
     try:
-        return steps.check(configurations, [each for name, each in frontier.items() if name not in configurations])
+        return trained(steps, configurations, [each for name, each in frontier.items() if name not in configurations])
     except AegisError as error:  # an extra is missing, or too few records have a label value
         return str(error)
 

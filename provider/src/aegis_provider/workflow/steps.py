@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
-from aegis_provider.classifiers import CheckResult
 from aegis_provider.counting.counts import tally
-from aegis_provider.counting.kept import Kept, kept_in
 from aegis_provider.entry import SMALL
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
 from aegis_provider.files import digest_of
@@ -26,32 +24,27 @@ from aegis_provider.identifiers import (
     texts_of_entry,
 )
 from aegis_provider.plan.limits import with_demands
-from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
-from aegis_provider.privacy import assess
 from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.processes import Stage
 from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
-from aegis_provider.report.verdicts import risk_verdict
-from aegis_provider.search import SearchResult, choose_again, find_configurations
+from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.notation import Writing, plainly
 from aegis_provider.table.values import MISSING, Domain
 from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.card_making import Assessed, Masked, Summarised
-from aegis_provider.workflow.deadline import OVER, Deadline
+from aegis_provider.workflow.card_making import Masked, Summarised
+from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.folder import Folder, digests_of
-from aegis_provider.workflow.generating import LEVELS, Comparison, Drawn, file_at, refuse_equal_ids
-from aegis_sdk import AegisError
-from aegis_sdk.reading import Alone
-from aegis_sdk.wire import TRANSFER_MEASURES, EntryDocument, Verdict, publishable, read_json
+from aegis_provider.workflow.generating import LEVELS, Drawn, file_at, refuse_equal_ids
+from aegis_sdk.wire import EntryDocument, Verdict, publishable, read_json
 
 if TYPE_CHECKING:  # slow to load
-    from aegis_provider.check import Choose
     from aegis_provider.disclosure import Judged
     from aegis_provider.prepare import PreparedEntry
 
@@ -61,9 +54,6 @@ ENTRY: Final = "entry.json"
 MASKED: Final = "masked.csv"
 
 _DRAFT: Final = "draft"
-
-# Fewer than `aegis check` uses: here the check is one step of many.
-_FOLDS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -269,7 +259,7 @@ class Steps:
 
     def summarise(self) -> tuple[EntryDocument, Summarised]:
         """Count what the configurations share, write the entry, and rank the configurations by the exact counts."""
-        found = self.folder.step("entry", self._of(FOUND, name=self.name), [ENTRY], Summarised, self._summarise)
+        found = self.folder.step("entry", self.inputs_of(FOUND, name=self.name), [ENTRY], Summarised, self._summarise)
         return publishable(read_json(self.folder.file(ENTRY).read_bytes())), found
 
     def _summarise(self) -> Summarised:
@@ -308,31 +298,6 @@ class Steps:
         self.mask(advice.best.id)
         return advice
 
-    def compare(self, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | None:
-        """Compare masked tables with the generated ones of the entry, if it has any.
-
-        Raises:
-            PlanError: The measure of utility does not support the comparison.
-            AegisError: The extra `synth` is not installed, or time is up.
-        """
-        if not entry.generated:
-            return None
-        if self.aim.measure not in TRANSFER_MEASURES:
-            raise PlanError(f"masked and generated tables cannot be compared by {self.aim.measure}")
-        from aegis_provider.synth.offer import compare  # noqa: PLC0415 - loaded only with --also-generate
-
-        plan = _with(self.found, masks)
-
-        def work() -> Comparison:
-            if self.deadline.is_over():
-                raise AegisError(OVER)
-            with self.stage("attacking masked tables") as progress:
-                further = (progress, self.deadline.is_over)
-                return compare(self.table, plan, masks, entry, self.aim.measure, self.how, *further)
-
-        inputs = self._of(ENTRY, plan=digest_of(self.folder.file(FOUND)), compared=[mask.id for mask in masks])
-        return self.folder.step("comparison", inputs, [], Comparison, work, self._is_finished)
-
     def judge(self, entry: EntryDocument) -> Judged:
         """Judge what the counts of the entry give away."""
         from aegis_provider.disclosure import Judged, verdict_on  # noqa: PLC0415 - slow to load
@@ -341,11 +306,13 @@ class Steps:
             with self.stage("judging what the counts give away"):
                 return verdict_on(entry, self.deadline.for_verdict)
 
-        return self.folder.step("verdict", self._of(ENTRY), [], Judged, work, lambda each: _is_decided(each.verdict))
+        return self.folder.step(
+            "verdict", self.inputs_of(ENTRY), [], Judged, work, lambda each: _is_decided(each.verdict)
+        )
 
     def judge_together(self, entry: EntryDocument, configuration: str) -> Verdict:
         """Judge what the entry and the masked table together give away."""
-        inputs = {**self._of(ENTRY), MASKED: digest_of(self.folder.file(MASKED)), "configuration": configuration}
+        inputs = {**self.inputs_of(ENTRY), MASKED: digest_of(self.folder.file(MASKED)), "configuration": configuration}
         return self.folder.step(
             "together", inputs, [], Verdict, lambda: self._together(entry, configuration), _is_decided
         )
@@ -364,7 +331,7 @@ class Steps:
 
     def mask(self, configuration: str) -> Masked:
         """Write the masked table."""
-        inputs = self._of(FOUND, configuration=configuration, escapes=self.escape_formulas)
+        inputs = self.inputs_of(FOUND, configuration=configuration, escapes=self.escape_formulas)
         return self.folder.step("masked", inputs, [MASKED], Masked, lambda: self._mask(configuration))
 
     def _mask(self, configuration: str) -> Masked:
@@ -397,71 +364,6 @@ class Steps:
         label = self.aim.label
         return plainly(table, {label: writings.get(label, Writing())}).counts_of_values(label)
 
-    def assess(self, configuration: str, alone: Alone, published: Mapping[str, float]) -> Assessed:
-        """Measure the privacy of the table and of the release.
-
-        Args:
-            configuration: The id of the configuration of the release.
-            alone: The records that are alone in it.
-            published: Its privacy in the entry, which the verdict quotes.
-        """
-
-        def work() -> Assessed:
-            with self.stage("measuring privacy") as progress:
-                found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
-            [release] = found.releases
-            highest, before = (None if each is None else each.highest for each in (release.risk, found.as_it_is.risk))
-            judged = replace(found, releases=(replace(release, told=published),))
-            verdict = risk_verdict(judged, table_name(self.table), self.plan, alone, counted=False)
-            told = (verdict.passed, verdict.line)
-            return Assessed(found.columns, *told, highest, before, release.certain, release.guessable, alone.in_short())
-
-        inputs = self._of(FOUND, configuration=configuration, alone=alone.document, published=dict(published))
-        return self.folder.step("privacy", inputs, [], Assessed, work)
-
-    def kept(self, configuration: str) -> Mapping[str, Kept]:
-        """Return what a configuration keeps of each column, as the draft's plan says it."""
-
-        def work() -> dict[str, Kept]:
-            with self.stage("comparing columns"), open_table(self.table, **self.how) as opened:
-                return kept_in(opened, self.found, configuration)
-
-        return self.folder.step("kept", self._of(FOUND, configuration=configuration), [], dict[str, Kept], work)
-
-    def check(self, configurations: Sequence[str], further: Sequence[Configuration]) -> CheckResult:
-        """Train models on the table, its releases, and releases by further configurations, in the plan or not.
-
-        Raises:
-            AegisError: An extra is not installed, or time is up.
-        """
-        from aegis_provider.check import check  # noqa: PLC0415 - slow to load
-
-        ids = [each.id for each in further]
-
-        def work() -> CheckResult:
-            if self.deadline.is_over_for_models():
-                raise AegisError(OVER)
-            with self.stage("training models") as progress:
-                seconds, of_a_fold = self.deadline.for_check(compares=self.aim.generates)
-                how = {"folds": _FOLDS, "further": ids, "choose": self._choose(of_a_fold), **self.how}
-                plan = _with(self.found, further)
-                return check(self.table, plan, configurations, seconds=seconds, progress=progress, **how)
-
-        inputs = self._of(FOUND, checked=list(configurations), further=ids)
-        return self.folder.step("check", inputs, [], CheckResult, work, self._is_finished)
-
-    def _is_finished(self, result: CheckResult | Comparison) -> bool:
-        """Whether to reuse a result of an earlier run: if it is finished, or too little time remains for more."""
-        return not result.unfinished or self.deadline.is_over_for_models()
-
-    def _choose(self, seconds: float) -> Choose | None:
-        """Return the search on a part of the records; `None` if configurations suppress cells, which it cannot."""
-        if any(configuration.suppressed_cells is not None for configuration in self.found.configurations):
-            return None
-        required, aim = self.aim.requirements(), self.aim
-        how = partial(choose_again, effort=aim.effort, of=len(required), requirement=required[0], measure=aim.measure)
-        return lambda *of: how(*of, seconds=min(seconds, self.deadline.left / 2))  # masking follows
-
     @cached_property
     def found(self) -> Plan:
         """The plan with the configurations, available after `search`.
@@ -470,22 +372,10 @@ class Steps:
         """
         return load_plan(self.folder.file(FOUND), source=str(self.plan))
 
-    def _of(self, file: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    def inputs_of(self, file: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         """Return the inputs of a step that uses this file."""
         return {**self.origin, file: digest_of(self.folder.file(file)), **more}
 
 
 def _is_decided(verdict: Verdict) -> bool:
     return all(finding.reason != "undecided" for finding in verdict.findings)
-
-
-def _with(plan: Plan, configurations: Sequence[Configuration]) -> Plan:
-    """Return the plan extended by the configurations that it lacks."""
-    known = {configuration.id for configuration in plan.configurations}
-    return replace(
-        plan,
-        configurations=(
-            *plan.configurations,
-            *(configuration for configuration in configurations if configuration.id not in known),
-        ),
-    )
