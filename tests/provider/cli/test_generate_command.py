@@ -9,7 +9,7 @@ import pytest
 
 from aegis_provider.synth.generate.generating import DEFAULT_METHOD
 from aegis_sdk.cli.signals import Interrupted
-from tests.for_each import for_each
+from tests.for_each import for_each, for_some
 
 PLAN = """label: y
 attributes:
@@ -139,7 +139,8 @@ def test_whoever_stops_the_attacks_hears_that_there_is_no_card_and_what_makes_up
     assert f"aegis: warning: {output} is written, but has no card; aegis risk {output} --against {table}" in said
 
 
-@for_each(
+@for_some(
+    3,
     ("holdout", "off", "instead"),
     [
         (0, "", ""),
