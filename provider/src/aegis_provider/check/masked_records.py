@@ -205,7 +205,7 @@ class CheckedRecords:
             everything = np.ones(len(self.chosen), dtype=bool)
             return MaskedRecords(_features(release, _wholes(rows_of(blocks, self.chosen))), everything)
         suppression = promise.suppression(promise.judged.blocks())
-        marked = map(suppression.marked, blocks)
+        marked = map(suppression.marked, release.by_person().blocks())
         rows = rows_of((block.append_column("shown", pc.invert(left_out)) for block, left_out in marked), self.chosen)
         return MaskedRecords(_features(suppression.release, _wholes(rows)), rows.column("shown").to_numpy())
 

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, PlanOption, TableArgument, memory_limit, names_of
+from aegis_provider.cli.options import (
+    DelimiterOption,
+    PersonOption,
+    PlanOption,
+    RowsPerPersonOption,
+    TableArgument,
+    memory_limit,
+    names_of,
+)
 from aegis_provider.errors import EntryError
 from aegis_sdk.cli.options import JsonOption, document_of, read
 from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say
@@ -33,6 +41,8 @@ def check(
     entry: Annotated[
         Path | None, typer.Option(help="Add the AUC of each configuration to this entry file, for its readers.")
     ] = None,
+    person: PersonOption = None,
+    rows_per_person: RowsPerPersonOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -43,10 +53,11 @@ def check(
     machine unless you publish an entry with the AUC.
     """
     from aegis_provider.check import check as check_releases
+    from aegis_provider.plan.limits import with_person
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.table import delimiter_in, table_name
 
-    intended = load_plan(plan)
+    intended = with_person(load_plan(plan), person, rows_per_person)
     delimiter = delimiter or delimiter_in(table, intended.label)
     ids = names_of("configurations", configurations)
     published = None if entry is None else _published(entry, table, intended, ids)

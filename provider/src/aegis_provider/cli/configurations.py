@@ -13,7 +13,9 @@ from aegis_provider.cli.options import (
     EffortOption,
     HtmlOption,
     KeepOption,
+    PersonOption,
     PlanOption,
+    RowsPerPersonOption,
     TableArgument,
     kept_of,
     memory_limit,
@@ -61,6 +63,8 @@ def configurations(
         float, typer.Option(min=0.1, help="Time limit of the search; Ctrl-C ends it earlier and keeps the best so far.")
     ] = 1800.0,
     html: HtmlOption = None,
+    person: PersonOption = None,
+    rows_per_person: RowsPerPersonOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -69,7 +73,7 @@ def configurations(
     Utility is how much the masked table tells about the label.
     """
     from aegis_provider.files import refuse_overwriting
-    from aegis_provider.plan.limits import with_demands
+    from aegis_provider.plan.limits import with_demands, with_person
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.plan.writing import write_plan
     from aegis_provider.release.alone import alone_in_releases, told_alone
@@ -78,6 +82,7 @@ def configurations(
     from aegis_provider.table import delimiter_in, table_name
 
     intended = with_demands(load_plan(plan, configurations_needed=False), kept_of(keep), weights_of(weights))
+    intended = with_person(intended, person, rows_per_person)
     delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_overwriting(output, table, *intended.files)
     requirements = _requirements(require or [], suppress_at_most)

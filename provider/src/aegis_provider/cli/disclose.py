@@ -12,6 +12,8 @@ from aegis_provider.cli.options import (
     HoldoutOption,
     HtmlOption,
     OptionalPlanOption,
+    PersonOption,
+    RowsPerPersonOption,
     TableArgument,
     memory_limit,
     names_of,
@@ -252,6 +254,8 @@ def risk(
         float | None, typer.Option(min=0, help="With --against: no attack starts after these seconds.  [60]")
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless the verdict is PASS.")] = False,  # noqa: FBT002 - a flag
+    person: PersonOption = None,
+    rows_per_person: RowsPerPersonOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -266,6 +270,7 @@ def risk(
     With --against, the table is a release, generated or masked, of the other one. Attacks on it are tried and compared
     with chance. The first line is PASS, FAIL or NOT JUDGED. The exit code is 1 unless all attacks ran and failed.
     """
+    from aegis_provider.plan.limits import with_person
     from aegis_provider.privacy import assess
     from aegis_provider.report.rendering import text_lines
     from aegis_provider.report.risk import risk_document, risk_report
@@ -275,7 +280,7 @@ def risk(
     if against is not None:
         from aegis_provider.synth.attacks.attack import Roles
 
-        refuse_beside("--against", {"--require": bool(require), "--check": check})
+        refuse_beside("--against", {"--require": bool(require), "--check": check, "--person": bool(person)})
         named = any(each is not None for each in (label, quasi_identifiers, sensitive))
         refuse_contradictions(plan, configuration, holdout, named=named)
         roles = Roles(label, names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))
@@ -284,7 +289,7 @@ def risk(
         return
     if any(each is not None for each in (label, holdout, seconds)):
         raise InputError("--label, --holdout and --seconds are for attacks; name the original table with --against")
-    intended = _plan(plan, configuration, quasi_identifiers, sensitive)
+    intended = with_person(_plan(plan, configuration, quasi_identifiers, sensitive), person, rows_per_person)
     required = requirements_of(require)
     write_page = page_writer(html, table, *intended.files)
     column = intended.label or next(iter(intended.columns), "")

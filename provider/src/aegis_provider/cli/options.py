@@ -83,6 +83,20 @@ KeepOption = Annotated[
     ),
 ]
 
+PersonOption = Annotated[
+    str | None,
+    typer.Option(
+        "--person", metavar="COLUMN", help="Whose a record is: privacy then counts people. Never shared.  [the plan's]"
+    ),
+]
+RowsPerPersonOption = Annotated[
+    int | None,
+    typer.Option(
+        "--rows-per-person",
+        min=1,
+        help="Use at most this many records of each person.  [the fewest that keep 95 %, at most 10]",
+    ),
+]
 
 ConfigurationOption = Annotated[str | None, typer.Option(help="The configuration of the plan that made the release.")]
 HoldoutOption = Annotated[

@@ -20,7 +20,9 @@ from aegis_provider.cli.options import (
     KeepOption,
     MaskedTableOption,
     OddOption,
+    PersonOption,
     PlanOption,
+    RowsPerPersonOption,
     TableArgument,
     kept_of,
     memory_limit,
@@ -254,6 +256,8 @@ def apply(
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     force: Annotated[bool, typer.Option("--force", help="Write the table even if it breaks its promise.")] = False,  # noqa: FBT002 - a flag
+    person: PersonOption = None,
+    rows_per_person: RowsPerPersonOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -267,6 +271,7 @@ def apply(
     A generated table that the plan offers is copied unchanged if its SHA-256 matches the plan.
     """
     from aegis_provider.files import refuse_overwriting
+    from aegis_provider.plan.limits import with_person
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.privacy import certain_values_warning
     from aegis_provider.release.alone import alone_in_releases, told_alone
@@ -274,7 +279,7 @@ def apply(
     from aegis_provider.release.table_file import hand_out
     from aegis_provider.table import delimiter_in, table_name
 
-    intended = load_plan(plan)
+    intended = with_person(load_plan(plan), person, rows_per_person)
     delimiter = delimiter or delimiter_in(table, intended.label)
     if intended.generated_table(configuration) is not None:
         if force or escape_formulas:

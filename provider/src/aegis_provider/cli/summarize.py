@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from aegis_provider.cli.options import AcceptOption, DelimiterOption, PlanOption, TableArgument, memory_limit
+from aegis_provider.cli.options import (
+    AcceptOption,
+    DelimiterOption,
+    PersonOption,
+    PlanOption,
+    RowsPerPersonOption,
+    TableArgument,
+    memory_limit,
+)
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import InputError, print_json, progress_bar, say, warn
 
@@ -57,6 +65,8 @@ def summarize(
         Path | None, typer.Option(help="The plan that matches the entry, as changed by --min-cell.")
     ] = None,
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
+    person: PersonOption = None,
+    rows_per_person: RowsPerPersonOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -66,6 +76,7 @@ def summarize(
     from aegis_provider.control import refuse_conflicts
     from aegis_provider.files import none_if_refused
     from aegis_provider.identifiers import accepted_in_words
+    from aegis_provider.plan.limits import with_person
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.prepare import accepted_in_entry, prepare_entry, refuse_outputs
     from aegis_provider.table import delimiter_in, table_name
@@ -75,7 +86,7 @@ def summarize(
     refuse_conflicts(controls)
     if exact and controls:
         raise InputError("--exact cannot be combined with a disclosure control; omit one of them")
-    intended = load_plan(plan)
+    intended = with_person(load_plan(plan), person, rows_per_person)
     delimiter = delimiter or delimiter_in(table, intended.label)
     refuse_outputs(table, intended, output, plan_output)
     if intended.generated:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counts import Counts, JointCounts, Partition, Places, Tally, tally
+from aegis_provider.counting.people import People
 from aegis_provider.errors import PlanError, TableError, UnmaskableValueError
 from aegis_provider.masking import Draw, FittedFunction, MaskingFunction, RandomFunction, random_for
 from aegis_provider.plan.model import Attribute, Masking, Plan
@@ -57,13 +58,15 @@ class CountedTable:
     """The attributes of a plan, counted in a table against the label.
 
     `recognised`: the recognised content of columns without a type in the plan: numbers and dates in other than plain
-    notation, or so many other texts that all are read as texts.
+    notation, or so many other texts that all are read as texts. `people`: whose the records are, if the plan says so;
+    the table then has at most `people.rows` records of each person.
     """
 
     table: Table
     label: Domain
     attributes: tuple[CountedAttribute, ...]
     recognised: Mapping[str, Recognised] = field(default_factory=dict)
+    people: People | None = None
 
     @classmethod
     def of(cls, table: Table, plan: Plan) -> "CountedTable":
@@ -76,7 +79,10 @@ class CountedTable:
         Raises:
             TableError: A column is missing, there are no records, a value is not of its attribute's type, or a few
             texts among numbers or dates are not explained by the plan.
+            PlanError: All records are of one person.
         """
+        people = None if plan.person is None else People.of(table, plan.person, plan.rows_per_person)
+        table = table if people is None else people.bounded(table)
         rules = {each.name: each.discretization for each in plan.attributes if each.discretization is not None}
         names = [attribute.name for attribute in plan.attributes]
         table = discretized(plainly(table, plan.writings), rules)
@@ -90,7 +96,12 @@ class CountedTable:
         label = _domain(table, plan.label, tallies[0].labels, None, plan.order)
         pairs = zip(plan.attributes, tallies, strict=True)
         counted = (_counted(table, attribute, each, label, plan.source) for attribute, each in pairs)
-        return cls(table, label, tuple(counted), recognised)
+        return cls(table, label, tuple(counted), recognised, people)
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose a record is, unless each record is of another person."""
+        return None if self.people is None or self.people.are_records else self.people.column
 
     @property
     def records(self) -> int:
@@ -102,6 +113,7 @@ class CountedTable:
 
         Also one for lines of a CSV file that are not records, and one for a few records without a label.
         """
+        yield from () if self.people is None else self.people.in_words()
         if any(said in (self.table.written or "") for said in ("left out", "assumed")):
             yield f"{self.table.name}: CSV in {self.table.written}"
         labels = dict(zip(self.label.texts, self.attributes[0].counts.label_histogram().tolist(), strict=True))
@@ -289,32 +301,60 @@ def _places(domain: Domain, texts: NDArray[Any]) -> NDArray[np.intp]:
 class DistinctRecords:
     """The combinations of values of some columns that occur, with their counts.
 
-    `codes`: (combinations, columns) the place of each value in its column's domain; `counts`: (combinations,). A
-    combination may appear more than once if the table writes one value in two ways.
+    `codes`: (combinations, columns) the place of each value in its column's domain; `counts`: (combinations,) records.
+    A combination may appear more than once if the table writes one value in two ways. `people`: (combinations,) the
+    number, from 0, of the person that each is of, which tells combinations apart, too; `None` if records are people.
     """
 
     columns: tuple[str, ...]
     domains: tuple[Domain, ...]
     codes: Places
     counts: Counts
+    people: Places | None = None
 
     @classmethod
-    def of(cls, counted: CountedTable, columns: Sequence[str], *, by_spelling: bool = False) -> "DistinctRecords":
+    def of(
+        cls, counted: CountedTable, columns: Sequence[str], *, by_spelling: bool = False, by_person: bool = True
+    ) -> "DistinctRecords":
         """Read these columns of a counted table once more; each is an attribute of the plan, or the label.
 
         Args:
             by_spelling: Whether every spelling is a separate value.
+            by_person: Whether to tell people apart, if the plan names their column.
         """
         known = {attribute.attribute.name: attribute.domain for attribute in counted.attributes}
         domains = tuple(known.get(name, counted.label) for name in columns)
         if by_spelling:
             domains = tuple(each.by_spelling() for each in domains)
-        combinations = counted.table.combinations(columns)
+        person = [counted.person] if by_person and counted.person is not None else []
+        combinations = counted.table.combinations([*columns, *person])
         codes = [_codes(combinations.column(n), domain) for n, domain in enumerate(domains)]
         counts = numbers_in(combinations.column("n"))
         # Engines return them in any order, on which the last digits of sums depend, and with these a search.
         order = np.lexsort([counts, *codes])
-        return cls(tuple(columns), domains, np.stack(codes, axis=1)[order], counts[order])
+        found = cls(tuple(columns), domains, np.stack(codes, axis=1)[order], counts[order])
+        if not person:
+            return found
+        texts = combinations.column(len(domains)).combine_chunks()
+        return found.of_people(numbers_in(texts.indices)[order], texts.dictionary.to_pylist())
+
+    def of_people(self, people: Places, names: Sequence[str]) -> "DistinctRecords":
+        """Return the combinations by person: one for each record without one, which is of a person of its own.
+
+        Args:
+            people: (combinations,) the place of each one's person among `names`.
+            names: The texts that say whose a record is.
+        """
+        unknown = people == (names.index(MISSING) if MISSING in names else len(names))
+        rows = np.repeat(np.arange(len(people)), np.where(unknown, self.counts, 1))
+        alone, whose = unknown[rows], people[rows].astype(np.intp)
+        whose[alone] = len(names) + np.arange(int(alone.sum()))
+        return replace(self.take(rows), counts=np.where(alone, 1, self.counts[rows]), people=whose)
+
+    def take(self, rows: NDArray[Any]) -> "DistinctRecords":
+        """Return some of the combinations: by their places, or by a mask."""
+        people = None if self.people is None else self.people[rows]
+        return replace(self, codes=self.codes[rows], counts=self.counts[rows], people=people)
 
 
 def _codes(texts: pa.ChunkedArray, domain: Domain) -> Places:

@@ -1,4 +1,4 @@
-"""Reads what a plan demands of attributes, whatever it costs: those that are kept, how fine and how coarse, weights."""
+"""Reads what a plan demands, whatever it costs: attributes kept, how fine or coarse, weights, whose records are."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +14,9 @@ LIMITS: Final = ("finest", "coarsest")
 
 DEMANDS: Final = ("keep", "weights")
 """The members of a plan that do so for attributes by name, or weigh them."""
+
+PERSON: Final = ("person", "rows_per_person")
+"""The members of a plan that say whose a record is, and how many of a person are used."""
 
 _NAMES: Final = 5
 
@@ -91,6 +94,33 @@ def with_demands(plan: Plan, keep: Mapping[str, str | None], weights: Mapping[st
     plan = replace(plan, attributes=tuple(attributes.values()))
     refuse_dropped(replace(plan, configurations=()))
     return plan
+
+
+def with_person(plan: Plan, person: str | None, rows: int | None) -> Plan:
+    """Return the plan whose privacy counts people.
+
+    Args:
+        person: The column that says whose a record is; `None` for that of the plan, if any.
+        rows: The most records of a person to use; `None` for that of the plan, or the default.
+
+    Raises:
+        PlanError: The plan shares the column, names another or another number, or there is a number but no column.
+    """
+    named = plan.person if person is None else person
+    for name, asked, stated in (("person", person, plan.person), ("rows_per_person", rows, plan.rows_per_person)):
+        if asked is not None and stated not in {None, asked}:
+            raise PlanError(f"{plan.source}: {name}: the plan says {stated!r}, not {asked!r}; change one of them")
+    if named is None and rows is not None:
+        raise PlanError(f"{plan.source}: rows_per_person: of no column; name the person column, too")
+    if named == plan.label:
+        raise PlanError(
+            f"{plan.source}: person: {named!r} is the label, which is shared; name the identifier of people"
+        )
+    if named in {attribute.name for attribute in plan.attributes}:
+        raise PlanError(f"{plan.source}: person: {named!r} is shared; delete it under `attributes`")
+    if named is not None and any(each.suppressed_cells is not None for each in plan.configurations):
+        raise PlanError(f"{plan.source}: suppressed_cells: cells are suppressed of records, not of people; omit it")
+    return replace(plan, person=named, rows_per_person=plan.rows_per_person if rows is None else rows)
 
 
 def _unknown(plan: Plan, name: str) -> str:

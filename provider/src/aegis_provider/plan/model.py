@@ -259,8 +259,9 @@ class Plan:
         classifier of the label; otherwise it is 1. `generated`: the generated tables, offered in addition to the
         configurations. `holdout`: the share of records held out from them, and from the evaluation of all releases.
         `order`: the values of the label from the lowest to the highest, if stated. `fold_case`: whether values of the
-        label that differ only in case or surrounding blanks are one. `files`: the plan file and the files that it
-        names, ignored in comparisons.
+        label that differ only in case or surrounding blanks are one. `person`: the column that says whose a record is,
+        so that privacy counts people; it is never shared. `rows_per_person`: the most records of a person that are
+        used; see `People` if it is `None`. `files`: the plan file and the files that it names, ignored in comparisons.
     """
 
     source: str
@@ -277,6 +278,8 @@ class Plan:
     holdout: float | None = None
     order: tuple[str, ...] | None = None
     fold_case: bool = False
+    person: str | None = None
+    rows_per_person: int | None = None
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -298,9 +301,9 @@ class Plan:
         }
 
     def of_plain_table(self) -> "Plan":
-        """Return the plan for a plainly written table."""
+        """Return the plan for a plainly written table of its columns alone."""
         attributes = tuple(replace(attribute, writing=PLAINLY) for attribute in self.attributes)
-        return replace(self, attributes=attributes, fold_case=False)
+        return replace(self, attributes=attributes, fold_case=False, person=None, rows_per_person=None)
 
     @property
     def promised_names(self) -> frozenset[str]:

@@ -9,7 +9,15 @@ from typing import Any, Final
 from aegis_provider.errors import nearest
 from aegis_provider.masking import names_file
 from aegis_provider.plan.attributes import WRITING, choices_of, read_attributes, read_choice, read_order, read_truth
-from aegis_provider.plan.limits import DEMANDS, read_kept, read_weights, refuse_dropped, with_demands
+from aegis_provider.plan.limits import (
+    DEMANDS,
+    PERSON,
+    read_kept,
+    read_weights,
+    refuse_dropped,
+    with_demands,
+    with_person,
+)
 from aegis_provider.plan.model import IDENTITY, Attribute, Configuration, GeneratedTable, Plan, read_generated
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, stricter
@@ -30,6 +38,7 @@ _OPTIONAL: Final = (
     "order",
     "fold_case",
     *DEMANDS,
+    *PERSON,
 )
 _RELEASED: Final = "configurations.yaml"
 _LEAST_HELD_OUT, _MOST_HELD_OUT = Decimal("0.001"), Decimal("0.9")
@@ -80,10 +89,15 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
         _holdout(root, fields),
         read_order(fields.get("order")),
         read_truth(fields.get("fold_case")),
-        files,
+        files=files,
     )
     keep = read_kept(fields["keep"]) if "keep" in fields else {}
     plan = with_demands(plan, keep, read_weights(fields["weights"]) if "weights" in fields else {})
+    plan = with_person(
+        plan,
+        fields["person"].name() if "person" in fields else None,
+        fields["rows_per_person"].integer(at_least=1) if "rows_per_person" in fields else None,
+    )
     refuse_dropped(plan)
     return plan
 

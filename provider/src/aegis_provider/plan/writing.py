@@ -12,7 +12,7 @@ import yaml
 from aegis_provider.errors import OutputError, PlanError
 from aegis_provider.files import refuse_overwriting, written_whole
 from aegis_provider.masking import names_file
-from aegis_provider.plan.limits import DEMANDS
+from aegis_provider.plan.limits import DEMANDS, PERSON
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_sdk.wire import SUPPRESSED
@@ -72,12 +72,12 @@ def _read(source: Path) -> str:
 
 
 def _demanding(text: str, source: Path, plan: Plan) -> str:
-    """Return the text with what the plan demands of attributes by name, if that is more than the file says."""
+    """Return the text with what the plan demands by name, if that is more than the file says."""
     demands = dict(_demands(plan))
     if not demands or dict(_demands(load_plan(source, configurations_needed=False))) == demands:
         return text
     root = yaml.compose(text, Loader=yaml.BaseLoader)
-    for start, end, _ in sorted(_removals(root, text, DEMANDS), reverse=True):
+    for start, end, _ in sorted(_removals(root, text, (*DEMANDS, *PERSON)), reverse=True):
         text = text[:start] + text[end:]
     return "\n".join([text.rstrip("\n"), "", *(f"{name}: {said}" for name, said in demands.items()), ""])
 
@@ -89,6 +89,10 @@ def _demands(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "keep", f"[{', '.join(named)}]"
     if plan.weights:
         yield "weights", _nested(plan.weights)
+    if plan.person is not None:
+        yield "person", scalar(plan.person)
+    if plan.rows_per_person is not None:
+        yield "rows_per_person", f"{plan.rows_per_person}"
 
 
 def _says(path: Path, wanted: Plan) -> bool:

@@ -35,10 +35,18 @@ from aegis_provider.privacy.classes import (
     SensitiveCounts,
     class_of_each,
     classes_as_written,
+    classes_in,
     classes_of,
 )
 from aegis_provider.privacy.criteria import CRITERIA, Criterion, without_left_out
-from aegis_provider.privacy.measuring import breaks, holds, measure_privacy, measured_names, refuse_without_order
+from aegis_provider.privacy.measuring import (
+    breaks,
+    holds,
+    left_out_people,
+    measure_privacy,
+    measured_names,
+    refuse_without_order,
+)
 from aegis_provider.privacy.privacy_table import PrivacyTable
 
 __all__ = [
@@ -63,9 +71,11 @@ __all__ = [
     "certain_values_warning",
     "class_of_each",
     "classes_as_written",
+    "classes_in",
     "classes_of",
     "columns_of",
     "holds",
+    "left_out_people",
     "maskings_in_short",
     "measure_privacy",
     "measured_names",

@@ -408,11 +408,11 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
 
 
 def certain_and_guessable(classes: Classes) -> tuple[int, int]:
-    """Return the records in classes with one value of some sensitive attribute, and with over `SURE` of one value."""
-    is_certain = np.zeros(len(classes), dtype=np.bool_)  # all records have one value of some sensitive attribute
+    """Return the people in classes with one value of some sensitive attribute, and with over `SURE` of one value."""
+    is_certain = np.zeros(len(classes), dtype=np.bool_)  # all people have one value of some sensitive attribute
     is_sure = is_certain.copy()
     for counts in classes.sensitive.values():
-        is_certain |= np.bincount(counts.classes, minlength=len(classes)) == 1
+        is_certain[counts.classes[counts.counts == classes.sizes[counts.classes]]] = True
         is_sure[counts.classes[counts.counts > SURE * classes.sizes[counts.classes]]] = True
     return int(classes.sizes[is_certain].sum()), int(classes.sizes[is_sure].sum())
 

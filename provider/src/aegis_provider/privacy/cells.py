@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Places
 from aegis_provider.plan.model import DROP, Configuration
 from aegis_provider.privacy.classes import Classes, class_of_each, classes_in
-from aegis_provider.privacy.measuring import breaks
+from aegis_provider.privacy.measuring import breaks, left_out_people
 
 STAR: Final = "*"
 """The text of a suppressed cell."""
@@ -42,10 +42,9 @@ class MaskedRecords:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
 
-    def only(self, rows: Places) -> "MaskedRecords":
+    def only(self, rows: NDArray[Any]) -> "MaskedRecords":
         """Return some of the records."""
-        some = replace(self.records, codes=self.records.codes[rows], counts=self.records.counts[rows])
-        return replace(self, records=some)
+        return replace(self, records=self.records.take(rows))
 
     def groups(self, without: Sequence[int] = ()) -> tuple[Places, int]:
         """Return (records,) the number of each record's class, and the number of classes.
@@ -69,6 +68,8 @@ class Suppressed:
         cells: The number of suppressed cells of the other records.
         before: All classes before anything is suppressed.
         released: The classes of the release.
+        people: The numbers of the people who are left out; `None` if records are people.
+        empties: (broken,) whether nobody stays in the class of each; `None` if records are people.
     """
 
     places: Places
@@ -79,6 +80,8 @@ class Suppressed:
     cells: int
     before: Classes
     released: Classes
+    people: Places | None = None
+    empties: NDArray[np.bool_] | None = None
 
 
 def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping[str, float]) -> Suppressed:
@@ -89,7 +92,7 @@ def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping
     suppressed. Classes that meet the promise do not change.
 
     So records of one class before are in one class of the release, and an attacker who knows all quasi-identifiers of a
-    person learns no more than that class.
+    person learns no more than that class. If the plan says whose a record is, people are left out whole.
 
     Args:
         masked: The records, before anything is suppressed.
@@ -98,6 +101,8 @@ def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping
     """
     groups, size = masked.groups()
     before = classes_in(masked.records, masked.mappings, groups, size, masked.sensitive)
+    if masked.records.people is not None:
+        return _without_people(masked, groups, promise, before)
     broken = np.flatnonzero(breaks(before, promise)[groups])
     stars = np.zeros((len(broken), len(masked.quasi_identifiers)), dtype=np.bool_)
     released, left = groups.copy(), broken
@@ -124,6 +129,27 @@ def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping
         cells=int(counts[broken] @ stars.sum(axis=1)),
         before=before,
         released=classes_in(rest.records, rest.mappings, own, len(numbers), rest.sensitive).compared_with(before),
+    )
+
+
+def _without_people(masked: MaskedRecords, groups: Places, promise: Mapping[str, float], before: Classes) -> Suppressed:
+    """Leave out everybody with a record in a class that breaks the promise, with all records."""
+    records = masked.records
+    out = left_out_people(records, masked.mappings, groups, masked.sensitive, promise, before)
+    places = np.flatnonzero(out)
+    numbers, own = np.unique(groups[~out], return_inverse=True)
+    rest = masked.only(~out)
+    return Suppressed(
+        places=places,
+        classes=groups[places],
+        stars=np.zeros((len(places), len(masked.quasi_identifiers)), dtype=np.bool_),
+        left_out=np.ones(len(places), dtype=np.bool_),
+        records=int(records.counts[places].sum()),
+        cells=0,
+        before=before,
+        released=classes_in(rest.records, rest.mappings, own, len(numbers), rest.sensitive).compared_with(before),
+        people=None if records.people is None else np.unique(records.people[places]),
+        empties=np.isin(groups[places], numbers, invert=True),
     )
 
 

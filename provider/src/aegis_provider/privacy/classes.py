@@ -21,11 +21,12 @@ class SensitiveCounts:
     """The counts of a sensitive attribute's values by class, without zeros.
 
     Attributes:
-        classes, values, counts: (cells,) `counts[i]` records of class `classes[i]` have value `values[i]`; ascending by
-            class, then by value in the domain's order.
+        classes, values, counts: (cells,) `counts[i]` people of class `classes[i]` have value `values[i]`; ascending by
+            class, then by value in the domain's order. Who has several values counts for each.
         whole: (values,) the counts of the values in the whole table before suppression, with which classes are
             compared.
         ordered: Whether the order of the values is meaningful.
+        people: The number of people in the whole table.
     """
 
     classes: Places
@@ -33,19 +34,26 @@ class SensitiveCounts:
     counts: Counts
     whole: Counts
     ordered: bool
+    people: int
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
     """The equivalence classes of a table.
 
+    People are records, unless the plan says whose a record is. Then a person is in the class of each of the records,
+    so that each class has at least `k` people against whoever knows one record of a person ((X,Y)-anonymity, Wang and
+    Fung 2006).
+
     Attributes:
-        sizes: (classes,) the number of records in each, at least 1.
+        sizes: (classes,) the number of people in each, at least 1.
         sensitive: The counts of every sensitive attribute.
+        of_records: (classes,) the number of records in each; `None` if records are people.
     """
 
     sizes: Counts
     sensitive: Mapping[str, SensitiveCounts]
+    of_records: Counts | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -53,14 +61,15 @@ class Classes:
     @property
     def records(self) -> int:
         """The number of records in all classes."""
-        return int(self.sizes.sum())
+        return int((self.sizes if self.of_records is None else self.of_records).sum())
 
     def compared_with(self, before: "Classes") -> "Classes":
         """Return the same classes, compared with the whole table that `before` was counted in."""
-        whole = {name: counts.whole for name, counts in before.sensitive.items()}
-        return Classes(
-            self.sizes, {name: replace(counts, whole=whole[name]) for name, counts in self.sensitive.items()}
-        )
+        counts = {
+            name: replace(each, whole=before.sensitive[name].whole, people=before.sensitive[name].people)
+            for name, each in self.sensitive.items()
+        }
+        return replace(self, sensitive=counts)
 
     def without(self, broken: NDArray[np.bool_]) -> "Classes":
         """Return the classes that remain when those marked in `broken`, (classes,), are suppressed.
@@ -70,7 +79,7 @@ class Classes:
         left = ~broken
         numbers = np.cumsum(left) - 1
         counts = {name: _left(each, left, numbers) for name, each in self.sensitive.items()}
-        return Classes(self.sizes[left], counts)
+        return Classes(self.sizes[left], counts, None if self.of_records is None else self.of_records[left])
 
 
 def classes_of(
@@ -107,23 +116,32 @@ def classes_as_written(records: DistinctRecords, quasi_identifiers: Sequence[str
     spelled = {name: value for name, value in values.items() if len(set(value.tolist())) < len(value)}
     by_value = classes_of(records, spelled, quasi_identifiers, list(spelled))
     twice = {f"{name}\0": counts for name, counts in by_value.sensitive.items()}  # no column has such a name
-    return Classes(by_text.sizes, {**by_text.sensitive, **twice})
+    return replace(by_text, sensitive={**by_text.sensitive, **twice})
 
 
 def classes_in(
     records: DistinctRecords, mappings: Mapping[str, Places], groups: Places, size: int, sensitive: Sequence[str]
 ) -> Classes:
-    """Return the classes of records with known `groups`, (combinations,), each below `size`."""
-    sizes = np.bincount(groups, records.counts, size).astype(np.int64)
+    """Return the classes of records with known `groups`, (combinations,), each below `size`; every group occurs."""
+    of_records = np.bincount(groups, records.counts, size).astype(np.int64)
+    sizes = of_records if records.people is None else _people(groups, records.people)[1]
+    people = int(records.counts.sum()) if records.people is None else len(np.unique(records.people))
     sensitive_counts = {}
     for name in sensitive:
         column, values = _column(records, mappings, name)
-        keys, counts = _summed(groups * values + column, size * values, records.counts)
-        whole = np.bincount(column, records.counts, values).astype(np.int64)
+        cells = groups * values + column
+        if records.people is None:
+            keys, counts = _summed(cells, size * values, records.counts)
+            whole = np.bincount(column, records.counts, values).astype(np.int64)
+        else:
+            keys, counts = _people(cells, records.people)
+            had, by_value = _people(column, records.people)
+            whole = np.zeros(values, dtype=np.int64)
+            whole[had] = by_value
         ordered = records.domains[records.columns.index(name)].ordered
         ordered = ordered and (name not in mappings or is_rising(mappings[name]))
-        sensitive_counts[name] = SensitiveCounts(keys // values, keys % values, counts, whole, ordered)
-    return Classes(sizes, sensitive_counts)
+        sensitive_counts[name] = SensitiveCounts(keys // values, keys % values, counts, whole, ordered, people)
+    return Classes(sizes, sensitive_counts, None if records.people is None else of_records)
 
 
 def class_of_each(
@@ -175,6 +193,14 @@ def _summed(keys: Places, size: int, counts: Counts) -> tuple[Places, Counts]:
     return occurring, sums[occurring]
 
 
+def _people(keys: Places, people: Places) -> tuple[Places, Counts]:
+    """Return the keys that occur, ascending, each with its number of different people."""
+    occurring, places = np.unique(keys, return_inverse=True)
+    many = int(people.max(initial=0)) + 1
+    pairs = np.unique(places * many + people)
+    return occurring, np.bincount(pairs // many, minlength=len(occurring)).astype(np.int64)
+
+
 def _left(counts: SensitiveCounts, left: NDArray[np.bool_], numbers: Places) -> SensitiveCounts:
     cells = left[counts.classes]
     return replace(
@@ -190,8 +216,10 @@ THRESHOLDS = (0.05, 0.2)
 class ClassSizes:
     """The number of equivalence classes of each size, which determines re-identification risk and suppression.
 
+    With several records a person, `records` are people, each once for every class that the person is in.
+
     Attributes:
-        sizes: (distinct sizes,) in records, ascending, from 1.
+        sizes: (distinct sizes,) in people, ascending, from 1.
         classes: (distinct sizes,) the number of classes of each size.
     """
 

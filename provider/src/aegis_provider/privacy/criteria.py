@@ -2,7 +2,8 @@
 
 The contract (`aegis_sdk.wire.PRIVACY_CRITERIA`) lists the criteria in order and says whether more or less of each is
 more private, since entries contain the values of configurations. `q`: the distribution of a sensitive attribute in an
-equivalence class; `p`: in the whole table.
+equivalence class; `p`: in the whole table. Both are shares of people. If a person has several values, they may add up
+to more than 1: what needs a distribution then takes it of the pairs of a person and a value.
 """
 
 from collections.abc import Callable
@@ -122,8 +123,20 @@ def two_digits(name: str, number: float) -> int | float:
 def _shares(classes: Classes, counts: SensitiveCounts) -> tuple[Numbers, Numbers]:
     """Return (cells,) the share of every cell in its class, `q`, and of its value in the whole table, `p`."""
     q = counts.counts / classes.sizes[counts.classes]
-    p = counts.whole / counts.whole.sum()
+    p = counts.whole / counts.people
     return q, p[counts.values]
+
+
+def _pairs(classes: Classes, counts: SensitiveCounts) -> Numbers:
+    """Return (classes,) the number of pairs of a person and a value; of people, if each has one value."""
+    return _sum_of(classes, counts, counts.counts.astype(np.float64))
+
+
+def _are_all_told(classes: Classes, counts: SensitiveCounts) -> NDArray[np.bool_]:
+    """Return (classes,) whether some value is that of all people of the class, whatever else they have."""
+    told = np.zeros(len(classes), dtype=np.bool_)
+    told[counts.classes[counts.counts == classes.sizes[counts.classes]]] = True
+    return told
 
 
 def _sum_of(classes: Classes, counts: SensitiveCounts, cells: Numbers) -> Numbers:
@@ -137,20 +150,29 @@ def _largest_of(classes: Classes, counts: SensitiveCounts, cells: Numbers) -> Nu
 
 
 def _distinct_l(classes: Classes, counts: SensitiveCounts) -> Numbers:
-    """Distinct l-diversity (Machanavajjhala et al. 2007): the number of values in the class."""
-    return _sum_of(classes, counts, np.ones(len(counts.counts)))
+    """Distinct l-diversity (Machanavajjhala et al. 2007): the number of values in the class; 1 if all have one."""
+    values = _sum_of(classes, counts, np.ones(len(counts.counts)))
+    return np.where(_are_all_told(classes, counts), 1.0, values)
 
 
 def _entropy_l(classes: Classes, counts: SensitiveCounts) -> Numbers:
     """Entropy l-diversity (Machanavajjhala et al. 2007): `exp(H(q))`, the largest `l` with `H(q) >= ln l`."""
-    q, _ = _shares(classes, counts)
-    return np.exp(_sum_of(classes, counts, -q * np.log(q)))
+    q = counts.counts / _pairs(classes, counts)[counts.classes]
+    return np.where(_are_all_told(classes, counts), 1.0, np.exp(_sum_of(classes, counts, -q * np.log(q))))
 
 
 def _equal_t(classes: Classes, counts: SensitiveCounts) -> Numbers:
-    """t-closeness, equal distance (Li et al. 2007): `sum |q - p| / 2`, which is the sum of `q - p` where `q > p`."""
+    """t-closeness, equal distance (Li et al. 2007): `sum |q - p| / 2`, which is the sum of `q - p` where `q > p`.
+
+    If people have several values, what is gained and what is lost differ: it is the larger of the two, at most 1.
+    """
     q, p = _shares(classes, counts)
-    return _sum_of(classes, counts, np.maximum(q - p, 0.0))
+    gained, values = _sum_of(classes, counts, np.maximum(q - p, 0.0)), counts.whole.sum()
+    if values == counts.people:
+        return gained
+    lost = values / counts.people - _sum_of(classes, counts, np.minimum(q, p))
+    larger: Numbers = np.minimum(1.0, np.maximum(gained, lost))
+    return larger
 
 
 def _ordered_t(classes: Classes, counts: SensitiveCounts) -> Numbers:
@@ -163,8 +185,9 @@ def _ordered_t(classes: Classes, counts: SensitiveCounts) -> Numbers:
         return np.zeros(len(classes))
     below = np.cumsum(counts.whole) / counts.whole.sum()
     first = np.searchsorted(counts.classes, np.arange(len(classes)))
-    earlier = np.cumsum(classes.sizes) - classes.sizes
-    level = (np.cumsum(counts.counts) - earlier[counts.classes]) / classes.sizes[counts.classes]
+    pairs = _pairs(classes, counts).astype(np.int64)
+    earlier = np.cumsum(pairs) - pairs
+    level = (np.cumsum(counts.counts) - earlier[counts.classes]) / pairs[counts.classes]
     ends = np.append(counts.values[1:], values)
     ends[first[1:] - 1] = values
     head = _stretch(below, np.zeros(len(classes)), np.zeros(len(classes), dtype=np.intp), counts.values[first])

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
+from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, DistinctRecords
+from aegis_provider.counting.counts import Places
 from aegis_provider.errors import PlanError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Masking, Plan
-from aegis_provider.privacy.classes import Classes, is_rising
+from aegis_provider.privacy.classes import Classes, classes_in, is_rising
 from aegis_provider.privacy.criteria import CRITERIA
 
 
@@ -81,6 +82,38 @@ def breaks(classes: Classes, promise: Mapping[str, float]) -> NDArray[np.bool_]:
         if criterion.shows_in(classes):
             broken |= ~criterion.held(criterion.by_class(classes), limit)
     return broken
+
+
+def left_out_people(
+    records: DistinctRecords,
+    mappings: Mapping[str, Places],
+    groups: Places,
+    sensitive: Sequence[str],
+    promise: Mapping[str, float],
+    before: Classes,
+    at_most: int | None = None,
+) -> NDArray[np.bool_]:
+    """(combinations,) Return which records are left out so that the classes of the others meet a promise.
+
+    Who has a record in a class that breaks it is left out, with all records, until no class breaks it: others may do so
+    only once somebody is left out. By `k`, these are the fewest people.
+
+    Args:
+        groups: (combinations,) the class of each.
+        before: The classes of all records, with which the others are compared.
+        at_most: Stop once more records than this are left out.
+    """
+    people = np.arange(len(groups)) if records.people is None else records.people
+    left, out = np.ones(len(groups), dtype=np.bool_), np.zeros(int(people.max(initial=0)) + 1, dtype=np.bool_)
+    classes, own = before, groups
+    while (broken := breaks(classes, promise)[own]).any():
+        out[people[left][broken]] = True
+        left = ~out[people]
+        if not left.any() or (at_most is not None and records.counts[~left].sum() > at_most):
+            break
+        numbers, own = np.unique(groups[left], return_inverse=True)
+        classes = classes_in(records.take(left), mappings, own, len(numbers), sensitive).compared_with(before)
+    return ~left
 
 
 def holds(name: str, reached: float, limit: float) -> bool:

@@ -92,7 +92,8 @@ class PrivacyTable:
         Raises:
             PlanError: A masking is random or was made elsewhere.
         """
-        return suppress(self._masked_records(configuration), configuration.privacy, self.costs[configuration.id])
+        promise = configuration.privacy if self.records.people is None else configuration.promised
+        return suppress(self._masked_records(configuration), promise, self.costs[configuration.id])
 
     def mappings_of(self, configuration: Configuration) -> dict[str, Places]:
         """Return the mapping of each column that the configuration masks by value."""

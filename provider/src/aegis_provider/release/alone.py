@@ -203,9 +203,9 @@ def _as_drawn(counted: CountedTable, plan: Plan, configuration: Configuration) -
     blocks = release.blocks()
     if configuration.suppresses:
         suppression = promise.suppression(promise.judged.blocks())
-        release, blocks = suppression.release, suppression.applied(blocks)
+        release, blocks = suppression.release, suppression.applied(release.by_person().blocks())
     shared = [name for name in release.names if name != plan.label]
-    counts = records_of(blocks, release.names, release.domains, shared).counts
+    counts = records_of(blocks, release.names, release.domains, shared).records.counts
     return CountedAlone(int((counts == 1).sum()), int(counts.sum()))
 
 

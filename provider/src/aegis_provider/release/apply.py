@@ -393,7 +393,7 @@ def _blocks(release: Release, suppression: Suppression | None, progress: Progres
     records = release.counted.records
     if suppression is None:
         return _counted(release.coded_blocks(), progress, 0, records)
-    return suppression.applied(_counted(release.blocks(), progress, records, 2 * records))
+    return suppression.applied(_counted(release.by_person().blocks(), progress, records, 2 * records))
 
 
 def _counted(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, total: int) -> Iterator[pa.RecordBatch]:

@@ -175,6 +175,16 @@ class Release:
         """Return the same release restricted to these columns."""
         return replace(self, columns=tuple(column for column in self.columns if column.name in names))
 
+    def by_person(self) -> "Release":
+        """Return the same release with the column that says whose a record is as its last one, to be judged by.
+
+        It is not published, so the domain of its texts is empty.
+        """
+        if self.counted.person is None:
+            return self
+        whose = ReleasedColumn(self.counted.person, _domain_of((), ordered=False), lambda: lambda texts, _labels: texts)
+        return replace(self, columns=(*self.columns, whose))
+
     def with_stars(self, names: Collection[str]) -> "Release":
         """Return the same release with `*` in the domains of these columns, where single cells are suppressed."""
         columns = []

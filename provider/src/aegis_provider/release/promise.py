@@ -9,13 +9,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import DistinctRecords
-from aegis_provider.counting.counts import Places
+from aegis_provider.counting.counts import Counts, Places
 from aegis_provider.errors import OutputError, UnmaskableValueError, shortened
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA, Classes, classes_of, holds
 from aegis_provider.privacy.cells import STAR, MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.release.blocks import Release, places_of
 from aegis_provider.table import Table
+from aegis_provider.table.arrays import numbers_in, text_array
 from aegis_provider.table.values import Domain, Key, key_of
 
 
@@ -30,6 +31,8 @@ class Suppression:
         broken: (broken,) the keys of the classes that break the promise.
         stars: (broken + 1, quasi-identifiers) which cells of each become `*`; none in the last row, for other classes.
         left_out: (broken + 1,) which of them are left out; not the last.
+        people: The people who are left out, with records in other classes, too; `None` if records are people.
+        stays: The records of the others; `None` if records are people.
     """
 
     release: Release
@@ -38,21 +41,34 @@ class Suppression:
     broken: pa.FixedSizeBinaryArray
     stars: NDArray[np.bool_]
     left_out: NDArray[np.bool_]
+    people: pa.StringArray | None = None
+    stays: DistinctRecords | None = None
 
     @classmethod
     def of(
-        cls, release: Release, quasi_identifiers: tuple[str, ...], records: DistinctRecords, suppressed: Suppressed
+        cls, release: Release, quasi_identifiers: tuple[str, ...], judged: "JudgedRecords", suppressed: Suppressed
     ) -> "Suppression":
-        """Return the suppression in a release of these distinct records; quasi-identifiers are the first columns."""
-        _, firsts = np.unique(suppressed.classes, return_index=True)
+        """Return the suppression in a release of these distinct records; quasi-identifiers are the first columns.
+
+        Of classes that some people stay in, only the others are left out. Records without a person are in none.
+        """
+        records = judged.records
+        whole = np.ones(len(suppressed.classes), dtype=np.bool_) if suppressed.empties is None else suppressed.empties
+        _, firsts = np.unique(suppressed.classes[whole], return_index=True)
+        firsts = np.flatnonzero(whole)[firsts]
+        people, stays = None, None
+        if suppressed.people is not None:
+            people = judged.named(suppressed.people)
+            stays = records.take(np.setdiff1d(np.arange(len(records.counts)), suppressed.places))
         codes = records.codes[suppressed.places[firsts], : len(quasi_identifiers)]
         stars = np.pad(suppressed.stars[firsts], ((0, 1), (0, 0)))
         starred = [name for name, cells in zip(quasi_identifiers, stars.T, strict=True) if cells.any()]
         left_out = np.pad(suppressed.left_out[firsts], (0, 1))
-        return cls(release.with_stars(starred), quasi_identifiers, suppressed, _keys(codes), stars, left_out)
+        among = release.with_stars(starred), quasi_identifiers, suppressed
+        return cls(*among, _keys(codes), stars, left_out, people, stays)
 
     def applied(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the blocks of the release with suppressed cells and without the records that are left out.
+        """Yield blocks of the release `by_person` with suppressed cells, without the records that are left out.
 
         Raises:
             TableError: The number of remaining records is wrong, for example because a database changed the order of
@@ -68,13 +84,17 @@ class Suppression:
             raise self.release.changed()
 
     def marked(self, block: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.BooleanArray]:
-        """Return a block of the release with suppressed cells, and (records,) whether each record is left out."""
+        """Return a block of the release `by_person`, suppressed, and (records,) whether each record is left out."""
         names, domains = self.release.names, self.release.domains
         places = [names.index(name) for name in self.quasi_identifiers]
         mine = [domains[name] for name in self.quasi_identifiers]
         found = pc.index_in(_keys(codes_of(block, places, mine)), value_set=self.broken)
         classes = found.fill_null(len(self.broken)).to_numpy()
-        return self._starred(block, places, classes), pa.array(self.left_out[classes])
+        left_out = pa.array(self.left_out[classes])
+        if self.people is not None:
+            left_out = pc.or_(left_out, pc.is_in(block.column(len(names)), value_set=self.people))
+            block = block.select(range(len(names)))
+        return self._starred(block, places, classes), left_out
 
     def _starred(self, block: pa.RecordBatch, places: Sequence[int], classes: Places) -> pa.RecordBatch:
         """Return the block with `*` in the cells to suppress; `classes`: (records,) rows of `stars`."""
@@ -109,24 +129,26 @@ class Promise:
 
     @property
     def judged(self) -> Release:
-        """The release restricted to the columns that decide whether the promise holds."""
-        return self.release.only(self._columns)
+        """The release restricted to the columns that decide whether the promise holds, `by_person`."""
+        return self.release.only(self._columns).by_person()
 
     def suppression(self, blocks: Iterable[pa.RecordBatch]) -> Suppression:
         """Return the suppression of records in the blocks of `judged` that break the promise.
 
-        Memory holds only distinct combinations of values, never records.
+        Memory holds only distinct combinations of values and people, never records.
         """
-        records = records_of(blocks, self.judged.names, self.release.domains, self._columns)
-        masked = MaskedRecords(records, {}, self.quasi_identifiers, self.sensitive)
+        judged = self._judged(blocks)
+        masked = MaskedRecords(judged.records, {}, self.quasi_identifiers, self.sensitive)
         costs = costs_of(self.release.counted, self.configuration)
-        suppressed = suppress(masked, self.configuration.privacy, costs)
-        return Suppression.of(self.release, self.quasi_identifiers, records, suppressed)
+        promise = self.configuration.privacy if judged.records.people is None else self.configuration.promised
+        suppressed = suppress(masked, promise, costs)
+        return Suppression.of(self.release, self.quasi_identifiers, judged, suppressed)
 
     def classes(self, written: Table, suppression: Suppression | None) -> Classes:
         """Return the classes of the written texts; a suppressed cell counts as a separate value.
 
-        Classes are compared with the whole table, including suppressed records.
+        Classes are compared with the whole table, including suppressed records. The written table does not say whose a
+        record is: the people of a class are those of the records that were written into it, which must be equal.
 
         Args:
             written: The written table.
@@ -138,8 +160,15 @@ class Promise:
         """
         release = self.release if suppression is None else suppression.release
         records = records_in(written, release.domains, self._columns)
+        if self.release.counted.person is not None:
+            stays = None if suppression is None else suppression.stays
+            records = _of_people(records, self._judged(self.judged.blocks()).records if stays is None else stays)
         classes = classes_of(records, {}, self.quasi_identifiers, self.sensitive)
         return classes if suppression is None else classes.compared_with(suppression.suppressed.before)
+
+    def _judged(self, blocks: Iterable[pa.RecordBatch]) -> "JudgedRecords":
+        names, person = self.judged.names, self.release.counted.person
+        return records_of(blocks, names, self.release.domains, self._columns, by_person=person is not None)
 
     def declared_otherwise(self, suppression: Suppression) -> Iterator[str]:
         """Yield a sentence for each number of suppressed records or cells that differs from the declared one."""
@@ -184,20 +213,43 @@ def codes_of(block: pa.RecordBatch, places: Sequence[int], domains: Sequence[Dom
     return np.stack(columns, axis=1) if columns else np.zeros((block.num_rows, 0), dtype=np.intp)
 
 
+@dataclass(frozen=True, eq=False)
+class JudgedRecords:
+    """Distinct records of a release. `names`: (people,) The texts of the people with a name, by their numbers."""
+
+    records: DistinctRecords
+    names: tuple[str, ...] = ()
+
+    def named(self, people: Places) -> pa.StringArray:
+        """Return the texts of those of these people who have one."""
+        return text_array([self.names[each] for each in people.tolist() if each < len(self.names) and self.names[each]])
+
+
 def records_of(
-    blocks: Iterable[pa.RecordBatch], names: Sequence[str], domains: Mapping[str, Domain], columns: Sequence[str]
-) -> DistinctRecords:
+    blocks: Iterable[pa.RecordBatch],
+    names: Sequence[str],
+    domains: Mapping[str, Domain],
+    columns: Sequence[str],
+    *,
+    by_person: bool = False,
+) -> JudgedRecords:
     """Return the combinations of values of one or more columns in blocks of the columns `names`.
 
     Memory holds combinations, never records; a combination may be in memory several times until merged.
+
+    Args:
+        by_person: Whether the last column says whose a record is, which tells combinations apart.
     """
     mine = [domains[name] for name in columns]
     places = [names.index(name) for name in columns]
-    keys = [f"c{n}" for n in range(len(columns))]
+    keys = [f"c{n}" for n in range(len(columns) + by_person)]
     counted: list[pa.Table] = []
+    known: dict[str, int] = {}
     limit = _WAITING
     for block in blocks:
         codes = codes_of(block, places, mine)
+        if by_person:
+            codes = np.column_stack([codes, _people_of(block.column(len(names) - 1), known)])
         ones = np.ones(len(codes), dtype=np.int64)
         counted.append(_summed(pa.table([*codes.T, ones], names=[*keys, "n"]), keys))
         if sum(map(len, counted)) > limit:
@@ -205,7 +257,32 @@ def records_of(
             limit = max(_WAITING, 2 * len(counted[0]))
     whole = _summed(pa.concat_tables(counted), keys)
     codes = np.stack([whole.column(key).to_numpy() for key in keys], axis=1)
-    return DistinctRecords(tuple(columns), tuple(mine), codes, whole.column("n").to_numpy())
+    records = DistinctRecords(tuple(columns), tuple(mine), codes[:, : len(columns)], whole.column("n").to_numpy())
+    people = tuple(known)
+    return JudgedRecords(records.of_people(codes[:, -1], people) if by_person else records, people)
+
+
+def _people_of(texts: pa.Array, known: dict[str, int]) -> Places:
+    """(records,) The number of the person of each record, among those `known`, which grow."""
+    coded = texts.dictionary_encode()
+    numbers = [known.setdefault(text, len(known)) for text in coded.dictionary.to_pylist()]
+    people: Places = np.array(numbers, dtype=np.intp)[numbers_in(coded.indices)]
+    return people
+
+
+def _of_people(written: DistinctRecords, meant: DistinctRecords) -> DistinctRecords:
+    """Return the records that were meant to be written, which people have, if they are those that were."""
+    (mine, have), (theirs, had) = (
+        _combined(each.codes.reshape(len(each.counts), -1), each.counts) for each in (written, meant)
+    )
+    if not (np.array_equal(mine, theirs) and np.array_equal(have, had)):
+        raise OutputError("the masked table has other records than were written; was it changed?")
+    return meant
+
+
+def _combined(codes: Places, counts: Counts) -> tuple[Places, Counts]:
+    distinct, places = np.unique(codes, axis=0, return_inverse=True)
+    return distinct, np.bincount(places.reshape(-1), counts, len(distinct)).astype(np.int64)
 
 
 def _summed(table: pa.Table, keys: list[str]) -> pa.Table:

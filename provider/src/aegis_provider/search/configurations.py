@@ -14,7 +14,7 @@ from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.limits import limits_in_words, without_limits
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, refuse_without_order
+from aegis_provider.privacy import CRITERIA, measure_privacy, refuse_without_order
 from aegis_provider.processes import Progress
 from aegis_provider.search.budget import Clock, work_of
 from aegis_provider.search.evaluation import Evaluation
@@ -391,12 +391,11 @@ class _Found:
             choice.attribute: choice.ids[place] for choice, place in zip(evaluation.lattice.choices, node, strict=True)
         }
         maskings = {attribute.name: chosen.get(attribute.name, attribute.kept_as) for attribute in self.plan.attributes}
-        classes = evaluation.classes(node)
-        broken = breaks(classes, evaluation.require)
-        reached = measure_privacy(classes.without(broken), _reported(self.required))
+        classes, left_out = evaluation.released(node)
+        reached = measure_privacy(classes, _reported(self.required))
         privacy = {each: _outward(each, value, evaluation.require.get(each)) for each, value in reached.items()}
         required = {each: int(limit) if limit == int(limit) else limit for each, limit in evaluation.require.items()}
-        return Configuration(name, maskings, privacy, int(classes.sizes[broken].sum()) or None, required=required)
+        return Configuration(name, maskings, privacy, left_out or None, required=required)
 
 
 def _reported(required: Iterable[Requirement]) -> tuple[str, ...]:
@@ -418,9 +417,9 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
 
 def _nearest(evaluation: Evaluation, required: Sequence[Requirement], plan: Plan, records: int) -> str:
     """Return the message that nothing meets a requirement, with the privacy of the coarsest combination."""
-    classes = evaluation.classes(evaluation.lattice.tops[0])
-    reached = measure_privacy(classes, _reported(required))
-    broken = int(classes.sizes[breaks(classes, evaluation.require)].sum())
+    coarsest = evaluation.lattice.tops[0]
+    reached = measure_privacy(evaluation.classes(coarsest), _reported(required))
+    broken = evaluation.left_out(coarsest)
     values = ", ".join(f"{name}={value:g}" for name, value in reached.items())
     others = f", nor any of the {len(required) - 1} other requirements" if len(required) > 1 else ""
     return (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Counts, Places
 from aegis_provider.errors import PlanError
-from aegis_provider.privacy import CRITERIA, Classes, breaks, classes_of
+from aegis_provider.privacy import CRITERIA, Classes, breaks, class_of_each, classes_in, classes_of, left_out_people
 from aegis_provider.search.lattice import Decision, Lattice, Node, search
 
 Keys: TypeAlias = NDArray[np.int64]
@@ -29,12 +29,14 @@ class ClassCounter:
     Attributes:
         groups: (rows,) The group of each record, by attribute and choice.
         sensitive: For each sensitive attribute, (rows,) the place of the value, and the number of values.
+        people: (rows,) the number of the person whose each record is; `None` if records are people.
     """
 
     lattice: Lattice
     groups: tuple[tuple[NDArray[Any], ...], ...]
     sensitive: tuple[tuple[Places, int], ...]
     counts: Counts
+    people: Places | None = None
 
     @classmethod
     def of(
@@ -61,11 +63,13 @@ class ClassCounter:
         ]
         # Without sensitive attributes, a constant one replaces them.
         nothing = (np.zeros(len(records.counts), dtype=np.intp), 1)
-        return cls(lattice, groups, tuple(values) or (nothing,), records.counts)
+        return cls(lattice, groups, tuple(values) or (nothing,), records.counts, records.people)
 
     def short(self, node: Node, k: float, distinct: float) -> int:
         """Count the records of classes with fewer than `k` records or `distinct` values of any sensitive attribute."""
         keys, size = self._keys(node)
+        if self.people is not None:
+            return self._short_of_people(keys, self.people, k, distinct)
         if distinct <= 1 and size <= _CELLS_PER_ROW * len(keys):  # most nodes of most searches, and three times faster
             sizes = np.bincount(keys, self._weights)
             return int(sizes[sizes < k].sum())
@@ -75,6 +79,34 @@ class ClassCounter:
         for _, values in by_attribute:
             fails |= values < distinct
         return int(sizes[fails].sum())
+
+    def _short_of_people(self, keys: Keys, people: Places, k: float, distinct: float) -> int:
+        """Count the records of everybody with one in a class of fewer than `k` people or `distinct` values.
+
+        Those of others follow whose classes become too small without these people.
+        """
+        _, classes = np.unique(keys, return_inverse=True)
+        cells = [classes] if distinct <= 1 else [classes * values + column for column, values in self.sensitive]
+        pairs = np.unique(classes * len(self._records) + people)
+        whose, classes_of_pairs, out = pairs % len(self._records), pairs // len(self._records), None
+        while True:
+            fails = np.bincount(classes_of_pairs, minlength=int(classes.max()) + 1) < k
+            for (_, values), cell in zip(self.sensitive, cells, strict=True) if distinct > 1 else ():
+                left = cell if out is None else cell[~out[people]]
+                fails |= np.bincount(np.unique(left) // values, minlength=len(fails)) < distinct
+            broken = fails[classes_of_pairs]
+            if not broken.any():
+                return 0 if out is None else int(self._records[out].sum())
+            out = np.zeros(len(self._records), dtype=np.bool_) if out is None else out
+            out[whose[broken]] = True
+            stays = ~out[whose]
+            whose, classes_of_pairs = whose[stays], classes_of_pairs[stays]
+
+    @cached_property
+    def _records(self) -> Counts:
+        """(people,) The number of records of each person."""
+        whose = np.arange(len(self.counts)) if self.people is None else self.people
+        return np.bincount(whose, self.counts).astype(np.int64)
 
     def _keys(self, node: Node) -> tuple[Keys, int]:
         """Return (rows,) the number of each row's class, and an exclusive upper bound of these numbers."""
@@ -170,22 +202,66 @@ class Evaluation:
     def is_monotone(self) -> bool:
         """Whether every node coarser than one that meets the requirement also meets it.
 
-        A coarser class is a union of finer ones. If it has fewer than `k` records or `l` values, so does each of them.
+        A coarser class is a union of finer ones. If it has fewer than `k` people or `l` values, so does each of them.
         Coarser masking therefore never suppresses more records, and `k` and `l` are monotone even with suppression
         (Kohlmayer et al. 2012). By the other criteria that survive merged classes, a union is no worse than its worst
         class. But a failing union can include passing classes, so coarser masking may suppress more.
+
+        People with records in several classes have more values in a union of these, one of which all may share, so only
+        `k` is monotone then. The others hold nowhere that `holds_counts` does not.
         """
+        if self.by_person:
+            return self.require.keys() <= {"k"}
         survives = all(CRITERIA[name].survives_merged_classes for name in self.require)
         return self.require.keys() <= _COUNTED or (self.suppressed == 0 and survives)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every node finer than one that `holds_counts` excludes is excluded, too, if others cannot be listed.
+
+        That is so for people, whose classes are too many to check one by one.
+        """
+        return self.is_monotone or self.by_person
+
+    @property
+    def by_person(self) -> bool:
+        """Whether people can have several records."""
+        return self.records.people is not None
 
     def holds(self, node: Node) -> bool:
         """Return whether the records in classes that break the requirement are few enough to suppress."""
         if not self.holds_counts(node):
             return False
-        if self.require.keys() <= _COUNTED:
+        if self.require.keys() <= ({"k"} if self.by_person else _COUNTED):
             return True
+        return self.left_out(node, at_most=self.suppressed) <= self.suppressed
+
+    def left_out(self, node: Node, require: Mapping[str, float] | None = None, at_most: int | None = None) -> int:
+        """Return the number of records that a release suppresses, by default for the requirement.
+
+        `at_most`: with more than this, any larger number may be returned.
+        """
+        wanted = self.require if require is None else require
+        if not self.by_person:
+            classes = self.classes(node)
+            return int(classes.sizes[breaks(classes, wanted)].sum())
+        return int(self.records.counts[self._out(node, wanted, at_most)].sum())
+
+    def released(self, node: Node) -> tuple[Classes, int]:
+        """Return the equivalence classes of a release without its suppressed records, and how many these are."""
         classes = self.classes(node)
-        return int(classes.sizes[breaks(classes, self.require)].sum()) <= self.suppressed
+        if not self.by_person:
+            broken = breaks(classes, self.require)
+            return classes.without(broken), int(classes.sizes[broken].sum())
+        out = self._out(node, self.require)
+        rest = classes_of(self.records.take(~out), *self._masked(node), self.sensitive)
+        return rest.compared_with(classes), int(self.records.counts[out].sum())
+
+    def _out(self, node: Node, require: Mapping[str, float], at_most: int | None = None) -> NDArray[np.bool_]:
+        mappings, names = self._masked(node)
+        groups, size = class_of_each(self.records, mappings, names)
+        before = classes_in(self.records, mappings, groups, size, self.sensitive)
+        return left_out_people(self.records, mappings, groups, self.sensitive, require, before, at_most)
 
     def holds_counts(self, node: Node) -> bool:
         """Check only `k` and `l`. This is monotone and faster than `holds`, and true wherever `holds` is true."""
@@ -194,11 +270,13 @@ class Evaluation:
 
     def classes(self, node: Node) -> Classes:
         """Return the equivalence classes of a node, with no class suppressed."""
+        return classes_of(self.records, *self._masked(node), self.sensitive)
+
+    def _masked(self, node: Node) -> tuple[dict[str, Places], list[str]]:
+        """Return the mappings of a node, and the columns that form its classes."""
         pairs = list(zip(self.lattice.choices, node, strict=True))
         mappings = {each.attribute: each.partitions[place].groups for each, place in pairs}
-        return classes_of(
-            self.records, {**mappings, **self.masked}, [each.attribute for each, _ in pairs], self.sensitive
-        )
+        return {**mappings, **self.masked}, [each.attribute for each, _ in pairs]
 
     @cached_property
     def _counter(self) -> ClassCounter:

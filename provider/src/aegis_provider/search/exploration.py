@@ -117,6 +117,13 @@ class Exploration:
             self.spent += 1
         return self._known[node]
 
+    def may_hold(self, node: Node) -> bool:
+        """Return whether a node, or a finer one, may meet the requirement."""
+        if self.evaluation.is_monotone:
+            return self.holds(node)
+        self.spent += 1
+        return self.evaluation.holds_counts(node)
+
     def add(self, nodes: Sequence[Node]) -> None:
         """Add nodes that meet the requirement."""
         fresh = [node for node in dict.fromkeys(nodes) if node not in self.utilities]
@@ -126,7 +133,7 @@ class Exploration:
 
 
 def explore_nearby(exploration: Exploration, seeds: Iterable[Node]) -> None:
-    """Search for good nodes of a lattice of any size; the requirement must be monotone.
+    """Search for good nodes of a lattice of any size.
 
     The coarsest nodes and the seeds are refined, and the best result is improved: some attributes are coarsened at
     random, and refined again. This is iterated greedy (Ruiz and Stuetzle 2007), a large neighbourhood search (Shaw
@@ -275,7 +282,7 @@ def _allowed(exploration: Exploration, box: Box) -> Box:
         for place in allowed:
             exploration.tick()
             node = (*coarsest[:axis], place, *coarsest[axis + 1 :])
-            if choice.follows[place, kept].any() or exploration.holds(node):
+            if choice.follows[place, kept].any() or exploration.may_hold(node):
                 kept.append(place)
         narrowed.append(tuple(kept))
     return tuple(narrowed)
@@ -427,10 +434,10 @@ def _search(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Non
     if exploration.ceiling == -np.inf:  # nothing meets it
         return
     exploration.tick()
-    is_large = evaluation.is_monotone and evaluation.lattice.nodes > _QUICKLY_DECIDED
+    is_large = evaluation.is_bounded and evaluation.lattice.nodes > _QUICKLY_DECIDED
     if is_large:
         explore_nearby(exploration, seeds)
-    if evaluation.lattice.nodes <= LARGEST_LATTICE or not evaluation.is_monotone:
+    if not is_large or (evaluation.is_monotone and evaluation.lattice.nodes <= LARGEST_LATTICE):
         reserved = int(_DECIDED * exploration.work) if is_large else 0
         exploration.work -= reserved
         try:
@@ -440,7 +447,7 @@ def _search(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Non
                 raise
         finally:
             exploration.work += reserved
-    if exploration.proves and evaluation.is_monotone and not exploration.complete:
+    if exploration.proves and evaluation.is_bounded and not exploration.complete:
         lower_ceiling(exploration)
 
 

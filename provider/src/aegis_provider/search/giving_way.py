@@ -1,6 +1,6 @@
 """Which requirement gives way if a table cannot meet all of them together."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil, floor
 from typing import TypeAlias
@@ -9,9 +9,9 @@ import numpy as np
 
 from aegis_provider.counting.counts import Partition
 from aegis_provider.plan.model import DROP, Plan
-from aegis_provider.privacy import CRITERIA, Classes, breaks, promises_nothing
+from aegis_provider.privacy import CRITERIA, promises_nothing
 from aegis_provider.search.evaluation import Evaluation
-from aegis_provider.search.lattice import Choices, Lattice
+from aegis_provider.search.lattice import Choices, Lattice, Node
 from aegis_provider.search.problem import Requirement
 from aegis_sdk.reading import Share, number, some
 
@@ -31,14 +31,14 @@ def what_gives_way(evaluation: Evaluation, requirement: Requirement, plan: Plan)
     leaves out the fewest records if privacy is `k` or `l`: `with race kept, k=5 and at most 1 % left out cannot hold
     together; k gives way first: k=3 holds with 0.9 %, or 4 % would have to be left out`.
     """
-    classes, out = _coarsest(evaluation)
-    records = int(classes.sizes.sum())
+    coarsest, out = _coarsest(evaluation)
+    records = int(evaluation.records.counts.sum())
     asked = [f"{name}={number(limit, 6)}" for name, limit in requirement.privacy.items()]
     asked.append(f"at most {Share(requirement.suppress_at_most)} left out")
     kept = [attribute.name for attribute in plan.attributes if attribute.limits.is_kept]
-    ways = list(_weaker(evaluation, classes))
+    ways = list(_weaker(evaluation, coarsest))
     if out < records:
-        same, said = requirement.suppress_at_most * records / out, f"{_share(out, classes)} would have to be left out"
+        same, said = requirement.suppress_at_most * records / out, f"{_share(out, records)} would have to be left out"
         ways.append((same, "the share left out", said))
     ways += _without(evaluation, [[name] for name in kept]) or _without(evaluation, [kept] if len(kept) > 1 else [])
     ways.sort(key=lambda way: -way[0])
@@ -54,49 +54,47 @@ def _in_order(ways: Sequence[Way]) -> str:
     return f"{which}: {', or '.join(said for _, _, said in ways)}"
 
 
-def _coarsest(evaluation: Evaluation) -> tuple[Classes, int]:
-    """Return the classes of the coarsest combination that leaves out the fewest records, and how many these are."""
-    every = [evaluation.classes(top) for top in evaluation.lattice.tops]
-    outs = [_left_out(classes, evaluation.require) for classes in every]
+def _coarsest(evaluation: Evaluation) -> tuple[Node, int]:
+    """Return the coarsest combination that leaves out the fewest records, and how many these are."""
+    tops = evaluation.lattice.tops
+    outs = [evaluation.left_out(top) for top in tops]
     best = outs.index(min(outs))
-    return every[best], outs[best]
+    return tops[best], outs[best]
 
 
-def _left_out(classes: Classes, require: Mapping[str, float]) -> int:
-    return int(classes.sizes[breaks(classes, require)].sum())
+def _share(out: int, records: int) -> Share:
+    """Return a share of the records, rounded up to a tenth of a percent, so that it is enough."""
+    return Share(ceil(_TENTHS * out / records) / _TENTHS)
 
 
-def _share(records: int, classes: Classes) -> Share:
-    """Return the share of the records, rounded up to a tenth of a percent, so that it is enough."""
-    return Share(ceil(_TENTHS * records / int(classes.sizes.sum())) / _TENTHS)
-
-
-def _weaker(evaluation: Evaluation, classes: Classes) -> Iterator[Way]:
-    """Yield for each criterion the strictest value that holds if the others stay as they are."""
+def _weaker(evaluation: Evaluation, node: Node) -> Iterator[Way]:
+    """Yield for each criterion the strictest value that holds at a node if the others stay as they are."""
+    classes, records = evaluation.classes(node), int(evaluation.records.counts.sum())
     for name in (name for name in evaluation.require if CRITERIA[name].shows_in(classes)):
         criterion = CRITERIA[name]
         values = sorted(set(criterion.by_class(classes).tolist()), reverse=not criterion.at_least)
         low, high = 0, len(values)  # from the weakest on; those below `low` hold
         while low < high:
             middle = (low + high) // 2
-            holds = _left_out(classes, {**evaluation.require, name: values[middle]}) <= evaluation.suppressed
+            wanted = {**evaluation.require, name: values[middle]}
+            holds = evaluation.left_out(node, wanted) <= evaluation.suppressed
             low, high = (middle + 1, high) if holds else (low, middle)
         if low and not promises_nothing(name, values[low - 1]):
             limit = (floor if criterion.at_least else ceil)(values[low - 1] * _DECIMALS) / _DECIMALS
-            out = _left_out(classes, {**evaluation.require, name: values[low - 1]})
+            out = evaluation.left_out(node, {**evaluation.require, name: values[low - 1]})
             both = sorted((values[low - 1], evaluation.require[name]))
-            yield both[0] / both[1], name, f"{name}={number(limit, 6)} holds with {_share(out, classes)}"
+            yield both[0] / both[1], name, f"{name}={number(limit, 6)} holds with {_share(out, records)}"
 
 
 def _without(evaluation: Evaluation, dropped: Sequence[Sequence[str]]) -> list[Way]:
     """Return which of some groups of attributes make the requirement hold if they are not kept."""
-    ways = []
+    ways, records = [], int(evaluation.records.counts.sum())
     for names in dropped:
         choices = (_dropped(each) if each.attribute in names else each for each in evaluation.lattice.choices)
-        classes, out = _coarsest(replace(evaluation, lattice=Lattice(tuple(choices))))
+        _, out = _coarsest(replace(evaluation, lattice=Lattice(tuple(choices))))
         if out <= evaluation.suppressed:
             what = some(names, _NAMES)
-            ways.append((0.0, what, f"all else holds with {_share(out, classes)} if {what} may be dropped"))
+            ways.append((0.0, what, f"all else holds with {_share(out, records)} if {what} may be dropped"))
     return ways
 
 

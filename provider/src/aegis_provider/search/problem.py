@@ -252,7 +252,7 @@ class Problem:
         possible, evaluated = _possible(every)
         choices, others, ignored = _comparable(possible, unsearched(counted, plan), measure)
         names = [choice.attribute for choice in choices if choice.attribute != plan.label]
-        records = told or DistinctRecords.of(counted, [*names, *others, plan.label])
+        records = told or DistinctRecords.of(counted, [*names, *others, plan.label], by_person=False)
         whole = dict(
             zip([attribute.attribute.name for attribute in counted.attributes], whole_values(counted), strict=True)
         )

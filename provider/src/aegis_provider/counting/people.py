@@ -1,0 +1,136 @@
+"""The people of a table with several records a person: how many records of each are used, and which.
+
+The records of a person beyond a limit are left out when the table is opened, so that everything is computed from one
+table. Which ones stay follows from a hash of their contents: the same ones each time, whatever the engine's order.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+import numpy as np
+import pyarrow.compute as pc
+
+from aegis_provider.counting.counts import Counts
+from aegis_provider.errors import PlanError, shortened
+from aegis_provider.table.arrays import numbers_in
+from aegis_provider.table.engine import ibis
+from aegis_provider.table.in_memory import InMemory, combined
+from aegis_provider.table.table import Table
+from aegis_provider.table.values import MISSING
+from aegis_sdk.reading import Share
+
+MOST_ROWS: Final = 10
+KEPT: Final = 0.95
+"""The default limit is the smallest that keeps this share of the records, at most `MOST_ROWS`."""
+
+_BETWEEN: Final = "\x1f"
+_DRAW: Final = "the rows of a person"
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The people of a table.
+
+    Attributes:
+        column: The column that says whose a record is.
+        sizes: (sizes,) the different numbers of records of a person, ascending.
+        many: (sizes,) how many people have each.
+        unknown: The number of records without a person; each counts as one person.
+        rows: The most records of a person that are used.
+    """
+
+    column: str
+    sizes: Counts
+    many: Counts
+    unknown: int
+    rows: int
+
+    @classmethod
+    def of(cls, table: Table, column: str, rows: int | None = None) -> Self:
+        """Count the people of a table, by one reading.
+
+        Args:
+            rows: The most records of a person to use; by default, see `KEPT`.
+
+        Raises:
+            PlanError: All records are of one person.
+            TableError: The table has no such column, or cannot be read.
+        """
+        table.positions([column])
+        sizes, many, unknown = _counted(table, column)
+        records = int(sizes @ many)
+        if unknown + int(many.sum()) == 1 and records + unknown > 1:
+            raise PlanError(f"{table.name}: {shortened(column)} has one value, so all records would be of one person")
+        if rows is None:
+            kept = [int(np.minimum(sizes, most) @ many) for most in range(1, MOST_ROWS)]
+            rows = next((most for most, some in enumerate(kept, start=1) if some >= KEPT * records), MOST_ROWS)
+        return cls(column, sizes, many, unknown, rows)
+
+    @property
+    def number(self) -> int:
+        """The number of people."""
+        return int(self.many.sum()) + self.unknown
+
+    @property
+    def most(self) -> int:
+        """The largest number of records of a person in the table."""
+        return int(self.sizes[-1]) if len(self.sizes) else 1
+
+    @property
+    def are_records(self) -> bool:
+        """Whether no person has several of the records used."""
+        return min(self.rows, self.most) == 1
+
+    @property
+    def kept(self) -> float:
+        """The share of the records that are used."""
+        kept = int(np.minimum(self.sizes, self.rows) @ self.many) + self.unknown
+        return kept / (int(self.sizes @ self.many) + self.unknown)
+
+    def in_words(self) -> Iterator[str]:
+        """Yield what is counted, and what the provider should know about it, with exact numbers."""
+        name = shortened(self.column)
+        if self.most == 1:
+            yield f"{name} is different in each record, so records are people"
+        else:
+            rows = f"at most {self.rows} row{'s' * (self.rows > 1)} of each of {self.number:,} people ({name})"
+            yield f"{rows}: {Share(self.kept)} of the rows"
+        if self.unknown:
+            yield f"some records have no {name}; each of them counts as one person"
+
+    def bounded(self, table: Table) -> Table:
+        """Return the table with at most `rows` records of each person.
+
+        Raises:
+            TableError: The engine fails, or cannot draw records.
+        """
+        if self.most <= self.rows:
+            return table
+        columns = [f"c{place}" for place in range(len(table.columns))]
+        texts = [table.source[name].cast("string").fill_null(MISSING) for name in columns]
+        text = ibis.literal(_BETWEEN).join([ibis.literal(_DRAW), *texts])
+        key = table.reading(self.column).key(table.source[columns[table.columns.index(self.column)]])
+        mixed = table.source.mutate(person=key, text=text, mixed=text.hash())
+        window = ibis.window(group_by=mixed["person"], order_by=[mixed["mixed"], mixed["text"]])
+        numbered = mixed.mutate(place=ibis.row_number().over(window))
+        used = numbered.filter((numbered["place"] < self.rows) | numbered["person"].isnull()).select(*columns)
+        memory = None if table.memory is None else InMemory(lambda: 0)
+        return replace(table, source=table.engine.keep(used), memory=memory, kept={})
+
+
+def _counted(table: Table, column: str) -> tuple[Counts, Counts, int]:
+    """Return the numbers of records of a person, how many people have each, and the records without a person."""
+    if (texts := table.in_memory([column])) is not None:
+        counted = combined(texts)
+        known = numbers_in(pc.binary_length(counted["v0"])) > 0
+        records = numbers_in(counted["n"])
+        sizes, many = np.unique(records[known], return_counts=True)
+        return sizes, many, int(records[~known].sum())
+    keys = table.keys([column])
+    by_person = keys.group_by("v0").aggregate(n=keys.count())
+    by_person = by_person.mutate(known=by_person["v0"].notnull())
+    found = table.engine.fetch(by_person.group_by(["n", "known"]).aggregate(many=by_person.count()).order_by("n"))
+    records, many = numbers_in(found["n"]).astype(np.int64), numbers_in(found["many"]).astype(np.int64)
+    known = np.array(found["known"].to_pylist(), dtype=np.bool_)
+    return records[known], many[known], int(records[~known].sum())
