@@ -31,7 +31,8 @@ from aegis_provider.counting.stated_maskings import (
 from aegis_provider.counting.telling_names import TellingNames, telling_names
 from aegis_provider.counting.unmasked_trace import unmasked_trace
 from aegis_provider.entry import content_of, entry_of, refuse_name
-from aegis_provider.errors import PlanError, TableError, shortened
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.plan.limits import refuse_people
 from aegis_provider.plan.model import Configuration, Masking, Plan
 from aegis_provider.privacy.criteria import two_digits
 from aegis_provider.privacy.measuring import refuse_without_order
@@ -241,8 +242,7 @@ class CountedEntry:
         plan = plan.without_unused_secrets()
         if pairs:
             refuse_uncountable(plan)
-        if plan.person is not None:
-            raise PlanError(f"{plan.source}: person: entries of people come with format 3, which is not written yet")
+        refuse_people(plan, "entries")  # those of format 3 will
         whole = CountedTable.of(opened, plan)
         refuse_without_order(plan.promised_names, whole, plan)
         counted = shown_records(whole, plan) if shared_only and merging is None and not all_records else whole

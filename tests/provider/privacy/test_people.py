@@ -218,5 +218,5 @@ def test_a_person_column_of_one_value_and_an_entry_of_people_are_refused(tmp_pat
     rows = random_rows(random.Random(6), 20, 3)
     with pytest.raises(PlanError, match="'who' has one value"):
         said_of(tmp_path, [("p", *row[1:]) for row in rows])
-    with pytest.raises(PlanError, match="entries of people come with format 3"):
+    with pytest.raises(PlanError, match="entries do not count people yet"):
         summarize(a_table(rows), a_plan(tmp_path, CHOSEN), name="visits")

@@ -118,9 +118,23 @@ def with_person(plan: Plan, person: str | None, rows: int | None) -> Plan:
         )
     if named in {attribute.name for attribute in plan.attributes}:
         raise PlanError(f"{plan.source}: person: {named!r} is shared; delete it under `attributes`")
-    if named is not None and any(each.suppressed_cells is not None for each in plan.configurations):
-        raise PlanError(f"{plan.source}: suppressed_cells: cells are suppressed of records, not of people; omit it")
-    return replace(plan, person=named, rows_per_person=plan.rows_per_person if rows is None else rows)
+    plan = replace(plan, person=named, rows_per_person=plan.rows_per_person if rows is None else rows)
+    if any(each.suppressed_cells is not None for each in plan.configurations):
+        refuse_people(plan, "suppressed cells")
+    return plan
+
+
+def refuse_people(plan: Plan, what: str) -> None:
+    """Refuse a plan that says whose a record is, for what counts records only.
+
+    Args:
+        what: What that is, in the plural.
+
+    Raises:
+        PlanError: The plan says so.
+    """
+    if plan.person is not None:
+        raise PlanError(f"{plan.source}: person: {what} do not count people yet; omit the person column")
 
 
 def _unknown(plan: Plan, name: str) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import PlanError
+from aegis_provider.plan.limits import refuse_people
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.privacy.classes import Classes, classes_as_written, classes_of
@@ -170,6 +171,7 @@ def suppress_cells(
     )
     if not any(each.suppresses for each in asked):
         raise PlanError(f"{plan.source}: no configuration leaves out records; state some under `suppressed`")
+    refuse_people(plan, "suppressed cells")
     intended = replace(plan, configurations=asked)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         privacy = PrivacyTable.of(CountedTable.of(opened, intended), intended)

@@ -21,6 +21,7 @@ from aegis_provider.entry import refuse_name
 from aegis_provider.errors import MachineError, OutputError, SmallCountsError
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import accepted_in
+from aegis_provider.plan.limits import refuse_people
 from aegis_provider.plan.model import Configuration
 from aegis_provider.processes import Stage, processes_ready, unseen
 from aegis_provider.release.alone import told_alone
@@ -254,7 +255,7 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
     refuse_name(steps.name)
     steps.folder.refuse_other(steps.table, _FINISHED)
     if steps.given is not None or steps.plan.exists():
-        steps.planned()
+        refuse_people(steps.planned(), "releases with an entry")
     if steps.aim.generates:
         from aegis_provider.synth.generate.methods.registry import method_of  # noqa: PLC0415 - only then is it loaded
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from aegis_provider.errors import OutputError, PlanError, TableError, nearest, needs_extra, shortened
 from aegis_provider.files import none_if_refused, refuse_overwriting
 from aegis_provider.identifiers import Replayed, accepted_beside, identifying_in, refuse_identifiers
+from aegis_provider.plan.limits import refuse_people
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.records import (
     Column,
@@ -136,6 +137,7 @@ def generate(
     began, chosen, holdout = monotonic(), method_of(method), held_out_share(plan, wish.holdout)
     knobs = usual_knobs(method) if knobs is None else knobs
     _refuse_unheeded(method, chosen, knobs, wish)
+    refuse_people(plan, "generated tables")  # their hold-outs, attacks and epsilon are of records
     guarantee = chosen.guarantee(knobs)
     attributes = _generable(plan)
     _refuse_output(output, table, plan, escape_formulas=escape_formulas)
