@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
@@ -21,7 +21,7 @@ from app.platform.callers import LONGEST_TENANT
 from app.platform.errors import InvalidDocumentError
 from app.platform.http.refusals import status_and_title
 from app.tenants.api import change_policy, change_quota
-from app.tenants.model import LIMITS, NO_USAGE, Quota, TenantPolicy, Usage
+from app.tenants.model import LIMITS, NO_USAGE, PERSON, Quota, TenantPolicy, Usage
 from app.webhooks.model import Webhook
 
 router = APIRouter(route_class=PageRoute)
@@ -43,6 +43,7 @@ class TenantView:
     policy: TenantPolicy
     criteria: tuple[NumberField, ...]
     demands_sign_off: bool
+    requires_people: bool
     quota: Quota
     usage: Usage
     limits: tuple[NumberField, ...]
@@ -91,7 +92,8 @@ def tenant_commands(viewer: Viewer, view: TenantView) -> Commands:
     sign_off = "--sign-off" if policy.demands_sign_off else "--no-sign-off"
     quota = ",".join(f"{field.name}={field.value}" for field in view.limits if field.value)
     options = ["--require", str(policy.required_privacy), sign_off, "--quota", quota]
-    body = {"require": policy.required_privacy.numbers, "sign_off": policy.demands_sign_off}
+    body: dict[str, Any] = {"require": policy.required_privacy.numbers, "sign_off": policy.demands_sign_off}
+    body |= {} if policy.required_privacy.unit is None else {"unit": policy.required_privacy.unit}
     return Commands(
         (server("tenants", "set", *options, "--", view.name),),
         (
@@ -135,7 +137,9 @@ async def set_policy(
 
     async def change(services: Factory, tenant: str) -> None:
         required = {name: number(form.text(name)) for name in wire.PRIVACY_CRITERIA if form.text(name)}
-        policy = validated_as(wire.PolicyDocument, {"require": required, "sign_off": form.has("sign_off")})
+        unit = PERSON if required and form.has("unit") else None
+        asked = {"require": required, "unit": unit, "sign_off": form.has("sign_off")}
+        policy = validated_as(wire.PolicyDocument, asked)
         await change_policy(services, viewer.caller, tenant, policy)
 
     return await _changed(request, viewer, state, form, "policy", change)
@@ -213,6 +217,7 @@ async def _view(state: State, services: Factory, viewer: Viewer, name: str, type
         policy,
         criteria_fields(policy, asked),
         policy.demands_sign_off if asked is None else asked.form.has("sign_off"),
+        policy.required_privacy.unit == PERSON if asked is None else asked.form.has("unit"),
         quota,
         usage,
         limit_fields(own, state.limits.quota, usage, typed.get("quota")),

@@ -70,3 +70,25 @@ def test_an_unknown_criterion_is_said(aegis):
     code, out, err = aegis("search", "--require", "kk=5")
     assert (code, out) == (2, "")
     assert "'kk' is not a privacy criterion; use one of k, l" in err
+
+
+def test_entries_of_people_are_found_and_advised_as_such(aegis, client, tmp_path):
+    name, unit = f"people-{uuid4().hex[:9]}", {"format": 3, "unit": "person", "people": 40, "rows_per_person": 4}
+    head = client.publish(EXAMPLE_ENTRY | {"name": name} | unit, accept_small_counts=True)
+    records = client.publish(EXAMPLE_ENTRY | {"name": f"records-{name}"}, accept_small_counts=True)
+    code, found, _ = aegis("search", name, "--require", "k=5", "--require", "unit=person")
+    assert (code, found.count(" configurations with k=5 of people")) == (0, 1)
+    assert f"{name}  {head.id}" in found
+    assert "100 records of 40 people; predicts health" in found
+    asked = ("--measure", "mutual_information", "--require", "k=5", "--require", "unit=person")
+    assert aegis("advise", head.id, *asked)[0] == 0
+    code, _, complaint = aegis("advise", records.id, *asked)
+    assert code != 0
+    assert "k >= 5 people (the entry counts records)" in complaint
+    advice = client.advise(head.id, "mutual_information", require={"k": 5}, unit="person")
+    assert (advice.configuration, advice.request["unit"]) == ("c01", "person")
+    listed = aegis("entries", "list", "--query", name)[1]
+    assert [line.count("5 people") for line in listed.splitlines() if name in line] in ([1, 0], [0, 1])
+    file = tmp_path / "entry.json"
+    file.write_text(json.dumps(EXAMPLE_ENTRY | unit), encoding="utf-8")
+    assert "100 records of 40 people, whom privacy counts" in aegis("entries", "show", file)[1]

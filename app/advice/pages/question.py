@@ -13,6 +13,7 @@ from app.pages.commands import Commands, aegis, curl
 from app.pages.forms import Form, number, written
 from app.pages.viewers import Viewer
 from app.platform.errors import Fault
+from app.tenants.model import PERSON
 
 #: The weights of a slider: those allowed in all questions. Its initial weight is 1.
 STEPS: Final = COARSE_WEIGHTS
@@ -88,6 +89,7 @@ class QuestionForm:
     criteria: Mapping[str, str]
     has_generated: bool
     wants_generated: bool
+    wants_people: bool
     bias_correction: str
     faults: Mapping[str, str]
 
@@ -122,6 +124,7 @@ def question_form(about: About, names: Sequence[str], asked: Form, faults: Seque
         criteria={name: asked.text(f"require-{name}") for name in criteria if name in vouched or name == "k"},
         has_generated=about.generated > 0,
         wants_generated="generated" in asked.texts("kinds"),
+        wants_people=asked.text("unit") == PERSON,
         bias_correction=asked.text("bias_correction"),
         faults=by_field,
     )
@@ -155,6 +158,7 @@ def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
         **({"attributes": chosen} if is_selection else {}),
         "weights": weights or None,
         "require": {name: limit for name, limit in required.items() if limit is not None} or None,
+        "unit": form.text("unit") or None,
         "kinds": ["masked", "generated"] if "generated" in form.texts("kinds") else ["masked"],
         "bias_correction": {"true": True, "false": False}.get(form.text("bias_correction")),
     }
@@ -182,6 +186,7 @@ def question_link(entry_id: str, question: wire.AdviceRequest) -> str:
     fields += [(f"weight-{name}", written(weight)) for name, weight in (question.weights or {}).items()]
     fields += [(f"require-{name}", written(limit)) for name, limit in (question.require or {}).items()]
     fields += [("kinds", kind) for kind in question.kinds if kind == "generated"]
+    fields += [] if question.unit is None else [("unit", question.unit)]
     measure, corrected = MEASURES.get(question.measure), question.bias_correction
     if measure is not None and corrected is not None and corrected != measure.corrected_by_default:
         fields.append(("bias_correction", str(corrected).lower()))
@@ -198,7 +203,8 @@ def question_commands(
     for option, numbers in (("--require", question.require), ("--weights", weights)):
         options += [word for name, value in (numbers or {}).items() for word in (option, f"{name}={written(value)}")]
     options += ["--kinds", "masked,generated"] if "generated" in question.kinds else []
-    members = {"measure", "attributes", "weights", "require", "kinds"}
+    options += [] if question.unit is None else ["--require", f"unit={question.unit}"]
+    members = {"measure", "attributes", "weights", "require", "kinds", "unit"}
     body = question.model_dump(include=members, exclude_none=True) | {"limit": None}
     return Commands(
         (aegis("advise", entry_id, *options),) if len(weights) <= SLIDERS else (),

@@ -24,6 +24,7 @@ from app.requests.model.approved_counts import (
 from app.requests.model.data_requests import OPEN, DataRequest
 from app.requests.service.data_requests import DataRequestService
 from app.requests.service.handovers import PackedEvidence
+from app.tenants.model import PERSON
 
 _ASKED: Final = set(wire.Question.model_fields)
 
@@ -113,6 +114,7 @@ def evidence_json(packed: PackedEvidence) -> bytes:
         disclosure_control=read_as(_Control, packed.schema).disclosure_control,
         suppressed=configuration.suppressed,
         suppressed_cells=configuration.suppressed_cells,
+        unit=None if entry.people is None else PERSON,
         privacy=dict(configuration.privacy or {}),
         require=request.required.numbers,
         attributes=list(map(_table, counts.tables)),

@@ -180,9 +180,10 @@ def refuse_unique(body: bytes, accepted: bool) -> None:  # noqa: FBT001 - an opt
         raise UniqueRecordsError(f"{line}. Not published: mask more, or accept it with accept_unique=True")
 
 
-def required_text(require: Mapping[str, float]) -> str:
-    """Required numbers as a query parameter: `k=10`, with all digits and no exponent."""
-    return ",".join(f"{name}={Decimal(repr(float(limit))).normalize():f}" for name, limit in require.items())
+def required_text(require: Mapping[str, float], unit: str | None = None) -> str:
+    """Required numbers as a query parameter: `k=10`, or `k=10,unit=person`, with all digits and no exponent."""
+    numbers = [f"{name}={Decimal(repr(float(limit))).normalize():f}" for name, limit in require.items()]
+    return ",".join([*numbers, *([] if unit is None else [f"unit={unit}"])])
 
 
 def without_none(values: Mapping[str, str | None]) -> dict[str, str]:

@@ -118,15 +118,17 @@ class ClientFlows(ServiceFlows):
         attribute: str | None = None,
         license: str | None = None,  # noqa: A002 -- as documents have it
         require: Mapping[str, float] | None = None,
+        unit: str | None = None,
     ) -> Pages[Head]:
         """All entries that the caller may see, newest first.
 
         Each word of `query` is a part of the name, the title, a keyword, or the name of the label or an attribute;
         `keyword`, `label`, `attribute` and
-        `license` are whole texts. `require` has one privacy criterion, promised by at least one configuration.
+        `license` are whole texts. `require` has one privacy criterion, promised by at least one configuration; with the
+        `unit` `person`, of people.
         """
         wanted = {"query": query, "keyword": keyword, "label": label, "attribute": attribute, "license": license}
-        wanted["require"] = required_text(require) if require else None
+        wanted["require"] = required_text(require, unit) if require else None
         return self._pages(HeadPage, "/v1/entries", wanted)
 
     @method
@@ -192,6 +194,7 @@ class ClientFlows(ServiceFlows):
         limit: int | None = 20,
         bias_correction: bool | None = None,
         kinds: Sequence[str] | None = None,
+        unit: str | None = None,
         wait: float = 300.0,
         on_progress: Callable[[Advice | CoarseAdvice], None] | None = None,
     ) -> Flow[Advice | CoarseAdvice]:
@@ -202,6 +205,7 @@ class ClientFlows(ServiceFlows):
 
         Args:
             kinds: The kinds of configurations to rank, `masked` (the default) and `generated`.
+            unit: `person` if what `require` names must count people.
             wait: The total number of seconds to wait.
             on_progress: Called with the unfinished advice after each poll.
 
@@ -219,6 +223,7 @@ class ClientFlows(ServiceFlows):
             "limit": limit,
             "bias_correction": bias_correction,
             **({} if kinds is None else {"kinds": list(kinds)}),
+            **({} if unit is None else {"unit": unit}),
         }
         deadline = TimeLimit(wait)
         hold = int(max(0.0, min(wait, _LONGEST_HOLD)))  # the service waits for the result before it responds

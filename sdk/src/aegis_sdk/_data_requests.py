@@ -46,13 +46,15 @@ class DataRequestsFlows(ServiceFlows):
         weights: Mapping[str, float] | None = None,
         require: Mapping[str, float] | None = None,
         kinds: Sequence[str] | None = None,
+        unit: str | None = None,
         configuration: str | None = None,
         wait: float = 0.0,
     ) -> Flow[DataRequest]:
         """Request the masked table of the first configuration of your advice on a question, or of a given one.
 
         Args:
-            measure: The measure of utility; `attributes`, `weights`, `require` and `kinds` are as in `Client.advise`.
+            measure: The measure of utility; `attributes`, `weights`, `require`, `kinds` and `unit` are as in
+                `Client.advise`.
             contact: For the provider.
             terms: Acceptance of the entry's terms: their digest, `terms` of the entry's head.
             configuration: The one to ask for, which meets `require`.
@@ -67,6 +69,7 @@ class DataRequestsFlows(ServiceFlows):
             "contact": contact,
             "terms": terms,
             **({} if kinds is None else {"kinds": list(kinds)}),
+            **({} if unit is None else {"unit": unit}),
             **({} if configuration is None else {"configuration": configuration}),
         }
         path = entry_path(entry_id, "requests")

@@ -18,7 +18,7 @@ async def tenant(api, name="hospital"):
 
 
 async def test_a_policy_is_read_and_set(api, database_url):
-    answer = await send_form(api, await tenant(api), POLICY, k="10", t="0.2", sign_off="on")
+    answer = await send_form(api, await tenant(api), POLICY, k="10", t="0.2", unit="on", sign_off="on")
     assert answer.status_code == 303
     page = await look(api, answer.headers["location"])
     assert "The policy is set" in page.text
@@ -26,8 +26,8 @@ async def test_a_policy_is_read_and_set(api, database_url):
     assert (form["k"], form["t"], form["l"]) == ("10", "0.2", "")
     async with tenants_of(database_url) as tenants:
         policy = await tenants.tenants.policy("hospital")
-    assert (str(policy), policy.demands_sign_off) == ("k=10,t=0.2, sign-off", True)
-    assert "--require k=10,t=0.2 --sign-off" in page.text
+    assert (str(policy), policy.demands_sign_off) == ("k=10,t=0.2,unit=person, sign-off", True)
+    assert "--require k=10,t=0.2,unit=person --sign-off" in page.text
 
 
 async def test_a_quota_is_read_and_set_and_empty_fields_are_as_usual(api):

@@ -15,7 +15,7 @@ from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.receiving.verification import verify
 from aegis_provider.table import open_table
 from tests.for_each import for_each
-from tests.provider.receiving.delivering import Provider, delivery_of
+from tests.provider.receiving.delivering import Provider, delivery_of, evidence_on
 
 CONTROLS = {
     "exact": {"exact": True},
@@ -228,3 +228,31 @@ def test_a_delivery_in_several_files_is_counted_as_one_table(folder):
     for place, part in enumerate((records[::2], records[1::2])):
         path.with_name(f"part-{place}.csv").write_text("".join((header, *part)))
     assert verify(folder / "part-*.csv", request, provider.evidence("c")).is_as_agreed
+
+
+def test_of_people_only_what_follows_for_their_rows_is_checked(tmp_path):
+    """A table of the rows of three people each: k = 3 people are at least three rows of a class."""
+    path = tmp_path / "c.csv"
+    path.write_text(
+        "age,health\n" + "old,bad\nold,bad\nold,good\nyoung,bad\nyoung,good\nyoung,good\n", encoding="utf-8"
+    )
+    joint = [[2, 1], [1, 2]]
+    masking = {"id": "two", "domain": ["old", "young"], "mapping": [0, 1], "joint": joint}
+    entry = {
+        "format": 3,
+        "name": "visits",
+        "records": 6,
+        "unit": "person",
+        "people": 6,
+        "rows_per_person": 1,
+        "label": {"name": "health", "domain": ["bad", "good"], "histogram": [3, 3]},
+        "attributes": [{"name": "age", "type": "string", "domain": ["old", "young"], "maskings": [masking]}],
+        "configurations": [{"id": "c", "maskings": {"age": "two"}, "privacy": {"k": 3, "l": 2, "alpha": 0.5}}],
+    }
+    card = {"columns": [{"name": "age", "role": "quasi-identifier"}, {"name": "health", "role": "sensitive"}]}
+    request = delivery_of(path, "c", 6, card=card)
+    told = verify(path, request, evidence_on(entry, "c")).privacy
+    assert (told.unit, told.reached, told.broken) == ("person", {"k": 3, "l": 2}, ())
+    entry["configurations"][0]["privacy"]["k"] = 4
+    less = verify(path, request, evidence_on(entry, "c")).privacy
+    assert less.broken == ("k",)

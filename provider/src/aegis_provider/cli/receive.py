@@ -131,6 +131,9 @@ def _measured(verified: Verified) -> Iterator[str]:
         named = ", ".join(shown(name) for name in privacy.quasi_identifiers)
         k = number(privacy.k_by_all, 6)
         yield f"the provider says that only {named} identify people; by all but the label, k = {k}"
+    if privacy.unit is not None and "k" in privacy.reached:
+        k = number(privacy.reached["k"], 6)
+        yield f"k counts people, who are not in the table: at least {k} rows a class are there"
     if unmeasured := [name for name in privacy.promised if name not in privacy.reached]:
         named = ", ".join(
             f"{CRITERIA[name].word} ({name} = {number(privacy.promised[name], 6)})" for name in unmeasured

@@ -54,6 +54,9 @@ class Roles:
 
 
 _INEXACT: Final = "how many records are missing is not known exactly"
+_IMPLIED: Final = ("k", "l")
+"""The criteria of people that hold of their rows, too."""
+
 _NO_ROLES: Final = "the delivery does not say which columns identify people, so all were taken"
 
 
@@ -66,6 +69,7 @@ class Measured:
         undecided: The criteria that cannot be verified.
         quasi_identifiers: The stated quasi-identifiers; empty if all columns but the label were used.
         k_by_all: The size of the smallest class by all columns but the label; `None` if not measured.
+        unit: What the promises count: `person`, or `None` for records, as `reached` does.
     """
 
     reached: Mapping[str, float]
@@ -75,6 +79,7 @@ class Measured:
     reason: str = ""
     quasi_identifiers: tuple[str, ...] = ()
     k_by_all: float | None = None
+    unit: str | None = None
 
     @property
     def kept(self) -> dict[str, float]:
@@ -87,7 +92,8 @@ def measured(comparison: Comparison, request: DataRequest) -> Measured:
 
     Criteria that compare a class with the whole table include the left-out records if all their counts are published
     exactly. Otherwise the delivered records stand for the whole. This changes `t` by at most the share of missing
-    records; other such criteria are then not measured.
+    records; other such criteria are then not measured. Where the promises count people, who are not in the table, only
+    what these imply of records is measured: k people have k rows at least, and l values are in l rows.
     """
     evidence, delivered = comparison.evidence, comparison.delivered
     promised = _promised(evidence, request)
@@ -98,6 +104,7 @@ def measured(comparison: Comparison, request: DataRequest) -> Measured:
     whole = _whole(comparison, roles)
     inexact = whole is None and comparison.missing.most > 0
     names = [name for name in ("k", "l", "t", *promised) if not inexact or name == "t" or not CRITERIA[name].compares]
+    names = [name for name in names if evidence.unit is None or name in _IMPLIED]
     reached = _reached(delivered.table, roles, dict.fromkeys(names), whole, evidence)
     share = min(comparison.missing.most, comparison.left_out.most) / max(delivered.records, 1)
     slack = {"t": share} if inexact else {}
@@ -111,7 +118,8 @@ def measured(comparison: Comparison, request: DataRequest) -> Measured:
         every = Roles.by_default(delivered.columns, delivered.label)
         k_by_all = _reached(delivered.table, every, ["k"], None, evidence)["k"]
     named = roles.quasi_identifiers if roles.known else ()
-    return Measured(reached, promised, broken, undecided, _INEXACT if roles.known else _NO_ROLES, named, k_by_all)
+    reason = _INEXACT if roles.known else _NO_ROLES
+    return Measured(reached, promised, broken, undecided, reason, named, k_by_all, evidence.unit)
 
 
 def _promised(evidence: Evidence, request: DataRequest) -> dict[str, float]:

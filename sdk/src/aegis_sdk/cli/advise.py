@@ -12,7 +12,7 @@ from aegis_sdk.cli.options import (
     RequireOption,
     WeightsOption,
     kinds_of,
-    requirements_of,
+    requirements_in,
     usual_measure,
     weights_of,
 )
@@ -67,7 +67,7 @@ def advise(
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Ask which configuration loses the least utility. Prints the ranking, then the cost of the best by attribute."""
-    required, weighted, named = requirements_of(require), weights_of(weights), kinds_of(kinds)
+    (required, unit), weighted, named = requirements_in(require), weights_of(weights), kinds_of(kinds)
     with Client() as client:
         say(f"asking about {entry_id} ...")
         advice = client.advise(
@@ -78,6 +78,7 @@ def advise(
             limit=limit,
             bias_correction=bias,
             kinds=named,
+            unit=unit,
             on_progress=_progress_said(),
         )
         if as_json:

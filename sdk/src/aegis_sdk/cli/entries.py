@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from aegis_sdk._client import Client
 from aegis_sdk._errors import AegisError
-from aegis_sdk.cli.options import EntryIdArgument, JsonOption, RequireOption, requirements_of
+from aegis_sdk.cli.options import EntryIdArgument, JsonOption, RequireOption, requirements_in
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
 from aegis_sdk.reading import (
     Alone,
@@ -67,7 +67,8 @@ def _row(head: Head, *, with_small_counts: bool) -> tuple[str | int, ...]:
     accepted = ("accepted" if head.accepted_small_counts else "",) if with_small_counts else ()
     alone = "not stated" if head.alone is None else share_alone(head.alone)
     rest = (seen_by(head.visibility), alone, *accepted, shown(head.title, _TITLE) if head.title else "")
-    numbers = ("-" if one is None else int(one) for one in (head.records, head.columns, head.k))
+    records, columns, k = ("-" if one is None else int(one) for one in (head.records, head.columns, head.k))
+    numbers = (records, columns, k if head.unit is None or head.k is None else f"{k} people")
     return (*(shown(name, _TITLE) for name in names), *numbers, head.version, shown(head.tenant), *rest)
 
 
@@ -184,7 +185,7 @@ def search(
 
     Shows the label and the attributes of each entry, and how many of its configurations have the required privacy.
     """
-    wanted = _Wanted(tuple(words or ()), tuple(attribute or ()), requirements_of(require))
+    wanted = _Wanted(tuple(words or ()), tuple(attribute or ()), *requirements_in(require))
     for name in wanted.require.keys() - PRIVACY_CRITERIA.keys():
         raise InputError(f"--require: {name!r} is not a privacy criterion; use one of {', '.join(PRIVACY_CRITERIA)}")
     with Client() as client:
@@ -204,6 +205,13 @@ class _Wanted:
     words: tuple[str, ...]
     attributes: tuple[str, ...]
     require: Mapping[str, float]
+    unit: str | None = None
+
+    @property
+    def required(self) -> str:
+        """The required privacy in words; empty without any."""
+        of_people = "" if self.unit is None else " of people"
+        return " and ".join(f"{name}={limit:g}{of_people}" for name, limit in self.require.items())
 
     def matching(
         self, client: Client, keyword: str | None, label: str | None, licence: str | None
@@ -211,7 +219,16 @@ class _Wanted:
         """The entries that meet all criteria. The service checks one attribute and promise, so that few are read."""
         attribute, require = next(iter(self.attributes), None), dict(islice(self.require.items(), 1))
         query = " ".join(self.words) or None
-        for head in client.entries(query, keyword, label, license=licence, attribute=attribute, require=require):
+        asked = client.entries(
+            query,
+            keyword,
+            label,
+            license=licence,
+            attribute=attribute,
+            require=require,
+            unit=self.unit if require else None,
+        )
+        for head in asked:
             entry = client.entry(head.id)
             columns = [head.label, *(attribute["name"] for attribute in entry.entry_schema["attributes"])]
             # The service looks for parts of a phrase, such as "study of", wherever they are.
@@ -239,8 +256,7 @@ class _Wanted:
 def _why_none(client: Client, wanted: _Wanted, others: tuple[str | None, str | None, str | None]) -> str:
     """What excludes every entry, as far as one criterion alone does."""
     if wanted.require and any(replace(wanted, require={}).matching(client, *others)):
-        required = " and ".join(f"{name}={limit:g}" for name, limit in wanted.require.items())
-        return f": of those that meet the rest, none has a configuration with {required}"
+        return f": of those that meet the rest, none has a configuration with {wanted.required}"
     if wanted.words and not any(replace(wanted, attributes=(), require={}).matching(client, None, None, None)):
         return "; words are searched in name, title, keywords, and the names of label and attributes"
     return ": the words occur, but in no entry that meets the other options" if wanted.words else ""
@@ -253,7 +269,8 @@ def _lines(entry: EntryHead, wanted: _Wanted) -> Iterator[str]:
     yield f"  {Alone.of(schema).line(offered=True)}"
     if entry.title:
         yield f"  {shown(entry.title, _TEXT)}"
-    yield f"  {schema['records']} records; predicts {shown(entry.label)} from {some(names, _NAMES)}"
-    require = "".join(f" with {name}={limit:g}" for name, limit in wanted.require.items())
+    people = "" if entry.people is None else f" of {entry.people} people"
+    yield f"  {schema['records']} records{people}; predicts {shown(entry.label)} from {some(names, _NAMES)}"
+    require = f" with {wanted.required}" if wanted.require else ""
     licence = shown(entry.license, _TEXT) if entry.license else "none stated"
     yield f"  of {shown(entry.tenant)}, licence {licence}; {wanted.offered_by(entry)} configurations{require}"

@@ -75,6 +75,19 @@ def requirements_of(texts: list[str] | None) -> dict[str, float]:
     return _numbers_by_name("--require", "k=5", texts or [], r"\w+")
 
 
+def requirements_in(texts: list[str] | None) -> tuple[dict[str, float], str | None]:
+    """Parse required numbers by privacy criterion, and their unit (`unit=person`), None for records.
+
+    Raises:
+        InputError: As in `requirements_of`, or there is only a unit.
+    """
+    of_people = "unit=person" in (texts or [])
+    numbers = requirements_of([text for text in texts or [] if text != "unit=person"])
+    if of_people and not numbers:
+        raise InputError("--require unit=person says what limits count; add one, for example --require k=5")
+    return numbers, "person" if of_people else None
+
+
 def weights_of(texts: list[str] | None) -> dict[str, float]:
     """Parse weights by attribute. A text may have several, separated by commas; a name with a comma needs quotes.
 

@@ -21,7 +21,7 @@ from aegis_sdk.cli.options import (
     RequireOption,
     WeightsOption,
     kinds_of,
-    requirements_of,
+    requirements_in,
     usual_measure,
     weights_of,
 )
@@ -58,7 +58,7 @@ def new(
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Request the masked table that suits you best, or a given one. Prints the request's id; its provider decides."""
-    required, weighted, named = requirements_of(require), weights_of(weights), kinds_of(kinds)
+    (required, unit), weighted, named = requirements_in(require), weights_of(weights), kinds_of(kinds)
     if not accept_terms and not sys.stdin.isatty():
         raise InputError("cannot ask whether you accept the terms without a terminal; use --accept-terms")
     with Client() as client:
@@ -76,6 +76,7 @@ def new(
             weights=weighted or None,
             require=required or None,
             kinds=named,
+            unit=unit,
             configuration=configuration,
             wait=_SECONDS,
         )

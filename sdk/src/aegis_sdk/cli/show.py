@@ -82,7 +82,8 @@ def _head(outline: EntryOutline) -> Iterator[str]:
     licence = f"licence {shown(outline.license)}; " if outline.license else ""
     yield f"  {keywords}{licence}visible to {seen_by(outline.visibility)}"
     pairs = f", {outline.pairs} pairs of masked attributes" if outline.pairs else ""
-    yield f"  {outline.records} records, {outline.configurations} configurations{pairs}"
+    people = "" if outline.people is None else f" of {outline.people} people, whom privacy counts"
+    yield f"  {outline.records} records{people}, {outline.configurations} configurations{pairs}"
 
 
 def _label(outline: EntryOutline) -> Iterator[str]:

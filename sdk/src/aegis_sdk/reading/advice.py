@@ -174,7 +174,8 @@ def outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterato
         yield f"the share is of the known utility{itself}: that of the table may be higher"
     yield f"the ranking is {advice.ranking_basis}"
     if advice.policy:
-        wanted = ", ".join(f"{name}={limit:g}" for name, limit in advice.policy.items())
+        of_people = "" if advice.policy_unit is None else " of people"
+        wanted = ", ".join(f"{name}={limit:g}{of_people}" for name, limit in advice.policy.items())
         yield f"a policy requires of every configuration: {wanted}"
     if weights := advice.request.get("weights"):
         named = ", ".join(f"{shown(name)} {weight:g}" for name, weight in sorted(weights.items()))

@@ -80,6 +80,7 @@ class EntryOutline:
     license: str
     visibility: str
     records: int
+    people: int | None
     label: str
     label_histogram: dict[str, int]
     attributes: tuple[AttributeOutline, ...]
@@ -105,6 +106,7 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         license=entry.license,
         visibility=visibility if isinstance(visibility, str) else ", ".join(visibility.tenants),
         records=entry.records,
+        people=entry.people,
         label=entry.label.name,
         label_histogram=dict(zip(entry.label.domain, entry.label.histogram, strict=True)),
         attributes=tuple(_attribute(attribute, uses_of(entry, attribute.name)) for attribute in attributes),

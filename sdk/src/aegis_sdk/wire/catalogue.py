@@ -353,6 +353,11 @@ class Evidence(Answer):
     suppressed_cells: int | None = Field(
         default=None, description="Number of cells of other records that become `*`, as published; null: not stated"
     )
+    unit: str | None = Field(
+        default=None,
+        exclude_if=lambda unit: unit is None,
+        description="What `privacy` counts: `person`; without it, records. No masked table shows people",
+    )
     privacy: dict[str, float] = Field(default_factory=dict, description="Privacy that the entry promises")
     require: dict[str, float] = Field(default_factory=dict, description="Privacy that the request requires")
     attributes: list[EvidenceTable] = Field(description="The attributes that the configuration shares")
