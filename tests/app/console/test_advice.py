@@ -37,16 +37,16 @@ async def test_the_form_shows_what_can_be_asked(market):
     api, _, entry = market
     found = await look(api, f"/entries/{entry}/ask")
     fields = [one for one in found.all("input") if one["type"] in {"checkbox", "range"}]
-    assert [one["name"] for one in fields] == ["attributes", "step-age", "attributes", "step-sex"]
-    assert all("checked" in one for one in fields if one["type"] == "checkbox")
+    assert [one["name"] for one in fields] == ["unit", "attributes", "step-age", "attributes", "step-sex"]
+    assert all("checked" in one for one in fields if one["name"] == "attributes")
     assert f"aegis advise {entry} --measure mutual_information" in found.text
 
 
 async def test_the_form_is_filled_in_by_the_address(market):
     api, _, entry = market
-    found = await look(api, f"/entries/{entry}/ask?measure=g3&attributes=age&weight-age=2&require-k=5")
+    found = await look(api, f"/entries/{entry}/ask?measure=g3&attributes=age&weight-age=2&require-k=5&unit=person")
     boxes = {one["value"]: "checked" in one for one in found.all("input") if one["type"] == "checkbox"}
-    assert boxes == {"age": True, "sex": False}
+    assert boxes == {"person": True, "age": True, "sex": False}
     values = {one["name"]: one["value"] for one in found.all("input")}
     assert (values["step-age"], values["step-sex"], values["require-k"]) == ("4", "3", "5")
     assert [one["value"] for one in found.all("option") if "selected" in one] == ["g3"]
