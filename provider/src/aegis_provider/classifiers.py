@@ -130,19 +130,21 @@ CLASSIFIERS: Final[Mapping[str, Callable[[Fitting], Any]]] = {
 """Makes the classifier to fit, by name."""
 
 
-def stratified(labels: Places, count: int, seed: int) -> list[tuple[Places, Places]]:
+def stratified(labels: Places, count: int, seed: int, people: Places | None = None) -> list[tuple[Places, Places]]:
     """Split records into random folds, with about the same share of every class in each.
 
     Args:
         labels: (records,) The classes.
         count: The number of folds; every class needs at least as many records.
+        people: (records,) The number of the person of each, whose records stay together; `None` if records are people.
 
     Returns:
         For each fold, the places of the records to train on and of those to test on, ascending.
     """
-    from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415 - an extra, and slow to load
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # noqa: PLC0415 - an extra, slow to load
 
-    return list(StratifiedKFold(count, shuffle=True, random_state=seed).split(labels, labels))
+    how = StratifiedKFold if people is None else StratifiedGroupKFold
+    return list(how(count, shuffle=True, random_state=seed).split(labels, labels, people))
 
 
 RAW: Final = "(as it is)"

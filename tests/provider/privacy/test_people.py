@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import PlanError, TableError, apply, assess, load_plan
+from aegis_provider.check.masked_records import CheckedRecords, folds_of
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.people import People
 from aegis_provider.errors import NothingHoldsError
@@ -182,6 +183,17 @@ def test_by_default_the_fewest_rows_that_keep_nearly_all():
     for most, more in ((10, []), (2, twice)):
         with open_table(a_table([*rows, *more])) as table:
             assert People.of(table, "who").rows == most
+
+
+def test_the_records_of_a_person_are_in_one_fold_of_a_check(tmp_path):
+    rows = [*random_rows(random.Random(7), 40, 4), *[(None, "0", "1", "2")] * 5]
+    with open_table(a_table(rows)) as table:
+        checked = CheckedRecords.read(table, a_plan(tmp_path), 3, 0)
+    folds = folds_of(checked.labels, 3, 0, checked.people)
+    assert sorted(np.concatenate([fold.test for fold in folds]).tolist()) == list(range(len(rows)))
+    assert len(np.unique(checked.people)) == len({row[0] for row in rows} - {None}) + 5
+    for fold in folds:
+        assert not {*checked.people[fold.train]} & {*checked.people[fold.test]}
 
 
 def said_of(folder, rows, text=PLAN):

@@ -198,10 +198,10 @@ def check(
 ) -> CheckResult:
     """Train models on a table and its releases, and test how well they predict the label of held-out records.
 
-    Logistic regression and gradient boosting are cross-validated. All tables have the same folds, so their numbers are
-    paired. `RAW` has the plan's attributes unmasked. A release is tested on masked records, including those that it
-    leaves out; models are not trained on these. A larger table is sampled to 50,000 records. Equal arguments give equal
-    results, unless time runs out.
+    Logistic regression and gradient boosting are cross-validated. All tables have the same folds, so their numbers
+    are paired; all records of a person are in one fold. `RAW` has the plan's attributes unmasked. A release is
+    tested on masked records, including those that it leaves out; models are not trained on these. A larger table is
+    sampled to 50,000 records. Equal arguments give equal results, unless time runs out.
 
     Args:
         configurations: The ids of the configurations: first the winner, then others to compare with it.
@@ -226,7 +226,7 @@ def check(
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         records = CheckedRecords.read(opened, plan, folds, _SEED)
         masked = {configuration.id: cache(partial(records.masked, configuration)) for configuration in chosen}
-        split, fitted = folds_of(records.labels, folds, _SEED), _fitted(plan, chosen)
+        split, fitted = folds_of(records.labels, folds, _SEED, records.people), _fitted(plan, chosen)
         refitted_there = Refitted(records, chosen, refit, split)
         released: dict[str, Callable[[int], MaskedRecords]] = {
             name: partial(refitted_there.masked, whole, name) for name, whole in masked.items()

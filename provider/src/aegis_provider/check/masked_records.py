@@ -20,6 +20,7 @@ from aegis_provider.records import MOST_RECORDS, NUMERIC, as_numbers, drawn, num
 from aegis_provider.release.blocks import Release, Texts, blocks_of, places_of
 from aegis_provider.release.promise import Promise
 from aegis_provider.table import Table, open_table
+from aegis_provider.table.arrays import numbers_in
 from aegis_provider.table.discretization import undiscretized
 from aegis_provider.table.values import MISSING, Domain, infer_type
 
@@ -50,9 +51,12 @@ class Fold:
     test: NDArray[np.intp]
 
 
-def folds_of(labels: Labels, count: int, seed: int) -> list[Fold]:
-    """Split the records at random, with about the same share of each class in every fold."""
-    [split] = results([partial(stratified, labels, count, seed)], len(labels))
+def folds_of(labels: Labels, count: int, seed: int, people: Places | None = None) -> list[Fold]:
+    """Split the records at random, with about the same share of each class in every fold, and each person in one.
+
+    `people`: (records,) The number of the person of each; `None` if records are people.
+    """
+    [split] = results([partial(stratified, labels, count, seed, people)], len(labels))
     return [Fold(train, test) for train, test in split]
 
 
@@ -123,7 +127,8 @@ class CheckedRecords:
         chosen: (records,) The places of the records in the table, ascending.
         texts: The records: a column of texts for each of the plan's columns.
         labels: (records,) The class of each record, from 0.
-        rare: The numbers of records of label values that are left out for having fewer records than folds.
+        rare: The numbers of records of label values that are left out for having fewer people than folds.
+        people: (records,) The number of the person of each record; `None` if records are people.
     """
 
     counted: CountedTable
@@ -132,6 +137,7 @@ class CheckedRecords:
     texts: pa.Table
     labels: Labels
     rare: Mapping[str, int]
+    people: Places | None = None
 
     @classmethod
     def read(cls, table: Table, plan: Plan, folds: int, seed: int) -> "CheckedRecords":
@@ -143,17 +149,20 @@ class CheckedRecords:
         counted = CountedTable.of(table, plan)
         chosen = drawn(counted.records, MOST_RECORDS, seed)
         plainly = undiscretized(counted.table)
-        texts = pa.table(rows_of(plainly.batches(plan.columns), chosen).columns, names=plan.columns)
+        whose = [] if counted.person is None else [counted.person]
+        rows = rows_of(plainly.batches([*plan.columns, *whose]), chosen).columns
+        texts = pa.table(rows[: len(plan.columns)], names=plan.columns)
+        people = _people_of(rows[-1]) if whose else np.arange(len(chosen))
         values, labels = np.unique(
             places_of(texts.column(plan.label).combine_chunks(), counted.label.places), return_inverse=True
         )
-        sizes = np.bincount(labels)
+        sizes, records = np.bincount(np.unique(np.stack([people, labels]), axis=1)[1]), np.bincount(labels)
         if (sizes >= folds).sum() < _FEWEST_CLASSES:
             raise TableError(
-                f"{table.name}: the label {shortened(plan.label)} has fewer than two values with {folds} records or "
-                "more, so models cannot be trained and tested on it"
+                f"{table.name}: the label {shortened(plan.label)} has fewer than two values with {folds} "
+                f"{'people' if whose else 'records'} or more, so models cannot be trained and tested on it"
             )
-        rare = {counted.label.texts[values[each]]: int(sizes[each]) for each in np.flatnonzero(sizes < folds)}
+        rare = {counted.label.texts[values[each]]: int(records[each]) for each in np.flatnonzero(sizes < folds)}
         kept = sizes[labels] >= folds
         _, classes = np.unique(labels[kept], return_inverse=True)
         plain = plan.of_plain_table()  # with the types of the whole counted table
@@ -163,7 +172,8 @@ class CheckedRecords:
             for attribute in plain.attributes
         )
         plain = replace(plain, attributes=tuple(attributes))
-        return cls(counted, plain, chosen[kept], texts.filter(pa.array(kept)), classes, rare)
+        told = people[kept] if whose else None
+        return cls(counted, plain, chosen[kept], texts.filter(pa.array(kept)), classes, rare, told)
 
     @cached_property
     def coded(self) -> DistinctRecords:
@@ -297,6 +307,14 @@ class ChosenAnew:
             chosen = self.configurations
         masked = [records.masked(configuration) for configuration in chosen]
         return [*masked, *masked[-1:] * (len(self.configurations) - len(masked))]
+
+
+def _people_of(texts: pa.ChunkedArray) -> Places:
+    """(records,) The number of the person of each record; one of its own for each without a text."""
+    coded = texts.combine_chunks().dictionary_encode()
+    names, people = coded.dictionary.to_pylist(), numbers_in(coded.indices).astype(np.intp)
+    unknown = people == (names.index(MISSING) if MISSING in names else len(names))
+    return np.where(unknown, len(names) + np.arange(len(people)), people)
 
 
 def is_fitted(attribute: Attribute, configuration: Configuration) -> bool:

@@ -142,6 +142,9 @@ def _report(started: Started, table: str, label: str) -> Iterator[str]:
     if started.left_out:
         yield from ("", "left out:")
         yield from aligned(("column", "why"), list(_left_out(started)))
+    for name, values in started.repeating.items():
+        repeats = f"{shown(name)} repeats: {values:,} values in {started.records:,} records"
+        yield f"{repeats}; with --person {shlex.quote(name)} privacy counts people"
     if started.leaks.left_out:
         yield "--keep-leaks NAME keeps what is known before the label is"
     yield ""

@@ -155,6 +155,7 @@ class Started:
         new: The columns of the table that an existing plan does not name.
         unlabelled: A note on the place of the first record without a label, if there are a few; otherwise empty.
         leaks: The columns that give the label away, left out or not, and those that repeat others.
+        repeating: The identifiers left out that are the same in several records, each with its number of values.
     """
 
     plan: Path
@@ -169,6 +170,7 @@ class Started:
     new: tuple[str, ...] = ()
     unlabelled: str = ""
     leaks: Leaks = field(default_factory=Leaks)
+    repeating: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rare_labels(self) -> tuple[str, ...]:
@@ -275,10 +277,10 @@ def start(
     elif attributes:
         _write(output, extended(output, attributes, label))
     kept = tuple(attribute.name for attribute in there.attributes) if there else ()
-    records, delimiter = survey.label.records, opened.delimiter
-    return Started(
-        output, delimiter, source, records, labels, least, attributes, left_out, kept, tuple(new), unlabelled, leaks
-    )
+    about = output, opened.delimiter, source, survey.label.records, labels, least, attributes, left_out, kept
+    identifiers = (each for each in columns[1:] if each.identifies and each.name in left_out)
+    repeating = {each.name: each.distinct for each in identifiers if 1 < each.distinct < each.known}
+    return Started(*about, tuple(new), unlabelled, leaks, repeating)
 
 
 def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], output: Path) -> list[str]:
