@@ -2,6 +2,7 @@ import atexit
 import gc
 import inspect
 import os
+import secrets
 import signal
 import sys
 from collections.abc import AsyncIterator, Generator, Iterator
@@ -126,6 +127,19 @@ def _plain_log() -> None:
     structlog.configure(
         processors=[structlog.stdlib.render_to_log_kwargs], logger_factory=structlog.stdlib.LoggerFactory()
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the state of commands out of the developer's own folder; a key of rounding is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        state = tmp_path_factory.mktemp("state")
+        patch.setenv("XDG_STATE_HOME", str(state))
+        key = state / "aegis" / "rounding.key"
+        key.parent.mkdir(mode=0o700)
+        key.touch(0o600)
+        key.write_bytes(secrets.token_bytes(32))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

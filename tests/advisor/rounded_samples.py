@@ -9,6 +9,7 @@ from aegis_advisor.evidence import AttributeEvidence, Perturbation
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.counting.counts import Partition
 from tests.advisor.cases import evidence_of, mapped
+from tests.provider.control.drawing import drawn_by
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Population:
     def rounded(self, rng, table, base):
         """Counts (values, labels) rounded as providers do."""
         views = [Partition(np.arange(self.values), self.values), Partition(self.group_of, self.groups)]
-        return rounded_once(table, views, base, rounded_up(table.sum(axis=0), base, rng.bytes), rng.bytes)
+        return rounded_once(table, views, base, rounded_up(table.sum(axis=0), base, drawn_by(rng)), drawn_by(rng))
 
     def evidence(self, table, base=None) -> AttributeEvidence:
         """The views `fine` and `coarse` of a table; `base` if its counts were rounded."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from aegis_provider.control import (
     Beside,
@@ -12,6 +12,7 @@ from aegis_provider.control import (
     ControlError,
     Controlled,
     LaplaceNoise,
+    LastingRandomness,
     MinimumCell,
     RandomRounding,
     Roles,
@@ -40,10 +41,16 @@ from aegis_provider.identifiers import (
 from aegis_provider.plan.model import Plan
 from aegis_provider.processes import Progress
 from aegis_provider.release.alone import alone_in_releases, known_of
+from aegis_provider.state import changed_key, lasting_randomness, remember_key
 from aegis_provider.summary import SharedSummary, summarize_in_doubt, summarize_shared
 from aegis_provider.table import Source, Table, delimiter_in, open_table
 from aegis_provider.table.notation import plainly
 from aegis_sdk.wire import Configuration, EntryDocument
+
+ONE_MORE_LOOK: Final = (
+    "the counts are rounded afresh: whoever has another entry of this table sees each count twice, and knows more of it"
+)
+"""What new randomness costs."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,8 @@ class PreparedEntry:
         counted: The entry before the controls. Its exact counts must not leave the provider's machine.
         telling: Names of masked values that disclose raw values of few records.
         doubtful_types: A sentence for each attribute whose type is in doubt.
+        chance: The randomness of its rounding; `None` if no count is rounded.
+        of_key: What the provider should know of its key before the entry leaves the machine.
     """
 
     table: Source
@@ -67,6 +76,8 @@ class PreparedEntry:
     counted: EntryDocument
     telling: tuple[TellingNames, ...] = ()
     doubtful_types: tuple[str, ...] = ()
+    chance: LastingRandomness | None = None
+    of_key: tuple[str, ...] = ()
 
     @property
     def entry(self) -> EntryDocument:
@@ -93,13 +104,16 @@ class PreparedEntry:
         """
         refuse_outputs(self.table, self.intended, output, plan_output)
 
-        def write_plan() -> None:
+        def write_beside() -> None:
             if plan_output is not None:
                 write_controlled_plan(self.intended.files[0], self.intended, self.controlled, plan_output)
+            if self.chance is not None and self.chance.lasts:
+                remember_key(self.chance, *_named(self.intended))
 
-        write_entry(self.entry, output, write_plan)
+        write_entry(self.entry, output, write_beside)
 
     def _warnings(self) -> Iterator[str]:
+        yield from self.of_key
         yield from (each.in_words() for each in self.telling)
         yield from self.doubtful_types
         yield from self.exposure.in_words()
@@ -130,6 +144,7 @@ def prepare_entry(
     exact: bool = False,
     pairs: bool = False,
     accept_identifiers: bool = False,
+    chance: LastingRandomness | None = None,
     delimiter: str | None = None,
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _total: None,
@@ -145,6 +160,8 @@ def prepare_entry(
         exact: Publish exact counts and all values, whatever that gives away.
         pairs: Whether to count pairs of attributes too, which the measure `joint` needs.
         accept_identifiers: Whether the entry may contain identifying values.
+        chance: The randomness of rounding; by default that of the user's key, by which equal tables have equal entries.
+            A fresh one is one more look at the counts of a table that was published before.
         delimiter: The delimiter of a CSV table; by default, the one in its header.
         memory_limit: DuckDB's memory; the rest goes to disk.
         progress: Called with (done, total), first for counted records, then for cells with noise.
@@ -155,6 +172,7 @@ def prepare_entry(
         ControlError: The controls contradict each other, or cannot be applied to these counts.
         IdentifierError: A column shared unmasked, or a listed value, identifies persons, and `accept_identifiers` is
             off.
+        StateError: The user's key cannot be used.
     """
     controls = tuple(controls)
     refuse_conflicts(controls)
@@ -162,6 +180,9 @@ def prepare_entry(
         raise ControlError("exact counts cannot be combined with a disclosure control; omit one of them")
     how: dict[str, Any] = {"delimiter": delimiter or delimiter_in(table, plan.label), "memory_limit": memory_limit}
     counting = {"name": name, "pairs": pairs, "progress": progress, **how}
+    rounds = not exact and not any(isinstance(control, LaplaceNoise) for control in controls)
+    chance = (chance or lasting_randomness()) if rounds else None
+    of_key = () if chance is None else key_warnings(chance, plan)
     with open_table(table, **how) as given:
         opened = plainly(given, plan.writings)
         replayed = None if accept_identifiers else _replayed(opened, plan)
@@ -169,18 +190,32 @@ def prepare_entry(
             counted, telling, doubtful = summarize_in_doubt(opened, plan, **counting)
             controlled, changed = Controlled(counted, (), Changes()), plan
         else:
-            summary, controlled = _controlled(opened, plan, controls, counting)
+            summary, controlled = _controlled(opened, plan, controls, chance, counting)
             counted, telling, doubtful = summary.entry, summary.telling, summary.doubtful_types
             changed = controlled_plan(plan, controlled)
         if replayed is not None:
             refuse_written(texts_of_entry(controlled.entry).items(), replayed, f"{plan.source}: the entry")
         entry = _with_alone(controlled.entry, opened, changed)
     controlled = replace(controlled, entry=entry)
-    return PreparedEntry(table, plan, controlled, Exposure.of(entry), counted, telling, doubtful)
+    return PreparedEntry(table, plan, controlled, Exposure.of(entry), counted, telling, doubtful, chance, of_key)
+
+
+def key_warnings(chance: LastingRandomness, plan: Plan) -> tuple[str, ...]:
+    """Return what the provider should know of the key of rounding before an entry of this plan leaves the machine."""
+    return tuple(filter(None, [chance.warning, changed_key(chance, *_named(plan))]))
+
+
+def _named(plan: Plan) -> tuple[str, list[str]]:
+    """Return the names by which a table is known: its label, and its attributes."""
+    return plan.label, [attribute.name for attribute in plan.attributes]
 
 
 def _controlled(
-    table: Table, plan: Plan, controls: tuple[Control, ...], counting: Mapping[str, Any]
+    table: Table,
+    plan: Plan,
+    controls: tuple[Control, ...],
+    chance: LastingRandomness | None,
+    counting: Mapping[str, Any],
 ) -> tuple[SharedSummary, Controlled]:
     """Count what configurations share, and apply the controls, by default rounding; `counting`: how to count."""
     merging = next((control.merging for control in controls if isinstance(control, MinimumCell)), None)
@@ -188,6 +223,8 @@ def _controlled(
     summary = summarize_shared(table, plan, merging=merging, all_records=noisy, **counting)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
+    if chance is not None:
+        chosen = tuple(control.drawing_from(chance.of(plan.label)) for control in chosen)
     promised = {configuration.id: configuration.promised for configuration in plan.configurations}
     beside = Beside(summary.told, summary.merged.maskings, summary.merged.label, promised=promised)
     controlled = apply_controls(summary.entry, chosen, roles, beside=beside, progress=counting["progress"])

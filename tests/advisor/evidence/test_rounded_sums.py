@@ -10,6 +10,7 @@ from aegis_advisor.evidence.rounded import sum_variances
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.counting.counts import Partition
 from tests.for_each import for_each
+from tests.provider.control.drawing import drawn_by
 
 VALUES, DRAWS = 24, 400
 NESTED = [np.arange(VALUES) // 2, np.arange(VALUES) // 8]
@@ -31,8 +32,8 @@ def drawn(mappings, base):
     squares = [np.zeros(view.size) for view in views]
     for _ in range(DRAWS):
         exact = rng.integers(50, 50 + base, (VALUES, 1))
-        up = rounded_up(exact.sum(axis=0), base, rng.bytes)
-        errors = (rounded_once(exact, views, base, up, rng.bytes) - exact)[:, 0]
+        up = rounded_up(exact.sum(axis=0), base, drawn_by(rng))
+        errors = (rounded_once(exact, views, base, up, drawn_by(rng)) - exact)[:, 0]
         for place, view in enumerate(views):
             squares[place] += np.bincount(view.groups, errors) ** 2 / DRAWS
     return squares

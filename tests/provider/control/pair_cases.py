@@ -149,8 +149,8 @@ def _masking(name, mapping, joint):
     }
 
 
-def rounded(case, random_bytes):
+def rounded(case, chance):
     """The entry as it is published by default, with a base of its own."""
     exact = EntryDocument.model_validate(exact_entry(case))
-    controlled = apply_controls(exact, [RandomRounding(case.base, random_bytes)], Roles((), ()))
+    controlled = apply_controls(exact, [RandomRounding(case.base, chance)], Roles((), ()))
     return EntryDocument.model_validate(document_of(without_unshared(controlled.entry)))

@@ -18,6 +18,8 @@ from random import Random
 
 import numpy as np
 
+from aegis_provider.control.lasting import merging_ranks
+
 DRAWS = 96
 """So many draws of the cells of a pair table."""
 
@@ -32,12 +34,13 @@ BIN = 6
 
 
 @cache
-def columns(remainders, views, base):
+def columns(remainders, views, names, base):
     """The probability of each rounding of the counts of one label value, by their remainders, in pairs.
 
     Args:
         remainders: (values,) of the counts.
         views: (values,) groups, one tuple for each view, in the order in which their groups are settled.
+        names: (values,) which values meet depends on them.
         base: the base of the multiples.
 
     Returns:
@@ -45,40 +48,42 @@ def columns(remainders, views, base):
     """
     states = {remainders: 1.0}
     for view in views:
-        states, open_ones = {}, states
-        while open_ones:
-            state, chance = open_ones.popitem()
-            pairs = list(_pairs(state, view, base))
-            if not pairs:
-                states[state] = states.get(state, 0.0) + chance
-            for after, share in _branches(state, pairs, base):
-                if pairs:
-                    open_ones[after] = open_ones.get(after, 0.0) + chance * share
+        for sides in _merges(view, names):
+            states, before = {}, states
+            for state, chance in before.items():
+                for after, share in _branches(state, sides, base):
+                    states[after] = states.get(after, 0.0) + chance * share
     ends = np.array(list(states))
     return np.where((ends > 0) & (ends < base), -1, ends), np.array(list(states.values()))
 
 
-def _pairs(state, view, base):
-    """The neighbouring open cells of each group, two by two."""
+def _merges(view, names):
+    """The places on both sides of each merge of a group: of all neighbours, those come first whose later one has the
+    lowest rank.
+    """
+    ranks = merging_ranks(names)
     for group in sorted(set(view)):
-        mine = [place for place, each in enumerate(view) if each == group and 0 < state[place] < base]
-        yield from zip(mine[::2], mine[1::2], strict=False)
+        runs = [[place] for place, each in enumerate(view) if each == group]
+        while len(runs) > 1:
+            at = min(range(1, len(runs)), key=lambda one: ranks[runs[one][0]])
+            yield runs[at - 1], runs[at]
+            runs[at - 1 : at + 1] = [runs[at - 1] + runs[at]]
 
 
-def _branches(state, pairs, base):
-    """What becomes of these pairs, which are settled at the same time, and with what probability."""
-    branches = [(state, 1.0)]
-    for first, second in pairs:
-        together = state[first] + state[second]
-        high, low = (together, 0) if together <= base else (base, together - base)
-        wins = (state[first] - low) / (high - low)
-        after = []
-        for each, chance in branches:
-            for one, two, share in ((high, low, wins), (low, high, 1 - wins)):
-                changed = list(each)
-                changed[first], changed[second] = one, two
-                after.append((tuple(changed), chance * share))
-        branches = after
+def _branches(state, sides, base):
+    """What becomes of the open cells of two sides, and with what probability."""
+    open_cells = [place for side in sides for place in side if 0 < state[place] < base]
+    if len(open_cells) < 2:
+        return [(state, 1.0)]
+    first, second = open_cells
+    together = state[first] + state[second]
+    high, low = (together, 0) if together <= base else (base, together - base)
+    wins = (state[first] - low) / (high - low)
+    branches = []
+    for one, two, share in ((high, low, wins), (low, high, 1 - wins)):
+        changed = list(state)
+        changed[first], changed[second] = one, two
+        branches.append((tuple(changed), share))
     return [each for each in branches if each[1] > 0]
 
 
@@ -88,16 +93,17 @@ class Attribute:
     Args:
         views: (values,) the groups of each masking of which rounding knows.
         shown: those of which the counts are published (groups, labels), with these.
+        names: (values,) their names.
         base: the base of the multiples.
     """
 
-    def __init__(self, views, shown, base):
+    def __init__(self, views, shown, names, base):
         finest_first = sorted(views, key=lambda view: -(int(view.max()) + 1))
         size = len(views[0])
         self._views = tuple(tuple(each.tolist()) for each in (*finest_first, np.zeros(size, dtype=int)))
         self._folds = np.concatenate([np.eye(int(view.max()) + 1, dtype=int)[:, view] for view, _ in shown])
         self._published = np.concatenate([counts for _, counts in shown])
-        self._base, self._known = base, {}
+        self._names, self._base, self._known = tuple(names), base, {}
 
     def logs(self, joint, up):
         """The logarithm of the probability of what is published, from a joint table (values, labels)."""
@@ -107,7 +113,7 @@ class Attribute:
         key = counts, label, up
         if key not in self._known:
             remainders = tuple(each % self._base for each in counts)
-            ends, shares = columns(remainders, self._views, self._base)
+            ends, shares = columns(remainders, self._views, self._names, self._base)
             rounded = np.array(counts) - remainders + np.where(ends < 0, self._base * up, ends)
             same = (rounded @ self._folds.T == self._published[:, label]).all(axis=1)
             chance = shares[same].sum()
@@ -352,7 +358,7 @@ def attribute_of(attribute, base):
     shown = [(np.array(each.mapping), np.array(each.joint)) for each in attribute.maskings]
     if attribute.joint is not None:
         shown.append((np.arange(len(attribute.domain)), np.array(attribute.joint)))
-    return Attribute(views or [np.arange(len(attribute.domain))], shown, base)
+    return Attribute(views or [np.arange(len(attribute.domain))], shown, attribute.domain, base)
 
 
 def counts_of(tables):

@@ -1,17 +1,16 @@
 """Thin tables: many masked values with few records, in pairs that nobody may read small counts from."""
 
-import secrets
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from aegis_provider import document_of, prepare_entry
-from aegis_provider.control import ControlError
+from aegis_provider.control import ControlError, LastingRandomness
 from aegis_provider.control.counted_together import Pools, counted_together
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.disclosure import verdict_on
 from tests.for_each import for_each
+from tests.provider.control.drawing import drawn_by
 
 CODES, PLACES, EACH = 100, 97, 7
 
@@ -60,7 +59,7 @@ A, B = ("a", "m"), ("b", "m")
 def told_of(counts, rows, columns, partners, times=1):
     pools = Pools(3, int(counts.sum()), {A: rows, B: columns}, partners)
     pools.times[A] = times
-    return counted_together(counts, (A, B), pools, np.random.default_rng(1).bytes)
+    return counted_together(counts, (A, B), pools, drawn_by(np.random.default_rng(1)))
 
 
 @for_each("times", [1, 2, 4])
@@ -95,8 +94,8 @@ def test_pairs_of_a_masking_that_leaves_records_out_are_refused():
 def test_it_would_not_pass_if_its_pairs_were_rounded_as_they_are(prepared, seed):
     held = prepared(seed)
     [pair], exact = held.entry.pairs, np.array(held.counted.pairs[0].joint)
-    up = rounded_up(np.array([exact.sum()]), pair.rounded_to, secrets.token_bytes)
-    joint = rounded_once(exact.reshape(-1, 1), [], pair.rounded_to, up, secrets.token_bytes).reshape(exact.shape)
+    up = rounded_up(np.array([exact.sum()]), pair.rounded_to, LastingRandomness())
+    joint = rounded_once(exact.reshape(-1, 1), [], pair.rounded_to, up, LastingRandomness()).reshape(exact.shape)
     apart = pair.model_copy(update={"joint": joint.tolist(), "counted_with": None, "within": None})
     verdict = verdict_on(held.entry.model_copy(update={"pairs": [apart]}), 60).verdict
     assert {(each.reason, each.pointer) for each in verdict.findings} == {("likely", "/pairs/0/joint")}

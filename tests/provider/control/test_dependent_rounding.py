@@ -1,16 +1,15 @@
 """Rounding drawn once: sums by nested views are rounded too, nothing is off on average, and chance is not wasted."""
 
-import secrets
 from collections import Counter
 from itertools import product
-from math import sqrt
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_provider.control.dependent_rounding import rounded_once, rounded_up, uniform
+from aegis_provider.control import LastingRandomness
+from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.counting.counts import Partition
 from tests.for_each import for_each
 
@@ -26,8 +25,8 @@ def nested(values):
 
 
 def drawn(joint, views, base):
-    up = rounded_up(joint.sum(axis=0), base, secrets.token_bytes)
-    return up, rounded_once(joint, views, base, up, secrets.token_bytes)
+    up = rounded_up(joint.sum(axis=0), base, LastingRandomness())
+    return up, rounded_once(joint, views, base, up, LastingRandomness())
 
 
 @pytest.mark.long
@@ -61,7 +60,7 @@ def test_counts_and_sums_are_off_by_nothing_on_average(base):
 
 def test_who_knows_the_rounding_learns_little_of_small_counts():
     """Every table of two values with counts up to 9, weighed by how often it is rounded to what was seen."""
-    base, draws = 5, 60
+    base, draws = 5, 30
     seen: dict[tuple[int, ...], Counter[tuple[int, ...]]] = {}
     for counts in product(range(10), repeat=2):
         joint = np.array(counts, dtype=np.int64)[:, np.newaxis]
@@ -82,25 +81,3 @@ def test_who_knows_the_rounding_learns_little_of_small_counts():
 def test_a_table_of_multiples_stays_as_it_is():
     joint = np.array([[5, 0], [10, 15]], dtype=np.int64)
     assert np.array_equal(drawn(joint, [], 5)[1], joint)
-
-
-@for_each("below", [1, 2, 3, 7, 2**53])
-def test_numbers_are_below_their_limit_and_each_as_often_as_another(below):
-    numbers = uniform(np.full(70_000, below, dtype=np.int64), secrets.token_bytes)
-    assert numbers.min() >= 0
-    assert numbers.max() < below
-    if below <= 7:
-        counts = np.bincount(numbers, minlength=below)
-        assert np.all(abs(counts - 70_000 / below) <= 7 * sqrt(70_000 / below))
-
-
-def test_words_that_would_favour_some_numbers_are_drawn_again():
-    words = [2**64 - 1, 2, 2**64 - 1, 1]
-
-    def random_bytes(size):
-        found, words[: size // 8] = words[: size // 8], []
-        return np.array(found, dtype=np.uint64).tobytes()
-
-    # Since 2**64 % 3 is 1, only the word 2**64 - 1 is beyond the last multiple of 3; 2 and 1 are drawn instead.
-    assert uniform(np.array([3, 3]), random_bytes).tolist() == [1, 2]
-    assert words == []

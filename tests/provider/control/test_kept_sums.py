@@ -10,17 +10,18 @@ from hypothesis import strategies as st
 from aegis_provider.control.counted_together import rounded_to_sums
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from tests.for_each import for_each
+from tests.provider.control.drawing import drawn_by
 
 
 def sums_of(rng, joint, base, up):
     """The rounded records of each value, of rounded counts (values, labels)."""
-    return rounded_once(joint, [], base, up, rng.bytes).sum(axis=1)
+    return rounded_once(joint, [], base, up, drawn_by(rng)).sum(axis=1)
 
 
 def table_and_sums(rng, shape, base, most):
     """Counts of two values, and the published sums of both, from counts of two values and two labels."""
     counts = rng.integers(0, most + 1, (*shape, 2)) * rng.integers(0, 2, (*shape, 2))
-    up = rounded_up(counts.sum(axis=(0, 1)), base, rng.bytes)
+    up = rounded_up(counts.sum(axis=(0, 1)), base, drawn_by(rng))
     sums = sums_of(rng, counts.sum(axis=1), base, up), sums_of(rng, counts.sum(axis=0), base, up)
     return counts.sum(axis=2), sums
 
@@ -49,7 +50,7 @@ def cost(table, counts, base):
 def test_no_table_with_these_sums_has_fewer_cells_off_by_a_base(seed, shape, base, most):
     rng = np.random.default_rng(seed)
     counts, sums = table_and_sums(rng, shape, base, most)
-    rounded, within = rounded_to_sums(counts, sums, base, rng.bytes)
+    rounded, within = rounded_to_sums(counts, sums, base, drawn_by(rng))
     assert (rounded.sum(axis=1) == sums[0]).all()
     assert (rounded.sum(axis=0) == sums[1]).all()
     assert (rounded % base == 0).all()
@@ -68,9 +69,9 @@ def test_the_expected_error_of_a_cell_is_far_below_that_of_one_rounding(seed):
     counts = rng.integers(0, 60, (4, 3, 2)) * (rng.random((4, 3, 2)) < 0.8)
     errors = []
     for _ in range(draws):
-        up = rounded_up(counts.sum(axis=(0, 1)), base, rng.bytes)
+        up = rounded_up(counts.sum(axis=(0, 1)), base, drawn_by(rng))
         sums = sums_of(rng, counts.sum(axis=1), base, up), sums_of(rng, counts.sum(axis=0), base, up)
-        errors.append(rounded_to_sums(counts.sum(axis=2), sums, base, rng.bytes)[0] - counts.sum(axis=2))
+        errors.append(rounded_to_sums(counts.sum(axis=2), sums, base, drawn_by(rng))[0] - counts.sum(axis=2))
     assert np.abs(np.mean(errors, axis=0)).max() < 0.5 + 4 * base / draws**0.5 / 2
     assert np.std(errors, axis=0).max() < 1.5 * base
 
@@ -80,18 +81,20 @@ def test_one_record_more_changes_few_cells(seed):
     """By the same draws, and with one sum of rows and of columns a base higher."""
     rng, base = np.random.default_rng(seed), 5
     counts = rng.poisson(rng.gamma(0.5, 12, (30, 30)))
-    up = rounded_up(np.array([counts.sum()]), base, rng.bytes)
-    sums = [rounded_once(each[:, np.newaxis], [], base, up, rng.bytes)[:, 0] for each in (counts.sum(1), counts.sum(0))]
+    up = rounded_up(np.array([counts.sum()]), base, drawn_by(rng))
+    sums = [
+        rounded_once(each[:, np.newaxis], [], base, up, drawn_by(rng))[:, 0] for each in (counts.sum(1), counts.sum(0))
+    ]
     more = counts.copy()
     row, column = rng.integers(0, 30, 2)
     more[row, column] += 1
     higher = sums[0] + base * (np.arange(30) == row), sums[1] + base * (np.arange(30) == column)
-    before, _ = rounded_to_sums(counts, (sums[0], sums[1]), base, np.random.default_rng(seed).bytes)
+    before, _ = rounded_to_sums(counts, (sums[0], sums[1]), base, drawn_by(np.random.default_rng(seed)))
     for after_sums in ((sums[0], sums[1]), higher):
-        after, _ = rounded_to_sums(more, after_sums, base, np.random.default_rng(seed).bytes)
+        after, _ = rounded_to_sums(more, after_sums, base, drawn_by(np.random.default_rng(seed)))
         assert np.count_nonzero(before != after) <= 30
 
 
 def test_sums_with_two_totals_are_refused():
     with pytest.raises(ValueError, match="different totals"):
-        rounded_to_sums(np.array([[4, 4]]), (np.array([9]), np.array([3, 3])), 3, np.random.default_rng(0).bytes)
+        rounded_to_sums(np.array([[4, 4]]), (np.array([9]), np.array([3, 3])), 3, drawn_by(np.random.default_rng(0)))

@@ -12,6 +12,7 @@ from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.counting.counts import Partition
 from aegis_provider.disclosure import verdict_on
 from tests.for_each import for_each
+from tests.provider.control.drawing import drawn_by
 from tests.provider.control.pair_cases import Case, drawn_case, rounded
 from tests.provider.control.pair_reader import Attribute, PairTable, Reader, counts_of, shares_of
 
@@ -29,7 +30,7 @@ def known(seed):
     """
     rng = np.random.default_rng(seed)
     case = drawn_case(rng)
-    entry = rounded(case, rng.bytes)
+    entry = rounded(case, drawn_by(rng))
     passed, most = verdict_on(entry, 60).verdict.passed, 1.0
     for length in LENGTHS if passed else ():
         reader = Reader(entry, case.base, np.random.default_rng(10**6 + seed + length))
@@ -54,7 +55,9 @@ def test_the_reader_knows_the_record_of_a_rare_label_that_the_verdict_fails():
         [{"identity": np.arange(2)}],
     )
     entry = next(
-        each for seed in range(20) if not (each := rounded(case, np.random.default_rng(seed).bytes)).label.histogram[1]
+        each
+        for seed in range(20)
+        if not (each := rounded(case, drawn_by(np.random.default_rng(seed)))).label.histogram[1]
     )
     shares = shares_of(Reader(entry, 2, np.random.default_rng(0)).read(case.tables, LENGTHS[0]))
     assert not verdict_on(entry, 60).verdict.passed
@@ -73,14 +76,14 @@ def test_the_probability_of_an_attribute_is_the_share_of_what_the_product_draws(
     rng, draws = np.random.default_rng(seed), 200
     joint, base = rng.integers(0, 12, (5, 2)), 3
     views = [np.array([0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1])]  # they cross
-    up = rounded_up(joint.sum(axis=0), base, rng.bytes)
+    up = rounded_up(joint.sum(axis=0), base, drawn_by(rng))
     parts = [Partition(view, 2) for view in views]
-    drawn = [rounded_once(joint, parts, base, up, rng.bytes) for _ in range(draws)]
+    drawn = [rounded_once(joint, parts, base, up, drawn_by(rng)) for _ in range(draws)]
     shown = Counter(tuple(np.concatenate([_folded(each, view) for view in views]).ravel()) for each in drawn)
     told = {}
     for each in shown:
         tables = np.array(each).reshape(2, 2, 2)
-        told[each] = np.exp(Attribute(views, list(zip(views, tables, strict=True)), base).logs(joint, up))
+        told[each] = np.exp(Attribute(views, list(zip(views, tables, strict=True)), "01234", base).logs(joint, up))
     assert sum(told.values()) > 0.9
     for each, number in shown.items():
         assert abs(told[each] - number / draws) < 4 * (told[each] / draws) ** 0.5
@@ -98,13 +101,14 @@ def test_the_probability_of_a_pair_is_the_share_of_what_the_product_draws(seed, 
     counts, several = np.zeros(shape, dtype=int), Counter()
     while len(several) < 2:
         counts = rng.integers(0, 12, shape) * (rng.random(shape) < 0.7)
-        up = rounded_up(np.array([counts.sum()]), base, rng.bytes)
+        up = rounded_up(np.array([counts.sum()]), base, drawn_by(rng))
         sums = [
-            rounded_once(each[:, np.newaxis], [], base, up, rng.bytes)[:, 0] for each in (counts.sum(1), counts.sum(0))
+            rounded_once(each[:, np.newaxis], [], base, up, drawn_by(rng))[:, 0]
+            for each in (counts.sum(1), counts.sum(0))
         ]
-        drawn = [rounded_to_sums(counts, (sums[0], sums[1]), base, rng.bytes) for _ in range(3)]
+        drawn = [rounded_to_sums(counts, (sums[0], sums[1]), base, drawn_by(rng)) for _ in range(3)]
         several = Counter(each.tobytes() for each, reached in drawn if reached == within)
-    drawn = [rounded_to_sums(counts, (sums[0], sums[1]), base, rng.bytes) for _ in range(draws)]
+    drawn = [rounded_to_sums(counts, (sums[0], sums[1]), base, drawn_by(rng)) for _ in range(draws)]
     for each, number in Counter((table.tobytes(), reached) for table, reached in drawn).items():
         published = np.frombuffer(each[0], dtype=counts.dtype).reshape(shape)
         rows, columns = map(np.arange, shape)
@@ -119,7 +123,7 @@ def test_the_chain_draws_tables_by_their_probability():
     tables = [np.stack([joint - joint // 2, joint // 2], axis=1) for _ in range(2)]
     case = Case(3, tables, {"identity": np.arange(2)}, [{"identity": np.arange(2)}] * 2)
     rng = np.random.default_rng(1)
-    reader = Reader(rounded(case, rng.bytes), 3, rng)
+    reader = Reader(rounded(case, drawn_by(rng)), 3, rng)
     shares = shares_of(reader.read(case.tables, 4_000))
     np.testing.assert_allclose(shares, _weighed(reader), atol=4 * BIT)
 

@@ -1,19 +1,20 @@
 """The association of pairs with the label, rounded without bias to multiples of the base, giving nothing away."""
 
 import itertools
-import secrets
 
 import numpy as np
 import pytest
 
+from aegis_provider.control import LastingRandomness
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.control.rounded_statistics import rounded_association
+from tests.provider.control.drawing import drawn_by
 
 BASE = 3
 
 
-def rounded(chi_square, combinations, *, label=(50, 50), base=BASE, random_bytes=secrets.token_bytes):
-    return rounded_association(chi_square, combinations, label, base, random_bytes)
+def rounded(chi_square, combinations, *, label=(50, 50), base=BASE, chance=None):
+    return rounded_association(chi_square, combinations, label, base, chance or LastingRandomness())
 
 
 def test_small_numbers_become_multiples_next_to_them():
@@ -51,7 +52,7 @@ def test_whoever_knows_the_rounding_learns_no_small_count_from_it():
         tables, weights = _possible(table, rng)
         chi_square, combinations = _told(tables)
         [true], [held] = _told(table[np.newaxis])
-        told = rounded(float(true), int(held), random_bytes=rng.bytes)
+        told = rounded(float(true), int(held), chance=drawn_by(rng))
         digits = np.vectorize(lambda number: float(f"{number:.3g}"))
         by_digits = (digits(chi_square) == digits(true)) & (combinations == held)
         by_rounding = _chance(chi_square, told.chi_square, 2 * BASE) * _chance(combinations, told.combinations, BASE)
@@ -64,10 +65,10 @@ def test_whoever_knows_the_rounding_learns_no_small_count_from_it():
 
 def _possible(table, rng):
     """The tables (tables, 2, 2, 2) that could have the rounded margins of this one, and their chances."""
-    up = rounded_up(table.sum(axis=(0, 1)), BASE, rng.bytes)
-    one, other = (rounded_once(table.sum(axis=axis), [], BASE, up, rng.bytes) for axis in (1, 0))
+    up = rounded_up(table.sum(axis=(0, 1)), BASE, drawn_by(rng))
+    one, other = (rounded_once(table.sum(axis=axis), [], BASE, up, drawn_by(rng)) for axis in (1, 0))
     both = table.sum(axis=2).reshape(-1, 1)
-    pair = rounded_once(both, [], BASE, rounded_up(both.sum(axis=0), BASE, rng.bytes), rng.bytes).reshape(2, 2)
+    pair = rounded_once(both, [], BASE, rounded_up(both.sum(axis=0), BASE, drawn_by(rng)), drawn_by(rng)).reshape(2, 2)
     cells = [_splits(one[place]) for place in itertools.product((0, 1), repeat=2)]
     rows = np.array(np.meshgrid(*[np.arange(len(each)) for each in cells], indexing="ij")).reshape(4, -1)
     tables = np.zeros((rows.shape[1], 2, 2, 2), dtype=np.int64)

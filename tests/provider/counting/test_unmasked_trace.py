@@ -18,6 +18,7 @@ from aegis_provider.counting.unmasked_trace import UnmaskedTrace
 from aegis_provider.plan.model import IDENTITY
 from aegis_sdk.wire.disclosure_control import JointTrace, is_multiple
 from tests.for_each import for_each, for_some
+from tests.provider.control.drawing import drawn_by
 
 PLAN = """label: y
 attributes:
@@ -239,7 +240,7 @@ def entry(plans):
 
 
 def rounded(entry, slope, spread, seed):
-    chance = np.random.default_rng(seed).bytes
+    chance = drawn_by(np.random.default_rng(seed))
     return rounded_trace(entry, UnmaskedTrace(TRACE, slope, spread), 5, chance)["joint_trace"]
 
 

@@ -56,6 +56,12 @@ EscapeFormulasOption = Annotated[
 AcceptOption = Annotated[
     bool, typer.Option("--accept-identifiers", help="Share values that identify persons, too; only if you may.")
 ]
+NewRandomnessOption = Annotated[
+    bool,
+    typer.Option(
+        "--new-randomness", help="Round afresh, not by your key: one more look at counts that were published before."
+    ),
+]
 IndexOption = Annotated[
     bool, typer.Option("--index", help="Also draft the index of a data frame, in Parquet or without a name in CSV.")
 ]

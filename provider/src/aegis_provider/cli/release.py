@@ -19,6 +19,7 @@ from aegis_provider.cli.options import (
     KeepLeaksOption,
     KeepOption,
     MaskedTableOption,
+    NewRandomnessOption,
     OddOption,
     PersonOption,
     PlanOption,
@@ -74,6 +75,7 @@ def release(
     delimiter: DelimiterOption = None,
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
+    new_randomness: NewRandomnessOption = False,  # noqa: FBT002 - a flag
     index: IndexOption = False,  # noqa: FBT002 - a flag
     odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
     fold_case: FoldOption = False,  # noqa: FBT002 - a flag
@@ -126,6 +128,7 @@ def release(
             delimiter=delimiter,
             memory_limit=memory_limit(),
             accept_identifiers=accept_identifiers,
+            new_randomness=new_randomness,
             index=index,
             odd_as_missing=odd_as_missing,
             fold_case=fold_case,

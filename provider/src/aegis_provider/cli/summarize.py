@@ -10,6 +10,7 @@ import typer
 from aegis_provider.cli.options import (
     AcceptOption,
     DelimiterOption,
+    NewRandomnessOption,
     PersonOption,
     PlanOption,
     RowsPerPersonOption,
@@ -67,18 +68,19 @@ def summarize(
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     person: PersonOption = None,
     rows_per_person: RowsPerPersonOption = None,
+    new_randomness: NewRandomnessOption = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Count a table as its plan says and write the catalogue entry. Sends nothing anywhere.
     Only what configurations share is counted. Counts are rounded at random unless you choose another control.
     """
-    from aegis_provider.control import refuse_conflicts
+    from aegis_provider.control import LastingRandomness, refuse_conflicts
     from aegis_provider.files import none_if_refused
     from aegis_provider.identifiers import accepted_in_words
     from aegis_provider.plan.limits import with_person
     from aegis_provider.plan.reading import load_plan
-    from aegis_provider.prepare import accepted_in_entry, prepare_entry, refuse_outputs
+    from aegis_provider.prepare import ONE_MORE_LOOK, accepted_in_entry, prepare_entry, refuse_outputs
     from aegis_provider.table import delimiter_in, table_name
 
     minimum = _minimum(min_cell, plan_output, merge_rare_labels=merge_rare_labels)
@@ -96,9 +98,10 @@ def summarize(
     say(f"counting {table_name(table)} ...")
     how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit()}
     wanted: Mapping[str, Any] = {"name": name, "exact": exact, "pairs": pairs, "accept_identifiers": accept_identifiers}
+    chance = LastingRandomness(warning=ONE_MORE_LOOK) if new_randomness else None
     outputs = (output, *filter(None, [plan_output]))
     with none_if_refused(*outputs), progress_bar("counting") as progress:
-        prepared = prepare_entry(table, intended, controls, progress=progress, **wanted, **how)
+        prepared = prepare_entry(table, intended, controls, chance=chance, progress=progress, **wanted, **how)
     if intended.generated:
         from aegis_provider.synth.offer import with_generated
 

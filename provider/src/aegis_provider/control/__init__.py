@@ -11,6 +11,7 @@ from aegis_provider.control.control import (
     without_unshared,
 )
 from aegis_provider.control.controlled_plan import controlled_plan, with_suppressed, write_controlled_plan
+from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.noise import LaplaceNoise, Split
 from aegis_provider.control.published_privacy import coarse_privacy, with_published_privacy
@@ -25,6 +26,7 @@ __all__ = [
     "ControlError",
     "Controlled",
     "LaplaceNoise",
+    "LastingRandomness",
     "MinimumCell",
     "NoisyTable",
     "RandomRounding",

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Self, TypeAlias
 
+from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.counting.merged_table import MergedMasking, MergedValues
 from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.errors import ProviderError
@@ -211,6 +212,10 @@ class Control(ABC):
 
     def knowing(self, beside: Beside) -> Self:  # noqa: ARG002 - most controls need only the entry
         """Return the control with the knowledge it needs beyond the entry."""
+        return self
+
+    def drawing_from(self, chance: LastingRandomness) -> Self:  # noqa: ARG002 - noise is drawn afresh each time
+        """Return the control with this randomness for its rounding."""
         return self
 
     def conflict_with(self, other: "Control") -> str | None:  # noqa: ARG002 - most controls work with every other

@@ -8,7 +8,7 @@ record more changes few cells.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, TypeAlias
 
@@ -17,7 +17,7 @@ import scipy  # loads its parts (half a second) only on use
 from numpy.typing import NDArray
 
 from aegis_provider.control.control import ControlError
-from aegis_provider.control.dependent_rounding import RandomBytes, uniform
+from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.counting.counts import Counts, Places
 
 _Floats: TypeAlias = NDArray[np.float64]
@@ -28,9 +28,6 @@ _NOT_ZERO: Final = 2e3
 """The price of an empty cell that becomes nonzero."""
 _FURTHER: Final = 1e6
 """The price of each further base."""
-
-_PARTS: Final = 2**40
-"""The number of different draws of a cell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +54,11 @@ class _Steps:
 
 
 def rounded_to_sums(
-    counts: Counts, sums: tuple[Counts, Counts], base: int, random_bytes: RandomBytes
+    counts: Counts,
+    sums: tuple[Counts, Counts],
+    base: int,
+    chance: LastingRandomness,
+    names: tuple[Sequence[str], Sequence[str]] | None = None,
 ) -> tuple[Counts, int]:
     """Round counts to multiples of a base with given sums of rows and columns.
 
@@ -68,6 +69,7 @@ def rounded_to_sums(
     Args:
         counts: (rows, columns).
         sums: (rows,) and (columns,) multiples of the base with one total.
+        names: The names of rows and columns in `chance`; by default their places.
 
     Returns:
         The rounded counts (rows, columns), and the number of bases that bounds the error of each.
@@ -76,7 +78,7 @@ def rounded_to_sums(
         ValueError: the sums have different totals.
     """
     below = counts // base
-    draws = (uniform(np.full(counts.size, _PARTS, dtype=np.int64), random_bytes) + 0.5) / _PARTS
+    draws = chance.numbers(*(names or ([str(place) for place in range(size)] for size in counts.shape))).reshape(-1)
     # A cell goes up if it draws less than its chance. Turning it costs the more the further they are apart, in
     # log-odds: then the likeliest cells are chosen where sums force some.
     chances = (counts % base / base).reshape(-1)
@@ -197,7 +199,11 @@ class Pools:
 
 
 def counted_together(
-    counts: Counts, masked: tuple[Masked, Masked], pools: Pools, random_bytes: RandomBytes
+    counts: Counts,
+    masked: tuple[Masked, Masked],
+    pools: Pools,
+    chance: LastingRandomness,
+    names: tuple[Sequence[str], Sequence[str]] | None = None,
 ) -> Mapping[str, Any]:
     """Return the members of a pair for its rounded counts.
 
@@ -205,6 +211,7 @@ def counted_together(
 
     Args:
         counts: (first, second) the exact counts.
+        names: The masked values, as `chance` names them; by default their places.
 
     Raises:
         ControlError: A masking does not count all records.
@@ -213,7 +220,7 @@ def counted_together(
     pooled = np.zeros_like(counts)
     np.add.at(pooled, (rows[:, np.newaxis], columns[np.newaxis]), counts)
     sums = pools.sums(masked[0], rows), pools.sums(masked[1], columns)
-    joint, within = rounded_to_sums(pooled, sums, pools.base, random_bytes)
+    joint, within = rounded_to_sums(pooled, sums, pools.base, chance, names)
     together = any((places != np.arange(places.size)).any() for places in (rows, columns))
     where = {"counted_with": [rows.tolist(), columns.tolist()]} if together else {}
     return {"rounded_to": pools.base, "within": within, "joint": joint.tolist(), **where}

@@ -1,6 +1,5 @@
 """The minimum cell count: masked values are merged before counting, and remaining small counts are rounded."""
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -16,7 +15,8 @@ from aegis_provider.control.control import (
     refuse_parameter,
     valid_promises,
 )
-from aegis_provider.control.dependent_rounding import RandomBytes, rounded_up
+from aegis_provider.control.dependent_rounding import rounded_up
+from aegis_provider.control.lasting import LastingRandomness, cell_names
 from aegis_provider.control.noisy_association import key_of
 from aegis_provider.control.rounded_pairs import rounded_pairs
 from aegis_provider.control.rounded_statistics import rounded_association, rounded_trace
@@ -37,7 +37,7 @@ class MinimumCell(Control):
     Attributes:
         least: The smallest count allowed, apart from 0.
         merge_rare_labels: Whether label values with fewer records are merged; otherwise the table is refused.
-        random_bytes: The source of randomness, as in `RandomRounding`.
+        chance: The randomness, as in `RandomRounding`.
         beside: The knowledge beyond the entry.
 
     Raises:
@@ -46,7 +46,7 @@ class MinimumCell(Control):
 
     least: int
     merge_rare_labels: bool = False
-    random_bytes: RandomBytes = field(default=secrets.token_bytes, compare=False, repr=False)
+    chance: LastingRandomness = field(default_factory=LastingRandomness, compare=False, repr=False)
     beside: Beside = field(default_factory=Beside, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -68,6 +68,10 @@ class MinimumCell(Control):
     def knowing(self, beside: Beside) -> Self:
         """Return the control with the merged values, and whether all counts will be rounded anyway."""
         return replace(self, beside=beside)
+
+    def drawing_from(self, chance: LastingRandomness) -> Self:
+        """Return the control with this randomness."""
+        return replace(self, chance=chance)
 
     def conflict_with(self, other: Control) -> str | None:
         """Return why a base that is smaller than the minimum cannot be combined with it."""
@@ -95,11 +99,11 @@ class MinimumCell(Control):
             maskings = []
             for masking in attribute.maskings:  # a masking without a mapping cannot be merged
                 is_rounded = not known.rounds and masking.mapping is None and has_small(masking.joint, self.least)
-                maskings.append(self._rounded(masking) if is_rounded else masking)
+                maskings.append(self._rounded(masking, attribute.name, entry) if is_rounded else masking)
                 rounded += [f"{attribute.name}, {masking.id}"] * is_rounded
             attributes.append(attribute.model_copy(update={"maskings": maskings}))
         _refuse_small(attributes, self.least)
-        trace = {} if known.rounds else rounded_trace(entry, known.told.trace, 0, self.random_bytes)
+        trace = {} if known.rounds else rounded_trace(entry, known.told.trace, 0, self.chance.of("joint_trace"))
         changed = {"attributes": attributes, "configurations": list(vouched.configurations), **trace}
         held = entry.model_copy(update=changed)
         changes = Changes(
@@ -116,9 +120,11 @@ class MinimumCell(Control):
         """Return the number if it is 0 or at least the minimum."""
         return None if 0 < number < self.least else number
 
-    def _rounded(self, masking: Masking) -> Masking:
+    def _rounded(self, masking: Masking, attribute: str, entry: EntryDocument) -> Masking:
         counts = np.array(masking.joint, dtype=np.int64)
-        up = rounded_up(counts.ravel(), self.least, self.random_bytes).reshape(counts.shape)
+        names = cell_names(masking.domain, entry.label.domain)
+        drawn = self.chance.of("masking", attribute, masking.id)
+        up = rounded_up(counts.ravel(), self.least, drawn, names).reshape(counts.shape)
         joint = (counts - counts % self.least + self.least * up).tolist()  # each count separately
         # Rounded down, since a masking cannot count more records than there are.
         fewer = None if masking.records is None else max(self.least, masking.records - masking.records % self.least)
@@ -129,15 +135,16 @@ class MinimumCell(Control):
         """Return the entry with rounded small pair counts and associations, and the changes."""
         if "pairs" not in entry.model_fields_set or self.beside.rounds:
             return entry, Changes()
-        pairs = rounded_pairs(entry, self.least, self.random_bytes)
+        pairs = rounded_pairs(entry, self.least, self.chance)
         told = []
         for pair in pairs.pairs:
             if pair.with_label is None:
                 told.append(pair)
                 continue
             exact = self.beside.told.frequent.get(key_of(pair), pair.with_label)
+            drawn = self.chance.of("with label", *pair.attributes, *pair.maskings)
             rounded = rounded_association(
-                exact.chi_square, exact.combinations, entry.label.histogram, self.least, self.random_bytes
+                exact.chi_square, exact.combinations, entry.label.histogram, self.least, drawn
             )
             told.append(pair.model_copy(update={"with_label": rounded}))
         return entry.model_copy(update={"pairs": told}), Changes(tables=pairs.left_out, rounded=pairs.rounded)

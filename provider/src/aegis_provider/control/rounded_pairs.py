@@ -13,7 +13,8 @@ from aegis_advisor.evidence import Masking as Counted
 from aegis_advisor.verdict import PublishedCounts, Releases
 from aegis_advisor.verdict.model import SMALL
 from aegis_advisor.verdict.totals import find_likely
-from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up
+from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
+from aegis_provider.control.lasting import LastingRandomness, cell_names
 from aegis_provider.counting.counts import Partition
 from aegis_provider.counting.merging import is_small
 from aegis_provider.entry import content_of
@@ -73,6 +74,15 @@ def masked_of(pair: Pair) -> _Both:
     return (first, rows), (second, columns)
 
 
+def masked_texts(entry: EntryDocument) -> Mapping[tuple[str, str], Sequence[str]]:
+    """Return the masked values of each masking, and the values of each attribute, by attribute and masking id."""
+    texts: dict[tuple[str, str], Sequence[str]] = {}
+    for attribute in entry.attributes:
+        texts[attribute.name, IDENTITY] = attribute.domain
+        texts |= {(attribute.name, masking.id): masking.domain for masking in attribute.maskings}
+    return texts
+
+
 _DRAWS: Final = 10
 """How many times a table whose small counts a reader would know is rounded again before it is left out."""
 
@@ -92,7 +102,7 @@ class RoundedPairs:
     left_out: tuple[str, ...]
 
 
-def rounded_pairs(entry: EntryDocument, least: int, random_bytes: RandomBytes) -> RoundedPairs:
+def rounded_pairs(entry: EntryDocument, least: int, chance: LastingRandomness) -> RoundedPairs:
     """Round pair counts separately to multiples of `least`, where exact ones must not be published.
 
     They stay exact if none is small and no other table counts the same two attributes: differences of two tables may be
@@ -108,12 +118,15 @@ def rounded_pairs(entry: EntryDocument, least: int, random_bytes: RandomBytes) -
     }
     exact_counts = replace(content_of(entry), disclosure_control=None)
     evidence, held = list(map(_with_unmasked, evidence_of(exact_counts))), dict(enumerate(entry.pairs))
-    again, gone = set(to_round), list[int]()
+    again, gone, texts = set(to_round), list[int](), masked_texts(entry)
     for draw in count():
         for place in again:
             exact = np.array(entry.pairs[place].joint, dtype=np.int64)
-            up = rounded_up(np.array([exact.sum()]), least, random_bytes)
-            flat = rounded_once(exact.reshape(-1, 1), to_round[place], least, up, random_bytes)
+            rows, columns = masked_of(entry.pairs[place])
+            drawn = chance.of("pair", *entry.pairs[place].attributes, str(draw))
+            up = rounded_up(np.array([exact.sum()]), least, drawn.of("sum"))
+            cells = cell_names(texts[rows], texts[columns])
+            flat = rounded_once(exact.reshape(-1, 1), to_round[place], least, up, drawn, cells)
             rounded_pair = {"rounded_to": least, "joint": flat.reshape(exact.shape).tolist()}
             held[place] = entry.pairs[place].model_copy(update=rounded_pair)
         again = to_round.keys() & known_pairs(entry, evidence, held) if least > SMALL else set()

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from aegis_advisor.evidence import association_unit
-from aegis_provider.control.dependent_rounding import RandomBytes, uniform
+from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.unmasked_trace import UnmaskedTrace, largest_slope
 from aegis_sdk.wire import EntryDocument, JointTrace, LabelAssociation
@@ -19,11 +19,9 @@ from aegis_sdk.wire import EntryDocument, JointTrace, LabelAssociation
 DIGITS: Final = 3
 """The significant digits."""
 
-_CHANCE_BYTES: Final = 8
-
 
 def rounded_association(
-    chi_square: float, combinations: int, label: Sequence[int], base: int, random_bytes: RandomBytes
+    chi_square: float, combinations: int, label: Sequence[int], base: int, chance: LastingRandomness
 ) -> LabelAssociation:
     """Return the association of two maskings with the label, rounded at random without bias, then to `DIGITS` digits.
 
@@ -38,8 +36,8 @@ def rounded_association(
         label: The published records of each label value.
     """
     unit = association_unit(base, np.asarray(label, dtype=np.int64))
-    occurring = base * _next(combinations / base, random_bytes)
-    rounded = unit * _next(chi_square / unit, random_bytes)
+    occurring = base * _next(combinations / base, chance.number("combinations"))
+    rounded = unit * _next(chi_square / unit, chance.number("chi-square"))
     digits = [float(Context(prec=DIGITS).create_decimal(Decimal(repr(number)))) for number in (rounded, occurring)]
     return LabelAssociation(
         chi_square=digits[0],
@@ -49,10 +47,10 @@ def rounded_association(
     )
 
 
-def _next(number: float, random_bytes: RandomBytes) -> int:
-    """Round a number at random to the whole number below or above, without bias."""
-    below, chance = math.floor(number), int.from_bytes(random_bytes(_CHANCE_BYTES))
-    return below + (chance < (number - below) * 256**_CHANCE_BYTES)
+def _next(number: float, drawn: float) -> int:
+    """Round a number to the whole number below or above, without bias for a number `drawn` between 0 and 1."""
+    below = math.floor(number)
+    return below + (drawn < number - below)
 
 
 _RECORDS: Final = 10
@@ -69,7 +67,7 @@ _MOST: Final = 0.2
 
 
 def rounded_trace(
-    entry: EntryDocument, unmasked: UnmaskedTrace | None, base: int, chance: RandomBytes
+    entry: EntryDocument, unmasked: UnmaskedTrace | None, base: int, chance: LastingRandomness
 ) -> dict[str, Any]:
     """Return the fields that change if the entry's trace is rounded to a multiple of a step, up or down at random.
 
@@ -93,9 +91,7 @@ def rounded_trace(
         return {"joint_trace": None}
     step = step_for(entry.records, hidden)
     # Dividing by a whole number gives the nearest decimal fraction.
-    [drawn] = uniform(np.array([2**32]), chance)
-    is_up = bool(drawn < (value / step % 1) * 2**32)  # with the probability that makes this unbiased
-    rounded = round((math.floor(value / step) + is_up) * step, 6)
+    rounded = round(_next(value / step, chance.number("")) * step, 6)
     return {"joint_trace": JointTrace(value=rounded, rounded_to=step)}
 
 

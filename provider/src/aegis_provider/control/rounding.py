@@ -1,9 +1,9 @@
 """Random rounding: every count is rounded up or down at random to a multiple of a base, without bias."""
 
-import secrets
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, Final, Self
 
 import numpy as np
@@ -20,14 +20,15 @@ from aegis_provider.control.control import (
     without_unshared,
 )
 from aegis_provider.control.counted_together import Masked, Pools, counted_together
-from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
+from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
+from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.control.noisy_association import key_of
-from aegis_provider.control.rounded_pairs import known_pairs, masked_of
+from aegis_provider.control.rounded_pairs import known_pairs, masked_of, masked_texts
 from aegis_provider.control.rounded_statistics import rounded_association, rounded_trace
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.entry import content_of
 from aegis_provider.processes import Progress
-from aegis_sdk.wire import Attribute, Configuration, DisclosureControl, EntryDocument, Masking, Pair
+from aegis_sdk.wire import Attribute, Configuration, DisclosureControl, EntryDocument, Label, Masking, Pair
 
 _MANY_RECORDS: Final = 5_000
 _BASES: Final = (3, 5)
@@ -49,8 +50,7 @@ class RandomRounding(Control):
 
     Attributes:
         base: The base of the multiples; by default chosen by the number of records (`base_for`).
-        random_bytes: The source of randomness, which should be the system's. Anyone who can predict it can undo the
-            rounding, and a guessed seed can be checked against the entry.
+        chance: The randomness; by default a fresh one. Anyone who can predict it can undo the rounding.
         beside: The knowledge beyond the entry: the associations of frequent combinations are published instead of those
             of all, and promises of configurations are not rounded.
 
@@ -59,18 +59,19 @@ class RandomRounding(Control):
     """
 
     base: int
-    random_bytes: RandomBytes = field(default=secrets.token_bytes, compare=False, repr=False)
+    chance: LastingRandomness = field(default_factory=LastingRandomness, compare=False, repr=False)
     beside: Beside = field(default_factory=Beside, compare=False, repr=False)
-    _threshold: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         refuse_parameter("base", self.base)
-        [threshold] = uniform(np.array([self.base]), self._chance("suppressed"))
-        object.__setattr__(self, "_threshold", int(threshold))
 
     def knowing(self, beside: Beside) -> Self:
         """Return the control with the associations of pairs and the promises."""
         return replace(self, beside=beside)
+
+    def drawing_from(self, chance: LastingRandomness) -> Self:
+        """Return the control with this randomness."""
+        return replace(self, chance=chance)
 
     def declared(self) -> dict[str, Any]:
         """Return the base, and that rounding was drawn once."""
@@ -94,7 +95,9 @@ class RandomRounding(Control):
                 f"with {_records(entry.records)}, rounding to multiples of {self.base} leaves none: choose a smaller "
                 "base, or publish exact counts if they disclose nobody"
             )
-        up = self._some(labels, self._chance("label"))  # some records must remain of a small table
+        up = self._some(
+            labels, self.chance.of("label"), entry.label.domain
+        )  # some records must remain of a small table
         histogram = labels - labels % self.base + self.base * up
         left_out = tuple(
             f"histogram of {attribute.name}"
@@ -104,8 +107,8 @@ class RandomRounding(Control):
         changed: dict[str, Any] = {
             "records": int(histogram.sum()),
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
-            "attributes": [self._attribute(attribute, up, labels) for attribute in entry.attributes],
-            **rounded_trace(entry, self.beside.told.trace, self.base, self._chance("joint_trace")),
+            "attributes": [self._attribute(attribute, up, entry.label) for attribute in entry.attributes],
+            **rounded_trace(entry, self.beside.told.trace, self.base, self.chance.of("joint_trace")),
         }
         if entry.configurations is not None:
             changed["configurations"] = [self._configuration(configuration) for configuration in entry.masked]
@@ -117,11 +120,11 @@ class RandomRounding(Control):
     def suppressed(self, number: int) -> int:
         """Return the rounded number of suppressed records or cells.
 
-        It is rounded up where its remainder exceeds a threshold, which is drawn once. Otherwise several configurations
+        It is rounded up where its remainder exceeds a threshold, the same for all. Otherwise several configurations
         that suppress the same records would round their number independently, and the mean would disclose it.
         """
         remainder = number % self.base
-        return number - remainder + self.base * (remainder > self._threshold)
+        return number - remainder + self.base * (remainder > self.base * self.chance.number("suppressed"))
 
     def _configuration(self, configuration: Configuration) -> Configuration:
         """Return the configuration with the part of `k` beyond the promise rounded down, at least 1.
@@ -135,9 +138,9 @@ class RandomRounding(Control):
         rounded = max(1.0, vouched["k"] - (vouched["k"] - promised) % self.base)
         return configuration.model_copy(update={"privacy": {**vouched, "k": rounded}})
 
-    def _attribute(self, attribute: Attribute, up: NDArray[np.bool_], labels: Counts) -> Attribute:
+    def _attribute(self, attribute: Attribute, up: NDArray[np.bool_], label: Label) -> Attribute:
         if attribute.joint is None:
-            maskings = [self._by_itself(attribute.name, masking, up, labels) for masking in attribute.maskings]
+            maskings = [self._by_itself(attribute.name, masking, up, label) for masking in attribute.maskings]
             return attribute.model_copy(update={"histogram": None, "maskings": maskings})
         views = [
             Partition(np.array(masking.mapping, dtype=np.intp), len(masking.domain))
@@ -145,19 +148,20 @@ class RandomRounding(Control):
             if masking.mapping is not None
         ]
         exact = np.array(attribute.joint, dtype=np.int64)
-        joint = rounded_once(exact, views, self.base, up, self._chance(attribute.name))
+        drawn = self.chance.of("attribute", attribute.name)
+        joint = rounded_once(exact, views, self.base, up, drawn, attribute.domain, label.domain)
         histogram = {} if attribute.histogram is None else {"histogram": joint.sum(axis=1).tolist()}
         maskings = []
         for masking in attribute.maskings:
             if masking.mapping is None or masking.joint is None:  # its counts are not sums of these
-                maskings.append(self._by_itself(attribute.name, masking, up, labels))
+                maskings.append(self._by_itself(attribute.name, masking, up, label))
                 continue
             sums = np.zeros((len(masking.domain), joint.shape[1]), dtype=np.int64)
             np.add.at(sums, masking.mapping, joint)
             maskings.append(masking.model_copy(update={"joint": sums.tolist()}))
         return attribute.model_copy(update={**histogram, "joint": joint.tolist(), "maskings": maskings})
 
-    def _by_itself(self, name: str, masking: Masking, up: NDArray[np.bool_], labels: Counts) -> Masking:
+    def _by_itself(self, name: str, masking: Masking, up: NDArray[np.bool_], label: Label) -> Masking:
         """Return the masking with its own rounding; one that counts all records has the same sums as other tables.
 
         If rounding leaves no records, it is drawn again.
@@ -169,22 +173,20 @@ class RandomRounding(Control):
         if sums.sum() < self.base:
             few = f"{masking.id!r} counts {_records(int(sums.sum()))}, fewer than the base {self.base}"
             raise ControlError(f"{few}: remove it from the plan")
-        chance = self._chance(name, masking.id)
-        ups = up if np.array_equal(sums, labels) else self._some(sums, chance)
-        rounded = rounded_once(exact, [], self.base, ups, chance)
+        drawn = self.chance.of("masking", name, masking.id)
+        ups = up if np.array_equal(sums, label.histogram) else self._some(sums, drawn.of("label"), label.domain)
+        rounded = rounded_once(exact, [], self.base, ups, drawn, masking.domain, label.domain)
         records = {} if masking.records is None else {"records": int(rounded.sum())}
         return masking.model_copy(update={"rounded_to": self.base, "joint": rounded.tolist(), **records})
 
-    def _some(self, sums: Counts, chance: RandomBytes) -> NDArray[np.bool_]:
+    def _some(self, sums: Counts, chance: LastingRandomness, names: Sequence[str]) -> NDArray[np.bool_]:
         """Draw which sums are rounded up, until some records are left."""
-        up = rounded_up(sums, self.base, chance)
-        while not (sums - sums % self.base + self.base * up).any():
-            up = rounded_up(sums, self.base, chance)
+        up = rounded_up(sums, self.base, chance, names)
+        for again in count():
+            if (sums - sums % self.base + self.base * up).any():
+                break
+            up = rounded_up(sums, self.base, chance.of(str(again)), names)
         return up
-
-    def _chance(self, *table: str) -> RandomBytes:  # noqa: ARG002 - all randomness comes from here, for each table
-        """Return the system's randomness for a table, named by its attributes and maskings, for its cells in order."""
-        return self.random_bytes
 
     def _pairs(self, entry: EntryDocument, rounded: EntryDocument) -> list[Pair]:
         """Return the rounded pairs.
@@ -198,10 +200,10 @@ class RandomRounding(Control):
         """
         pools = self._pools(entry, rounded)
         published = self._evidence(without_unshared(rounded))  # exactly the tables that readers get
-        label = rounded.label.histogram
+        label, texts = rounded.label.histogram, masked_texts(entry)
         pairs, again = dict[int, Pair](), set(range(len(entry.pairs)))
         while again:
-            pairs |= {place: self._pair(entry.pairs[place], pools, label) for place in again}
+            pairs |= {place: self._pair(entry.pairs[place], pools, label, texts) for place in again}
             known = {masked for place in known_pairs(entry, published, pairs) for masked in masked_of(pairs[place])}
             few = {masked for masked in known if pools.times[masked] < entry.records}
             pools.times |= {masked: 2 * pools.times[masked] for masked in few}
@@ -221,14 +223,18 @@ class RandomRounding(Control):
         declared = rounded.model_copy(update={"disclosure_control": DisclosureControl(**self.declared())})
         return list(evidence_of(content_of(declared)))
 
-    def _pair(self, pair: Pair, pools: Pools, label: Sequence[int]) -> Pair:
+    def _pair(self, pair: Pair, pools: Pools, label: Sequence[int], texts: Mapping[Masked, Sequence[str]]) -> Pair:
         changed: dict[str, Any] = {}
-        masked, chance = masked_of(pair), self._chance(*pair.attributes, *pair.maskings)
+        masked = rows, columns = masked_of(pair)
+        chance = self.chance.of("pair", *pair.attributes)
         if pair.joint is not None:
-            changed |= counted_together(np.array(pair.joint, dtype=np.int64), masked, pools, chance)
+            exact = np.array(pair.joint, dtype=np.int64)
+            changed |= counted_together(exact, masked, pools, chance, (texts[rows], texts[columns]))
         if pair.with_label is not None:
             told = self.beside.told.frequent.get(key_of(pair), pair.with_label)
-            changed["with_label"] = rounded_association(told.chi_square, told.combinations, label, self.base, chance)
+            changed["with_label"] = rounded_association(
+                told.chi_square, told.combinations, label, self.base, chance.of("with label")
+            )
         return pair.model_copy(update=changed)
 
 

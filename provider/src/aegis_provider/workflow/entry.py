@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from aegis_provider.advice import EntryAdvice, of_service
-from aegis_provider.control import ControlError, RandomRounding, base_for
+from aegis_provider.control import ControlError, LastingRandomness, RandomRounding, base_for
 from aegis_provider.errors import PublishingError, ServiceError, shortened
 from aegis_provider.plan.model import Plan
 from aegis_provider.prepare import PreparedEntry, prepare_entry
@@ -48,6 +48,7 @@ def draw_entry(
     table: Source,
     plan: Plan,
     name: str,
+    chance: LastingRandomness,
     mask: Callable[[PreparedEntry], EntryAdvice],
     judge: Callable[[EntryDocument, str], Verdict],
     stage: Stage,
@@ -62,13 +63,14 @@ def draw_entry(
 
     Args:
         name: The name of the entry.
+        chance: The randomness of its rounding.
         mask: Ranks the configurations by the exact counts, and masks the table by the best one.
         judge: Judges an entry together with the masked table of the configuration with this id.
         stage: Shows the progress.
         how: Options for reading the table.
         seconds: Time limit for further draws; none begins that would end later if it took as long as the last.
     """
-    draws, began = _draws(table, plan, name, stage, how), monotonic()
+    draws, began = _draws(table, plan, name, chance, stage, how), monotonic()
     end = began + seconds
     prepared = next(draws)
     advice = mask(prepared)
@@ -82,15 +84,19 @@ def draw_entry(
     return DrawnEntry(prepared, advice, in_time=True)
 
 
-def _draws(table: Source, plan: Plan, name: str, stage: Stage, how: Mapping[str, Any]) -> Iterator[PreparedEntry]:
+def _draws(
+    table: Source, plan: Plan, name: str, chance: LastingRandomness, stage: Stage, how: Mapping[str, Any]
+) -> Iterator[PreparedEntry]:
     used, doing = 0, "counting"
     for controls in ((), *((RandomRounding(base),) for base in _BASES)):
         if controls and controls[0].base <= used:
             continue
-        for _ in range(_DRAWS):
+        for again in range(_DRAWS):
+            drawn = chance.of("again", str(again)) if again else chance
+            one: dict[str, Any] = {"name": name, "pairs": True, "chance": drawn, **how}
             try:
                 with stage(doing) as progress:
-                    prepared = prepare_entry(table, plan, controls, name=name, pairs=True, progress=progress, **how)
+                    prepared = prepare_entry(table, plan, controls, progress=progress, **one)
             except ControlError:
                 if not used:
                     raise

@@ -81,6 +81,7 @@ def release(
     escape_formulas: bool = False,
     accept_unique: bool = False,
     accept_identifiers: bool = False,
+    new_randomness: bool = False,
     index: bool = False,
     odd_as_missing: bool = False,
     fold_case: bool = False,
@@ -118,6 +119,7 @@ def release(
         accept_unique: Whether to publish the entry even if more than 1 % of the records are alone on all columns that a
             configuration shares.
         accept_identifiers: Whether the plan may share columns that identify persons.
+        new_randomness: Whether to round afresh, not by the user's key; one more look at a table published before.
         index: Whether a drafted plan includes the index of a data frame.
         odd_as_missing: How a drafted plan reads other texts among numbers or dates; see `start`.
         fold_case: How it reads values that differ only in case; see `start`.
@@ -152,7 +154,7 @@ def release(
     folder = Folder.open(Path(temporary.name if temporary else output or ""), keep=[PLAN, *map(file_at, LEVELS)])
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     reads = {"index": index, "odd_as_missing": odd_as_missing, "fold_case": fold_case, "keep_leaks": list(keep_leaks)}
-    given, may = Path(plan) if plan else None, (accept_identifiers, escape_formulas)
+    given, may = Path(plan) if plan else None, (accept_identifiers, escape_formulas, new_randomness)
     steps = Steps(table, aim, folder, given, name or name_of(table), how, stage, deadline, *may, reads)
     with _no_empty(folder.path):
         _refuse_early(steps, publish)

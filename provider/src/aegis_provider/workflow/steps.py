@@ -68,6 +68,7 @@ class Steps:
         stage: Shows the progress.
         accept_identifiers: Whether the release may contain identifying values.
         escape_formulas: Whether cells of the masked table that a spreadsheet would run get an apostrophe before them.
+        new_randomness: Whether to round afresh, not by the user's key.
         reads: Options for drafting a plan: `index`, `odd_as_missing`, `fold_case` and `keep_leaks`.
     """
 
@@ -81,6 +82,7 @@ class Steps:
     deadline: Deadline
     accept_identifiers: bool = False
     escape_formulas: bool = False
+    new_randomness: bool = False
     reads: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -259,17 +261,28 @@ class Steps:
 
     def summarise(self) -> tuple[EntryDocument, Summarised]:
         """Count what the configurations share, write the entry, and rank the configurations by the exact counts."""
-        found = self.folder.step("entry", self.inputs_of(FOUND, name=self.name), [ENTRY], Summarised, self._summarise)
+        afresh = {"afresh": uuid4().hex} if self.new_randomness else {}  # an earlier entry is not used again
+        inputs = self.inputs_of(FOUND, name=self.name, **afresh)
+        found = self.folder.step("entry", inputs, [ENTRY], Summarised, self._summarise)
         return publishable(read_json(self.folder.file(ENTRY).read_bytes())), found
 
     def _summarise(self) -> Summarised:
+        from aegis_provider.control import LastingRandomness  # noqa: PLC0415 - controls are slow to load
         from aegis_provider.draft.leaks import telling_in  # noqa: PLC0415 - so is drafting
-        from aegis_provider.workflow.entry import draw_entry  # noqa: PLC0415 - controls are slow to load
+        from aegis_provider.prepare import ONE_MORE_LOOK, key_warnings  # noqa: PLC0415
+        from aegis_provider.state import lasting_randomness  # noqa: PLC0415
+        from aegis_provider.workflow.entry import draw_entry  # noqa: PLC0415
 
+        fresh = LastingRandomness(warning=ONE_MORE_LOOK) if self.new_randomness else None
+        chance = fresh or lasting_randomness()
+        for warning in key_warnings(chance, self.found):
+            with self.stage(warning):
+                pass
         drawn = draw_entry(
             self.table,
             self.found,
             self.name,
+            chance,
             self._masked_by_best,
             self._together,
             self.stage,
