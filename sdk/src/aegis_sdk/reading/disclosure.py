@@ -199,7 +199,7 @@ _WORDS = {
     "undecided": "{} not decided",
 }
 
-_RUN_AGAIN = "run it again with another --output, so that the counts are rounded anew"
+_RUN_AGAIN = "run it again with --new-randomness, so that the counts are rounded anew"
 
 
 def verdict_line(passed: bool | None, reason: str, mend: str = "") -> str:  # noqa: FBT001 - the verdict
