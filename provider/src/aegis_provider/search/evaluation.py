@@ -65,11 +65,14 @@ class ClassCounter:
         nothing = (np.zeros(len(records.counts), dtype=np.intp), 1)
         return cls(lattice, groups, tuple(values) or (nothing,), records.counts, records.people)
 
-    def short(self, node: Node, k: float, distinct: float) -> int:
-        """Count the records of classes with fewer than `k` records or `distinct` values of any sensitive attribute."""
+    def short(self, node: Node, k: float, distinct: float, at_most: int | None = None) -> int:
+        """Count the records of classes with fewer than `k` people or `distinct` values of any sensitive attribute.
+
+        `at_most`: with more than this, any larger number may be returned.
+        """
         keys, size = self._keys(node)
         if self.people is not None:
-            return self._short_of_people(keys, self.people, k, distinct)
+            return self._short_of_people(keys, self.people, k, distinct, at_most)
         if distinct <= 1 and size <= _CELLS_PER_ROW * len(keys):  # most nodes of most searches, and three times faster
             sizes = np.bincount(keys, self._weights)
             return int(sizes[sizes < k].sum())
@@ -80,14 +83,15 @@ class ClassCounter:
             fails |= values < distinct
         return int(sizes[fails].sum())
 
-    def _short_of_people(self, keys: Keys, people: Places, k: float, distinct: float) -> int:
+    def _short_of_people(self, keys: Keys, people: Places, k: float, distinct: float, at_most: int | None) -> int:
         """Count the records of everybody with one in a class of fewer than `k` people or `distinct` values.
 
         Those of others follow whose classes become too small without these people.
         """
         _, classes = np.unique(keys, return_inverse=True)
         cells = [classes] if distinct <= 1 else [classes * values + column for column, values in self.sensitive]
-        pairs = np.unique(classes * len(self._records) + people)
+        pairs = np.sort(classes * len(self._records) + people)
+        pairs = pairs[np.diff(pairs, prepend=-1) != 0]
         whose, classes_of_pairs, out = pairs % len(self._records), pairs // len(self._records), None
         while True:
             fails = np.bincount(classes_of_pairs, minlength=int(classes.max()) + 1) < k
@@ -99,6 +103,8 @@ class ClassCounter:
                 return 0 if out is None else int(self._records[out].sum())
             out = np.zeros(len(self._records), dtype=np.bool_) if out is None else out
             out[whose[broken]] = True
+            if at_most is not None and (gone := int(self._records[out].sum())) > at_most:
+                return gone
             stays = ~out[whose]
             whose, classes_of_pairs = whose[stays], classes_of_pairs[stays]
 
@@ -266,7 +272,7 @@ class Evaluation:
     def holds_counts(self, node: Node) -> bool:
         """Check only `k` and `l`. This is monotone and faster than `holds`, and true wherever `holds` is true."""
         k, distinct = self.require.get("k", 1), self.require.get("l", 1)
-        return self._counter.short(node, k, distinct) <= self.suppressed
+        return self._counter.short(node, k, distinct, self.suppressed) <= self.suppressed
 
     def classes(self, node: Node) -> Classes:
         """Return the equivalence classes of a node, with no class suppressed."""
