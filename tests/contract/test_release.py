@@ -151,7 +151,8 @@ def _every_doubt_counts(monkeypatch):
     """Judge as if a reader knew every small count that is possible, and round no pair again because of that."""
     caches = (rounded.knows_small, rounded.known_cells)
     monkeypatch.setattr(rounded, "LIKELY", 0.0)
-    monkeypatch.setattr(totals, "SMALL", 10**6)  # all sums are looked at
+    candidates = totals._candidates
+    monkeypatch.setattr(totals, "_candidates", lambda sums, _, listed=0: candidates(sums, 10**6, listed))  # all sums
     monkeypatch.setattr(rounding, "known_pairs", lambda *_: set())
     for cache in caches:
         cache.cache_clear()

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from aegis_provider import PlanError, Requirement, apply, find_configurations, load_plan, prepare_entry
+from aegis_provider.control import LastingRandomness
 from aegis_provider.search import budget as budget_module
 from aegis_provider.search import exploration as exploration_module
 from tests.for_each import for_each, for_some
@@ -124,7 +125,7 @@ def test_the_seed_of_the_search_drives_neither_rounding_nor_the_order_of_records
     for place in (tmp_path / "one.csv", tmp_path / "two.csv"):
         found = find_configurations(table, plan, Requirement({"k": 5}, 0.02), most=3).configurations
         chosen = replace(plan, configurations=found)
-        entry = prepare_entry(table, chosen, name="e").entry
+        entry = prepare_entry(table, chosen, name="e", chance=LastingRandomness()).entry
         apply(table, chosen, found[0].id, place, accept_unique=True)
         runs.append((found, entry, place.read_text().splitlines()))
     (found, entry, rows), (found_again, entry_again, rows_again) = runs

@@ -437,7 +437,7 @@ def _search(exploration: Exploration, source: str, seeds: Sequence[Node]) -> Non
     is_large = evaluation.is_bounded and evaluation.lattice.nodes > _QUICKLY_DECIDED
     if is_large:
         explore_nearby(exploration, seeds)
-    if not is_large or (evaluation.is_monotone and evaluation.lattice.nodes <= LARGEST_LATTICE):
+    if evaluation.lattice.nodes <= LARGEST_LATTICE if evaluation.is_monotone else not is_large:
         reserved = int(_DECIDED * exploration.work) if is_large else 0
         exploration.work -= reserved
         try:
