@@ -1,5 +1,6 @@
 """The key of lasting rounding: made once, for its owner only, and missed where it changed."""
 
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,6 +8,7 @@ import pytest
 
 from aegis_provider import state
 from aegis_provider.control import LastingRandomness
+from aegis_provider.errors import OutputError
 from aegis_provider.state import StateError, changed_key, lasting_randomness, remember_key
 from tests.for_each import for_each
 
@@ -25,6 +27,22 @@ def test_it_is_made_once_for_its_owner_only(key):
     assert (stat.S_IMODE(key.stat().st_mode), stat.S_IMODE(key.parent.stat().st_mode)) == (0o600, 0o700)
     assert [each.name for each in key.parent.iterdir()] == [key.name]
     assert (str(key) in first.warning, again.warning) == (True, "")
+
+
+def test_nobody_else_writes_in_a_folder_that_is_made_for_it(key):
+    before = os.umask(0)
+    try:
+        lasting_randomness()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(key.parents[1].stat().st_mode) == 0o700
+
+
+def test_a_relative_home_is_none_since_its_key_could_lie_in_a_release(monkeypatch):
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "release")
+    with pytest.raises(StateError, match="set XDG_STATE_HOME"):
+        lasting_randomness()
 
 
 def test_commands_at_once_get_one_key(key, monkeypatch):
@@ -60,6 +78,20 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     with pytest.raises(StateError, match="set XDG_STATE_HOME"):
         lasting_randomness()
+
+
+def test_what_is_kept_of_a_table_may_be_damaged_or_missing(key):
+    chance = lasting_randomness()
+    remember_key(chance, "y", ["a"])
+    kept = next((key.parent / "tables").iterdir())
+    kept.write_text("\x1b[31m")
+    assert "another key (unknown, now" in changed_key(chance, "y", ["a"])
+    kept.unlink()
+    kept.parent.rmdir()
+    kept.parent.touch()
+    with pytest.raises(OutputError, match="cannot be made") as refused:
+        remember_key(chance, "y", ["a"])
+    assert str(kept.parent) in str(refused.value)
 
 
 def test_another_key_than_that_of_the_last_entry_is_told(key):

@@ -5,6 +5,7 @@ owner can read it, and no command copies it.
 """
 
 import os
+import re
 import secrets
 import stat
 from collections.abc import Sequence
@@ -14,12 +15,13 @@ from pathlib import Path
 from typing import Final
 
 from aegis_provider.control.lasting import KEY_BYTES, LastingRandomness
-from aegis_provider.errors import ProviderError
+from aegis_provider.errors import OutputError, ProviderError
 from aegis_provider.files import written_whole
 
 _KEY: Final = "rounding.key"
 _TABLES: Final = "tables"
 _PRIVATE: Final = 0o700
+_FINGERPRINT: Final = re.compile("[0-9a-f]{16}")
 
 
 class StateError(ProviderError):
@@ -30,13 +32,14 @@ def state_folder() -> Path:
     """Return the user's state folder, which may not exist yet.
 
     Raises:
-        StateError: The user has no home.
+        StateError: The user has no home, or a relative one, which would be another in each working directory.
     """
     given = Path(os.environ.get("XDG_STATE_HOME", ""))
-    try:
-        return (given if given.is_absolute() else Path.home() / ".local" / "state") / "aegis"
-    except RuntimeError as error:
-        raise StateError("there is no home folder for the key of rounding: set XDG_STATE_HOME to a folder") from error
+    with suppress(RuntimeError):  # there is no home
+        folder = (given if given.is_absolute() else Path.home() / ".local" / "state") / "aegis"
+        if folder.is_absolute():
+            return folder
+    raise StateError("there is no home folder for the key of rounding: set XDG_STATE_HOME to a folder")
 
 
 def lasting_randomness() -> LastingRandomness:
@@ -65,7 +68,8 @@ def _made(path: Path) -> bool:
     """Make a key unless there is one; of two commands at once, one makes it."""
     if os.path.lexists(path):
         return False
-    path.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+    for folder in reversed(path.parents):  # `parents=True` would let everyone write in them by a umask of 0
+        folder.mkdir(mode=_PRIVATE, exist_ok=True)
     path.parent.chmod(_PRIVATE)
     part = path.with_name(f".{_KEY}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
@@ -105,8 +109,9 @@ def changed_key(chance: LastingRandomness, label: str, attributes: Sequence[str]
         return ""
     if not chance.lasts or known == chance.fingerprint:
         return ""
+    other = known if _FINGERPRINT.fullmatch(known) else "unknown"
     return (
-        f"the last entry of this table was rounded by another key ({known}, now {chance.fingerprint}): publishing this "
+        f"the last entry of this table was rounded by another key ({other}, now {chance.fingerprint}): publishing this "
         f"one is one more look at its counts; put that key back as {state_folder() / _KEY} first"
     )
 
@@ -118,8 +123,12 @@ def remember_key(chance: LastingRandomness, label: str, attributes: Sequence[str
         OutputError: It cannot be written.
     """
     path = _known(label, attributes)
-    with suppress(FileExistsError):
+    try:
         path.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or error
+        fault = f"{path.parent}: cannot be made: {reason}; make {path.parents[1]} yours"
+        raise OutputError(fault) from error
     with written_whole(path, private=True) as part:
         part.write_text(f"{chance.fingerprint}\n", encoding="ascii")
 
