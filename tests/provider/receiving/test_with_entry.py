@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from aegis_provider.advice import advise
+from aegis_provider.control import LastingRandomness
 from aegis_provider.errors import EntryError
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.processes import unseen
@@ -121,7 +122,7 @@ def test_rounding_is_drawn_until_the_table_shows_all_that_is_certain(drawn):
     def rank(prepared):
         return advise(prepared.counted, "mutual_information")
 
-    every = [draw_entry(table, plan, "e", rank, judge, unseen, {}, 3600.0) for _ in range(4)]
+    every = [draw_entry(table, plan, "e", LastingRandomness(), rank, judge, unseen, {}, 3600.0) for _ in range(4)]
     assert all(each.in_time for each in every)
     every = [each.prepared for each in every]
     assert all(judge(each.entry, "c1").passed for each in every)
@@ -140,5 +141,5 @@ def test_once_time_is_up_rounding_is_not_drawn_again(drawn):
     def rank(prepared):
         return advise(prepared.counted, "mutual_information")
 
-    entry = draw_entry(table, plan, "e", rank, lambda *_: refused, stage, {}, 0.0)
+    entry = draw_entry(table, plan, "e", LastingRandomness(), rank, lambda *_: refused, stage, {}, 0.0)
     assert (stages, entry.in_time) == (["counting"], False)
