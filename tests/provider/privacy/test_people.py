@@ -17,6 +17,9 @@ from aegis_provider.counting.people import People
 from aegis_provider.errors import NothingHoldsError
 from aegis_provider.privacy import classes_of, measure_privacy
 from aegis_provider.privacy.cells import MaskedRecords, suppress
+from aegis_provider.report.rendering import text_lines
+from aegis_provider.report.risk import risk_document, risk_report
+from aegis_provider.report.verdicts import risk_verdict
 from aegis_provider.search import Requirement, find_configurations
 from aegis_provider.summary import summarize
 from aegis_provider.table import open_table
@@ -232,3 +235,24 @@ def test_a_person_column_of_one_value_and_an_entry_of_people_are_refused(tmp_pat
         said_of(tmp_path, [("p", *row[1:]) for row in rows])
     with pytest.raises(PlanError, match="entries do not count people yet"):
         summarize(a_table(rows), a_plan(tmp_path, CHOSEN), name="visits")
+
+
+def test_a_report_says_people_where_it_counts_them(tmp_path):
+    rows = [*[("p", "0", "0", "0")] * 5, *[("q", "0", "0", "1")] * 2, ("r", "1", "0", "0")]
+    plan = a_plan(tmp_path)
+    for table, unit, in_one in (
+        (rows, "people", 2),
+        ([(f"{n}", *row[1:]) for n, row in enumerate(rows)], "records", 7),
+    ):
+        found = assess(a_table(table), plan)
+        verdict = risk_verdict(found, "t", None)
+        text, document = (
+            "\n".join(text_lines(risk_report(found, "t", verdict))),
+            risk_document(found, verdict, in_full=True),
+        )
+        assert f"{unit} alone in their class" in text
+        assert ("The table has 8 records" in text) == (unit == "records")
+        assert document["as_it_is"]["class_sizes"] == [[1, 1], [in_one, 1]]
+        assert (document.get("unit"), bool(document["as_it_is"]["suppression"])) == (
+            ("person", False) if unit == "people" else (None, True)
+        )

@@ -222,16 +222,18 @@ class ClassSizes:
     Attributes:
         sizes: (distinct sizes,) in people, ascending, from 1.
         classes: (distinct sizes,) the number of classes of each size.
+        of_people: Whether people can have several records.
     """
 
     sizes: Counts
     classes: Counts
+    of_people: bool = False
 
     @classmethod
     def of(cls, classes: Classes) -> "ClassSizes":
         """Count the classes of each size."""
         sizes, counts = np.unique(classes.sizes, return_counts=True)
-        return cls(sizes, counts.astype(np.int64))
+        return cls(sizes, counts.astype(np.int64), classes.of_records is not None)
 
     @property
     def records(self) -> int:

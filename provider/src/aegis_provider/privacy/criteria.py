@@ -37,6 +37,7 @@ class Criterion:
         meaning: An explanation for people who decide by it without computing it.
         axis: The meaning in a few words, for the axis of a figure.
         consequence: Explains a value of the worst class.
+        of_people: The same, if people can have several records; `None` if the words are equal.
         of_sizes: Computes (classes,) the value of each class from (classes,) their sizes.
         of_values: Computes (classes,) the value of each class from its counts of a sensitive attribute's values.
         is_whole: Whether its values are whole numbers.
@@ -59,6 +60,11 @@ class Criterion:
     needs_order: bool = False
     survives_merged_classes: bool = False
     survives_merged_values: bool = False
+    of_people: Callable[[float], str] | None = None
+
+    def in_worst_class(self, reached: float, *, of_people: bool = False) -> str:
+        """Explain a value of the worst class; `of_people`: whether people can have several records."""
+        return (self.of_people if of_people and self.of_people is not None else self.consequence)(reached)
 
     @property
     def at_least(self) -> bool:
@@ -261,6 +267,11 @@ _CRITERIA = (
             if reached == 1
             else f"every record is one of at least {number(reached, 6)} alike"
         ),
+        of_people=lambda reached: (
+            "some class has records of one person only"
+            if reached == 1
+            else f"every record may be that of any of at least {number(reached, 6)} people"
+        ),
         of_sizes=lambda sizes: sizes.astype(np.float64),
         is_whole=True,
         survives_merged_classes=True,
@@ -302,6 +313,7 @@ _CRITERIA = (
         "the share of records whose value would have to change. Less is better. (Li et al. 2007)",
         axis="t: largest distance of a class's sensitive values from the table's",
         consequence=lambda reached: f"a class differs from the whole table in {Share(reached)} of its records",
+        of_people=lambda reached: f"a class differs from the whole table in {Share(reached)} of its people",
         of_values=_equal_t,
         compares=True,
         survives_merged_classes=True,

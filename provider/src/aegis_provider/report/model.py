@@ -115,6 +115,11 @@ RECORDS: Final = Term(
     "all numbers count records, not people: all records of a class can belong to one person with several records "
     "(stays, years). If that matters, make one record per person first.",
 )
+PEOPLE: Final = Term(
+    "People",
+    "all numbers count people, not records. Who has several records is in the class of each of them, and counts once "
+    "there. Someone who knows two records of a person may find fewer people.",
+)
 
 RISKS: Final = (
     Term(
@@ -229,7 +234,7 @@ FIDELITY: Final = Terms(
 )
 
 
-def risk_terms() -> list[Terms]:
+def risk_terms(*, of_people: bool = False) -> list[Terms]:
     """Return the terms for the roles of attributes, the risks, and the criteria that can be measured."""
     criteria = [Term(f"{name}: {each.word}", each.meaning) for name, each in CRITERIA.items() if each.is_measured]
-    return [Terms([RECORDS, *ROLES]), Terms(RISKS), Terms(criteria)]
+    return [Terms([PEOPLE if of_people else RECORDS, *ROLES]), Terms(RISKS), Terms(criteria)]

@@ -57,9 +57,13 @@ def risk_report(assessment: Assessment, table: str, verdict: RiskVerdict, alone:
         sections.append(Section("The configurations", list(_configurations(assessment))))
     else:
         sections += _in_detail(assessment, only or assessment.as_it_is)
-    return Report(
-        title, list(_summary(assessment, verdict, alone)), [*sections, Section("What the numbers mean", risk_terms())]
-    )
+    terms = risk_terms(of_people=_unit(assessment.as_it_is.sizes) == "people")
+    sections.append(Section("What the numbers mean", terms))
+    return Report(title, list(_summary(assessment, verdict, alone)), sections)
+
+
+def _unit(sizes: ClassSizes | None) -> str:
+    return "records" if sizes is None or not sizes.of_people else "people"
 
 
 def _summary(assessment: Assessment, verdict: RiskVerdict, alone: Alone | None) -> Iterator[str]:
@@ -72,9 +76,12 @@ def _summary(assessment: Assessment, verdict: RiskVerdict, alone: Alone | None) 
         yield f"Warning: {assessment.certain_values}. {CERTAIN_VALUES_REMEDY}."
     before = assessment.as_it_is.risk
     if before is not None:
+        told, other = f"The table has {before.records:,} records.", "no other record"
+        if _unit(assessment.as_it_is.sizes) == "people":
+            told, other = "All numbers count people, each once in every class with a record of theirs.", "nobody else"
         yield (
-            f"The table has {before.records:,} records. As it is{IN_BINS if assessment.binned else ''}, "
-            f"{Share(before.unique_share)} of them are alone: no other record agrees with them on all "
+            f"{told} As it is{IN_BINS if assessment.binned else ''}, "
+            f"{Share(before.unique_share)} of them are alone: {other} agrees with them on all "
             f"quasi-identifiers. {Share(before.above[_HIGH_RISK])} have a risk of re-identification above 1 in 5."
         )
 
@@ -108,8 +115,11 @@ def _columns(assessment: Assessment) -> TextTable:
 
 
 def _configurations(assessment: Assessment) -> Iterator[Part]:
+    unit = _unit(assessment.as_it_is.sizes)
     if any(each.risk for each in assessment.releases):
-        yield from (_classes_of_all(assessment), _suppression_curves(assessment))
+        yield _classes_of_all(assessment)
+        if unit == "records":
+            yield _suppression_curves(assessment)
     left_out = f"left out for k={_USUAL_K}"
     header = ("configuration", *_CRITERIA, "alone", "risk above 1 in 5", left_out, "suppressed", "promise", "maskings")
     rows = [_release_row(assessment.as_it_is, assessment.unmasked_id, "")]
@@ -118,8 +128,9 @@ def _configurations(assessment: Assessment) -> Iterator[Part]:
     yield TextTable(header, rows, wide=1)
     if assessment.binned:
         yield f"in bins: the numbers of {', '.join(assessment.binned)} are in the plan's bins"
-    yield "alone: share of the records that agree with no other on all quasi-identifiers"
-    yield f"{left_out}: share of the records to suppress so that the others have k={_USUAL_K}"
+    yield f"alone: share of the {unit} that agree with no other on all quasi-identifiers"
+    if unit == "records":
+        yield f"{left_out}: share of the records to suppress so that the others have k={_USUAL_K}"
 
 
 def _release_row(release: ReleasePrivacy, name: str, maskings: str) -> tuple[str | float, ...]:
@@ -129,7 +140,7 @@ def _release_row(release: ReleasePrivacy, name: str, maskings: str) -> tuple[str
         shares = (
             Share(release.risk.unique_share),
             Share(release.risk.above[_HIGH_RISK]),
-            *_left_out(release.sizes, [_USUAL_K]),
+            *(["-"] if release.sizes.of_people else _left_out(release.sizes, [_USUAL_K])),
         )
     return (name, *privacy, *shares, release.suppressed, release.in_words(), maskings)
 
@@ -144,6 +155,8 @@ def _in_detail(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Sect
     if measured.sizes is not None and measured.risk is not None:
         yield Section(f"Equivalence classes, {name}", list(_classes(measured.sizes, compared)))
         suppressed = suppression_document(measured.sizes).items()
+        if not suppressed:
+            return
         rows = [(f"k={k}", records, Share(records / measured.sizes.records)) for k, records in suppressed]
         table = TextTable(("so that the others have", "records", "share"), rows)
         yield Section(f"Records to suppress, {name}", [table, _suppression_curves(assessment)])
@@ -161,7 +174,7 @@ def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]
             f"{name}: {CRITERIA[name].word}",
             number(reached, 4),
             promised.get(name, ""),
-            CRITERIA[name].consequence(reached),
+            CRITERIA[name].in_worst_class(reached, of_people=_unit(release.sizes) == "people"),
         )
         for name, reached in release.privacy.items()
     ]
@@ -178,19 +191,20 @@ def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]
 
 
 def _risk(compared: Mapping[str, ReleasePrivacy]) -> Iterator[Part]:
-    risks = {name: _risks(each.risk) for name, each in compared.items() if each.risk is not None}
+    unit = _unit(next(iter(compared.values())).sizes)
+    risks = {name: _risks(each.risk, unit) for name, each in compared.items() if each.risk is not None}
     names = next(iter(risks.values()), {})
     yield TextTable(("risk", *risks), [(name, *(risk[name] for risk in risks.values())) for name in names])
     when = "before and after masking" if len(compared) > 1 else "as the table is"
     caption = f"The risk that a record is re-identified, {when}. Lower is safer."
-    yield _beside("risk, or share of the records", risks, caption)
+    yield _beside(f"risk, or share of the {unit}", risks, caption)
 
 
-def _risks(risk: Risk) -> dict[str, Share]:
-    """Return the risks by name. The average prosecutor risk and the marketer risk are equal: classes over records."""
-    above = {f"records with a risk above 1 in {round(1 / each)}": share for each, share in risk.above.items()}
+def _risks(risk: Risk, unit: str) -> dict[str, Share]:
+    """Return the risks by name. The average prosecutor risk and the marketer risk are equal: classes over `unit`."""
+    above = {f"{unit} with a risk above 1 in {round(1 / each)}": share for each, share in risk.above.items()}
     shares = {"prosecutor, highest": risk.highest, "prosecutor, average; marketer": risk.average, **above}
-    return {name: Share(share) for name, share in {**shares, "records alone in their class": risk.unique_share}.items()}
+    return {name: Share(share) for name, share in {**shares, f"{unit} alone in their class": risk.unique_share}.items()}
 
 
 def _classes(sizes: ClassSizes, compared: Mapping[str, ReleasePrivacy]) -> Iterator[Part]:
@@ -199,10 +213,11 @@ def _classes(sizes: ClassSizes, compared: Mapping[str, ReleasePrivacy]) -> Itera
         for least, most in _BANDS
     }
     rows = [(name, *sizes.within(*band)) for name, band in bands.items()]
-    yield TextTable(("records in each", "classes", "records"), [row for row in rows if row[1]])
+    unit = _unit(sizes)
+    yield TextTable((f"{unit} in each", "classes", unit), [row for row in rows if row[1]])
     shares = {name: {band: _share(each.sizes, *bands[band]) for band in bands} for name, each in compared.items()}
-    caption = "How many records are in equivalence classes of each size. Larger classes are safer."
-    yield _beside("share of the records, by the size of their equivalence class", shares, caption)
+    caption = f"How many {unit} are in equivalence classes of each size. Larger classes are safer."
+    yield _beside(f"share of the {unit}, by the size of their equivalence class", shares, caption)
 
 
 def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str) -> SeriesBars:
@@ -226,10 +241,11 @@ def _classes_of_all(assessment: Assessment) -> SeriesBars:
         for (name, tone), band in _RISKY.items()
     ]
     few = f" These are the worst {_ROWS} of {len(measured)}." if len(measured) > _ROWS else ""
-    notes = [f"The configuration with most records at risk comes first.{few}"]
+    notes = [f"The configuration with most {_unit(assessment.as_it_is.sizes)} at risk comes first.{few}"]
     names = [assessment.unmasked_id, *(each.id for each in worst)]
-    axis = Axis("share", "share of the records", "share")
-    return SeriesBars("How many records are in small classes", axis, names, series, is_stacked=True, notes=notes)
+    unit = _unit(assessment.as_it_is.sizes)
+    axis = Axis("share", f"share of the {unit}", "share")
+    return SeriesBars(f"How many {unit} are in small classes", axis, names, series, is_stacked=True, notes=notes)
 
 
 def _suppression_curves(assessment: Assessment) -> Plane:
@@ -277,6 +293,7 @@ def risk_document(assessment: Assessment, verdict: RiskVerdict, *, in_full: bool
         "sensitive": list(assessment.plan.sensitive),
         "neither": list(assessment.neither),
         "binned": list(assessment.binned),
+        **({"unit": "person"} if _unit(assessment.as_it_is.sizes) == "people" else {}),
         "as_it_is": _release_document(assessment.as_it_is, in_full=in_full),
         "configurations": releases,
     }
@@ -304,5 +321,10 @@ def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, An
 
 
 def suppression_document(sizes: ClassSizes | None) -> dict[int, int]:
-    """Return by k the number of records to suppress so that the others have k-anonymity."""
-    return {} if sizes is None else dict(zip(_SHOWN_KS, sizes.suppressed_for(_SHOWN_KS).tolist(), strict=True))
+    """Return by k the number of records to suppress so that the others have k-anonymity.
+
+    Empty for people: who leaves one class leaves others, too, so sizes do not show it.
+    """
+    if sizes is None or sizes.of_people:
+        return {}
+    return dict(zip(_SHOWN_KS, sizes.suppressed_for(_SHOWN_KS).tolist(), strict=True))
