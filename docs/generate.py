@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from aegis_provider.state import lasting_randomness
 from examples.demo import address_of
 
 ROOT = Path(__file__).parents[1]
@@ -215,7 +216,9 @@ def write(document: Path, commands: Sequence[Step], printed: Sequence[Sequence[s
 
 def main() -> None:
     """Write the outputs of every document; with `--all` those that take minutes, too."""
-    with running_service() as (directory, url):
+    with tempfile.TemporaryDirectory(prefix="aegis-state-") as state, running_service() as (directory, url):
+        os.environ["XDG_STATE_HOME"] = state
+        lasting_randomness()  # makes a key, of which the first command would warn
         for document in documents():
             if commands := steps(document.read_text(encoding="utf-8").splitlines()):
                 write(document, commands, run(commands, directory, url))
