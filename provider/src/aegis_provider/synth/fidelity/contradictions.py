@@ -63,11 +63,10 @@ def contradictions_of(generated: pa.Table, seen: Records, held_out: Records) -> 
         held_out: The other real records, read with them.
     """
     table = generated.take(pa.array(drawn(generated.num_rows, MOST_RECORDS, 0)))
-    both = [(seen.column(name), held_out.column(name)) for name in table.column_names]
+    both = ((seen.column(name), held_out.column(name)) for name in table.column_names)
     columns = [replace(one, places=np.concatenate([one.places, other.places])) for one, other in both]
     made: Mapping[str, Column] = {each.name: typed(each, table[each.name]) for each in columns}
     rules = rules_of(columns[:-1])
     broken = np.any([rule.broken(made) for rule in rules], axis=0) if rules else np.zeros(len(table))
-    like = [column for column, _ in both]  # other groups would cut those from which a model may draw
-    unseen = Pairs.of(columns, like=like).lacking(made)
+    unseen = Pairs.of(columns).lacking(made)
     return Contradictions(float(unseen.mean()), float(broken.mean()), tuple(rule.words for rule in rules))

@@ -22,9 +22,16 @@ _EXPECTED: Final = 10
 """If so many records are expected to have two values of independent columns, it is hardly chance (1 in 20,000) that
 none has. A column has as many groups as leave that many in each pair."""
 
-_TELLING: Final = 2.5
-"""Models may draw a pair that hardly any records have, unless so many would have both in independent columns. With 5,
-2.8 % of the records drawn for Adult had pairs that no real record has; with 1.5, its rare countries got rarer."""
+_FINER: Final = 2
+"""Models draw from this many times finer groups, which lie mostly within those by which they are judged."""
+
+_USUAL: Final = 0.9
+"""If this share of the records of each of two values has pairs that enough records have, the lack of both together
+tells something: they have others. Values with many records count as such where this share of all records has."""
+
+_TELLING: Final = 5
+"""So does it if so many records would have both in independent columns. All other rare pairs may be drawn, whether
+records have them or not, so that none that is drawn proves a record."""
 
 _MOST_CELLS: Final = 1 << 22
 """A pair of columns with more cells restricts no drawing, only what is kept of it."""
@@ -43,14 +50,14 @@ class Grouping:
     edges: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, column: Column) -> Self:
-        """Return the groups of the domain's values; those of numbers by the records of the column."""
-        numbers = column.numbers
-        if numbers is None or len(numbers) <= _MOST_GROUPS:
-            return cls({key: group for group, key in enumerate(column.domain.keys)}, None)
-        present = np.flatnonzero(~np.isnan(numbers) & (column.counts > 0))
+    def of(cls, column: Column, finer: int = 1) -> Self:
+        """Return the groups of values that occur; `finer` multiplies the pairs of two columns and the most groups."""
+        occur, numbers, most = np.flatnonzero(column.counts), column.numbers, _MOST_GROUPS * finer
+        if numbers is None or len(occur) <= most:
+            return cls({column.domain.keys[place]: group for group, place in enumerate(occur)}, None)
+        present = occur[~np.isnan(numbers[occur])]
         counts = column.counts[present]
-        groups = np.clip(np.sqrt(len(column.places) / _EXPECTED), 2, _MOST_GROUPS)
+        groups = np.clip(np.sqrt(len(column.places) * finer / _EXPECTED), 2, most)
         group = stretches(counts, int(np.ceil(counts.sum() / groups)), 1)
         return cls({None: 0}, numbers[present][np.flatnonzero(np.diff(group)) + 1])
 
@@ -60,7 +67,7 @@ class Grouping:
         return len(self.by_key) + (0 if self.edges is None else len(self.edges) + 1)
 
     def of_values(self, domain: Domain, numbers: NDArray[np.float64] | None) -> Codes:
-        """(values,) Return the group of each value of a domain; -1 for a value that the table lacks."""
+        """(values,) Return the group of each value of a domain; -1 for a value that does not occur."""
         groups = np.array([self.by_key.get(key, -1) for key in domain.keys], dtype=np.intp)
         if self.edges is None or numbers is None:
             return groups
@@ -78,30 +85,38 @@ class Cells:
     Attributes:
         size: The groups of the second column.
         known: The pairs that enough records have, ascending: the first group times `size`, plus the second.
+        are_usual: Of each column, (groups,) whether most of a group's records have such pairs.
         shares: Of each column, (groups,) the share of the records.
-        telling: The lack of a pair tells something if at least this share of the records would have independent values.
+        telling: The share of records from which on independent values would hardly lack a pair.
     """
 
     size: int
     known: NDArray[np.int64]
+    are_usual: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     shares: tuple[NDArray[np.float64], NDArray[np.float64]]
     telling: float
 
     @classmethod
     def of(cls, codes: tuple[Codes, Codes], sizes: tuple[int, int], fewest: int) -> Self:
-        """Count the pairs of (records,) codes; those that at least `fewest` records have are known.
-
-        Where one record is enough, the lack of any pair is telling.
-        """
-        cells, counts = np.unique(codes[0] * sizes[1] + codes[1], return_counts=True)
-        one, other = (np.bincount(code, minlength=size) / len(code) for code, size in zip(codes, sizes, strict=True))
-        telling = _TELLING / len(codes[0]) if fewest > 1 else 0.0
-        return cls(sizes[1], cells[counts >= fewest], (one, other), telling)
+        """Count the pairs of (records,) codes; those that at least `fewest` records have are known."""
+        cells, place, counts = np.unique(codes[0] * sizes[1] + codes[1], return_inverse=True, return_counts=True)
+        is_known = (counts >= fewest)[place].astype(np.float64)
+        usual, shares = [], []
+        for code, size in zip(codes, sizes, strict=True):
+            records = np.bincount(code, minlength=size)
+            known_records = np.bincount(code, is_known, minlength=size)
+            frequent = (is_known.mean() >= _USUAL) & (records >= fewest * max(sizes))
+            usual.append((known_records >= _USUAL * records) | frequent)
+            shares.append(records / len(code))
+        return cls(
+            sizes[1], cells[counts >= fewest], (usual[0], usual[1]), (shares[0], shares[1]), _TELLING / len(codes[0])
+        )
 
     def lacking(self, one: Codes, other: Codes) -> NDArray[np.bool_]:
-        """(records,) Return whether each pair is unknown, and its lack is telling."""
-        is_telling = self.shares[0][one] * self.shares[1][other] >= self.telling
-        return is_telling & np.isin(one * self.size + other, self.known, invert=True)
+        """(records,) Return whether each pair is unknown, though these groups usually have others, or would have it."""
+        usual = self.are_usual[0][one] & self.are_usual[1][other]
+        should = self.shares[0][one] * self.shares[1][other] >= self.telling
+        return (usual | should) & np.isin(one * self.size + other, self.known, invert=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +128,9 @@ class Pairs:
     cells: Mapping[tuple[int, int], Cells]
 
     @classmethod
-    def of(cls, columns: Sequence[Column], fewest: int = 1, like: Sequence[Column] = ()) -> Self:
-        """Return the pairs that at least `fewest` records have; see `Cells.of`.
-
-        Args:
-            like: The same columns of the records by which numbers are grouped; by default of all.
-        """
-        groupings = tuple(Grouping.of(column) for column in like or columns)
+    def of(cls, columns: Sequence[Column], fewest: int = 1) -> Self:
+        """Return the pairs that at least `fewest` records have; see `Cells.of`."""
+        groupings = tuple(Grouping.of(column, 1 if fewest == 1 else _FINER) for column in columns)
         codes = [grouping.encode(column) for grouping, column in zip(groupings, columns, strict=True)]
         cells = {
             (one, other): Cells.of((codes[one], codes[other]), (groupings[one].size, groupings[other].size), fewest)
