@@ -148,8 +148,8 @@ def test_the_document_says_what_is_revealed(tmp_path, health_table, health_plan,
     assert set(table) == {*ATTACKS, "another configuration"}
     for name, attack in ATTACKS.items():
         if table[name][control] != "depends":
-            revealed = {was_revealed(provider, "c32", attack, seed) for seed in range(2)}
-            assert revealed == {table[name][control] == "yes"}, name
+            revealed = [was_revealed(provider, "c32", attack, seed) for seed in range(3)]
+            assert sum(revealed) in ((2, 3) if table[name][control] == "yes" else (0,)), name  # chance can hide one
     path, request = provider.delivered("c30")
     assert table["another configuration"][control] == "yes"
     assert not verify(path, request, provider.evidence("c32")).is_as_agreed

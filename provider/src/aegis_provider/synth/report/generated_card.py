@@ -260,6 +260,10 @@ def _limits(card: GeneratedCard) -> Iterator[Part]:
         "rarer number may be, as any number in its stretch, and so may combinations of values that are frequent one by "
         "one."
     )
+    yield (
+        "Records keep the rules of the table, and values that go together. So whoever knows some values of a person "
+        "can guess others that follow from them, of people outside the table as well."
+    )
 
 
 def _origin(card: GeneratedCard) -> Iterator[Part]:
