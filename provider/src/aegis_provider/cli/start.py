@@ -144,7 +144,7 @@ def _report(started: Started, table: str, label: str) -> Iterator[str]:
         yield from aligned(("column", "why"), list(_left_out(started)))
     for name, values in started.repeating.items():
         repeats = f"{shown(name)} repeats: {values:,} values in {started.records:,} records"
-        yield f"{repeats}; with --person {shlex.quote(name)} privacy counts people"
+        yield f"{repeats}; `plan configurations`, `apply` and `risk` count people with --person {shlex.quote(name)}"
     if started.leaks.left_out:
         yield "--keep-leaks NAME keeps what is known before the label is"
     yield ""
