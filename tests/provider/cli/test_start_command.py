@@ -38,11 +38,23 @@ def test_json(aegis, tmp_path, write):
         "label": {"name": "y", "records": {"0": 30, "1": 30}},
         "minimum": 5,
         "left_out": {"id": "its name and its values say that it identifies people"},
+        "repeating": {},
+        "people": None,
         "telling": {},
         "kept": [],
         "new": [],
     }
     assert (attribute["name"], attribute["type"], attribute["values"], attribute["missing"]) == ("a", "integer", 3, 0)
+
+
+def test_the_person_column_is_named_where_it_repeats_and_counted_where_it_is_named(aegis, tmp_path, write):
+    table = write("t.csv", "patient_id;a;y\n" + "".join(f"p{n // 2};{n % 3};{n % 2}\n" for n in range(60)))
+    command = ("plan", "start", table, "--label", "y", "--output")
+    assert "with --person patient_id it counts people" in aegis(*command, tmp_path / "asked.yaml")[1]
+    code, out, error = aegis(*command, tmp_path / "plan.yaml", "--person", "patient_id", "--json")
+    assert (code, error) == (0, "")
+    people = json.loads(out)["people"]
+    assert people == {"person": "patient_id", "people": 30, "rows_per_person": 2, "kept": 1.0}
 
 
 def test_the_next_command_names_the_delimiter_and_works(aegis, tmp_path, write):

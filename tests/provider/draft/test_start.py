@@ -416,3 +416,25 @@ def test_a_notebook_shows_no_values_of_a_column_that_is_drafted_in_bins(tmp_path
     table = pa.table({"pay": pay, "y": ["a", "b"] * 300})
     shown = repr(start(table, "y", tmp_path / "plan.yaml"))
     assert not [text for text in pay if text in shown]
+
+
+def test_a_draft_says_whose_a_record_is_and_never_shares_the_column(tmp_path):
+    rows = [(f"p{n // 3}", n % 2, n % 5, n // 5 % 2) for n in range(300)]
+    table = pa.table(dict(zip(("who", "ward", "visits", LABEL), map(list, zip(*rows, strict=True)), strict=True)))
+    named = start(table, LABEL, tmp_path / "named.yaml", person="ward", rows_per_person=4)  # no identifier, so drafted
+    plan = load_plan(named.plan, configurations_needed=False)
+    assert (plan.person, plan.rows_per_person, plan.left_out["ward"]) == ("ward", 4, "says whose a record is")
+    assert "ward" not in plan.columns
+    assert named.people.number == 2
+    asked = start(table, LABEL, tmp_path / "asked.yaml")
+    assert (asked.repeating, asked.people) == ({"who": 100}, None)
+    assert load_plan(asked.plan, configurations_needed=False).person is None
+    for output, options, said in (
+        (asked.plan, {"person": "who"}, "not changed; write `person: who` into it"),
+        (named.plan, {"add": ["ward"]}, "person: 'ward' is never shared"),
+        (tmp_path / "x.yaml", {"person": LABEL}, "is the label"),
+        (tmp_path / "x.yaml", {"rows_per_person": 2}, "of no column"),
+        (tmp_path / "x.yaml", {"person": "whom"}, "no column 'whom'"),
+    ):
+        with pytest.raises((PlanError, TableError), match=said):
+            start(table, LABEL, output, **options)

@@ -14,6 +14,8 @@ from aegis_provider.cli.options import (
     IndexOption,
     KeepLeaksOption,
     OddOption,
+    PersonOption,
+    RowsPerPersonOption,
     TableArgument,
     memory_limit,
     names_of,
@@ -50,6 +52,8 @@ def start(
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     index: IndexOption = False,  # noqa: FBT002 - a flag
     keep_leaks: KeepLeaksOption = None,
+    person: PersonOption = None,
+    rows_per_person: RowsPerPersonOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -77,6 +81,8 @@ def start(
             odd_as_missing=odd_as_missing,
             fold_case=fold_case,
             keep_leaks=names_of("keep-leaks", keep_leaks),
+            person=person,
+            rows_per_person=rows_per_person,
             progress=progress,
         )
     if started.unlabelled:
@@ -99,10 +105,18 @@ def _document(started: Started, label: str) -> dict[str, Any]:
         "minimum": started.minimum,
         "attributes": [_attribute(attribute) for attribute in started.attributes],
         "left_out": dict(started.left_out),
+        "repeating": dict(started.repeating),
+        "people": _people(started),
         "telling": dict(started.leaks.telling),
         "kept": list(started.kept),
         "new": list(started.new),
     }
+
+
+def _people(started: Started) -> dict[str, Any] | None:
+    if (people := started.people) is None:
+        return None
+    return {"person": people.column, "people": people.number, "rows_per_person": people.rows, "kept": people.kept}
 
 
 def _attribute(drafted: DraftedAttribute) -> dict[str, Any]:
@@ -142,14 +156,21 @@ def _report(started: Started, table: str, label: str) -> Iterator[str]:
     if started.left_out:
         yield from ("", "left out:")
         yield from aligned(("column", "why"), list(_left_out(started)))
-    for name, values in started.repeating.items():
-        repeats = f"{shown(name)} repeats: {values:,} values in {started.records:,} records"
-        yield f"{repeats}; `plan configurations`, `apply` and `risk` count people with --person {shlex.quote(name)}"
+    if started.people is not None:
+        yield from started.people.in_words()
+    else:
+        yield from _repeating(started)
     if started.leaks.left_out:
         yield "--keep-leaks NAME keeps what is known before the label is"
     yield ""
     yield from _plan(started)
     yield from _next(started, table)
+
+
+def _repeating(started: Started) -> Iterator[str]:
+    for name, values in started.repeating.items():
+        repeats = f"{shown(name)} repeats: {values:,} values in {started.records:,} records"
+        yield f"{repeats}. Privacy counts records; with --person {shlex.quote(name)} it counts people"
 
 
 def _left_out(started: Started) -> Iterator[tuple[str, str]]:

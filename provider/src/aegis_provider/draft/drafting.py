@@ -11,6 +11,7 @@ import ibis
 import yaml
 
 from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.people import People
 from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.attributes import MOST_NUMBERS, Column, DraftedAttribute, columns_of, drafted, telling_most
 from aegis_provider.draft.fitting import default_minimum
@@ -19,9 +20,10 @@ from aegis_provider.draft.writing import attribute_lines, plan_text
 from aegis_provider.errors import IdentifierError, PlanError, TableError, shortened
 from aegis_provider.files import refuse_overwriting, written_whole
 from aegis_provider.identifiers import MOST_COLUMNS, told
+from aegis_provider.plan.limits import with_person
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.plan.reading import is_sketch, load_plan
-from aegis_provider.plan.writing import Edit, end_of
+from aegis_provider.plan.writing import Edit, end_of, members_of_person
 from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, delimiter_in, described, open_table
 from aegis_provider.table.arithmetic import is_round, plain
@@ -134,6 +136,7 @@ _MOST_LABEL_VALUES: Final = 200
 _RARE: Final = 5
 _LONGEST_NAME: Final = 250
 _INDEX: Final = "the index of a data frame, no column of the table; --index drafts it"
+_WHOSE: Final = "says whose a record is"
 _SPELLINGS: Final = 3
 _COLUMNS: Final = 3
 
@@ -156,6 +159,7 @@ class Started:
         unlabelled: A note on the place of the first record without a label, if there are a few; otherwise empty.
         leaks: The columns that give the label away, left out or not, and those that repeat others.
         repeating: The identifiers left out that are the same in several records, each with its number of values.
+        people: Whose the records are, if that was asked.
     """
 
     plan: Path
@@ -171,6 +175,7 @@ class Started:
     unlabelled: str = ""
     leaks: Leaks = field(default_factory=Leaks)
     repeating: Mapping[str, int] = field(default_factory=dict)
+    people: People | None = None
 
     @property
     def rare_labels(self) -> tuple[str, ...]:
@@ -201,6 +206,8 @@ def start(
     odd_as_missing: bool = False,
     fold_case: bool = False,
     keep_leaks: Sequence[str] = (),
+    person: str | None = None,
+    rows_per_person: int | None = None,
     progress: Progress = lambda _done, _columns: None,
 ) -> Started:
     """Survey a table and draft a plan for it; nothing in an existing plan is changed.
@@ -224,6 +231,8 @@ def start(
         fold_case: Whether values that differ only in case or surrounding blanks are one. Otherwise a label with such
             values is refused.
         keep_leaks: Columns to draft although they give the label away.
+        person: The column that says whose a record is; it is never shared. By default that of an existing plan.
+        rows_per_person: The most records of a person to use; see `People.of`.
         progress: Called with the number of columns drafted, and of all.
 
     Raises:
@@ -244,6 +253,8 @@ def start(
         found = replace(given, index=()) if index else given
         opened = plainly(found, there.writings if there else {name: each.writing for name, each in stated.items()})
         opened.positions([label, *add, *keep_leaks, *stated])
+        whose = _whose(output, there, label, [*add, *stated], person, rows_per_person)
+        people = None if whose.person is None else People.of(opened, whose.person, whose.rows_per_person)
         if there is not None:
             add = [*add, *(name for name in keep_leaks if name in there.left_out and name not in add)]
         new = [] if there is None else _checked_new(there, opened, label, add, output)
@@ -251,7 +262,7 @@ def start(
         beside = [name for name in there.left_out if name not in add and name in opened.columns] if there else []
         as_texts = () if odd_as_missing else add
         as_read, columns = columns_of(opened, label, [*names, *beside], as_texts, fold_case=fold_case, stated=stated)
-        survey = _survey(opened, columns[: 1 + len(names)], add, accept_identifiers=accept_identifiers)
+        survey = _survey(opened, columns[: 1 + len(names)], add, whose.person, accept_identifiers=accept_identifiers)
         if there is not None and survey.label.fold_case and not there.fold_case:
             raise PlanError(f"{output}: an existing plan is not changed; write `fold_case: true` into it")
         _refuse_unread(opened, survey, odd_as_missing=odd_as_missing)
@@ -273,14 +284,29 @@ def start(
         source = described(opened)
     if there is None:
         heading = f"{source}, {survey.label.records:,} records"
-        _write(output, plan_text(heading, label, attributes, left_out, fold_case=survey.label.fold_case))
+        lines, folded = dict(members_of_person(whose)), survey.label.fold_case
+        _write(output, plan_text(heading, label, attributes, left_out, fold_case=folded, person=lines))
     elif attributes:
         _write(output, extended(output, attributes, label))
     kept = tuple(attribute.name for attribute in there.attributes) if there else ()
     about = output, opened.delimiter, source, survey.label.records, labels, least, attributes, left_out, kept
     identifiers = (each for each in columns[1:] if each.identifies and each.name in left_out)
     repeating = {each.name: each.distinct for each in identifiers if 1 < each.distinct < each.known}
-    return Started(*about, tuple(new), unlabelled, leaks, repeating)
+    return Started(*about, tuple(new), unlabelled, leaks, repeating, people)
+
+
+def _whose(
+    output: Path, there: Plan | None, label: str, named: Collection[str], person: str | None, rows: int | None
+) -> Plan:
+    """Return a plan that says whose a record is: the one that is there, or one to be drafted."""
+    plan = with_person(there or Plan(str(output), label, (), (), {}), person, rows)
+    wanted = dict(members_of_person(plan))
+    if there is not None and wanted != dict(members_of_person(there)):
+        lines = " and ".join(f"`{member}: {value}`" for member, value in wanted.items())
+        raise PlanError(f"{output}: an existing plan is not changed; write {lines} into it")
+    if plan.person in named:
+        raise PlanError(f"{output}: person: {plan.person!r} is never shared, so nothing is drafted for it")
+    return plan
 
 
 def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], output: Path) -> list[str]:
@@ -292,7 +318,7 @@ def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], outp
     for name in add:
         if name in there.columns:
             raise PlanError(f"{output}: has {shortened(name)} already; remove it there to draft it again")
-    known = {label, *there.columns, *there.left_out, *add}
+    known = {label, *there.columns, *there.left_out, *add, there.person}
     return [name for name in table.columns if name not in known]
 
 
@@ -306,7 +332,9 @@ def _telling_already(table: Table, plan: Plan) -> dict[str, float]:
     return telling_among(CountedTable.of(table, Plan("", plan.label, plain, (), {})), plan.label) if plain else {}
 
 
-def _survey(table: Table, surveyed: Sequence[Column], add: Sequence[str], *, accept_identifiers: bool) -> _Survey:
+def _survey(
+    table: Table, surveyed: Sequence[Column], add: Sequence[str], person: str | None, *, accept_identifiers: bool
+) -> _Survey:
     """Judge the label, which comes first, and the columns to draft."""
     of_label, *columns = surveyed
     _check_label(table.name, of_label)
@@ -315,6 +343,8 @@ def _survey(table: Table, surveyed: Sequence[Column], add: Sequence[str], *, acc
             raise IdentifierError(f"{table.name}: {shortened(each.name)}: {told(table, each.name, each.identifies)}")
     index = dict.fromkeys(table.index, _INDEX)
     reasons = {column.name: index.get(column.name) or column.left_out() for column in columns if column.name not in add}
+    if person in reasons:
+        reasons[person] = reasons[person] or _WHOSE
     left_out = {column.name: why for column in columns if (why := _unnameable(column.name) or reasons.get(column.name))}
     to_draft = [column for column in columns if column.name not in left_out]
     return _Survey(of_label, to_draft, left_out)

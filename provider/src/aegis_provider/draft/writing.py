@@ -32,6 +32,7 @@ def plan_text(
     left_out: Mapping[str, str],
     *,
     fold_case: bool = False,
+    person: Mapping[str, str] | None = None,
 ) -> str:
     """Return the text of a plan without configurations.
 
@@ -40,6 +41,7 @@ def plan_text(
         attributes: The attributes, at least one.
         left_out: The columns left out, with the reasons.
         fold_case: Whether values of the label that differ only in case or surrounding blanks are one.
+        person: The members that say whose a record is, if a column does.
     """
     columns = [attribute.column for attribute in attributes]
     known = [scalar(each.name) for each in columns if each.is_likely_known or each.perhaps_known]
@@ -49,6 +51,7 @@ def plan_text(
         *_INTRODUCTION,
         f"label: {scalar(label)}",
         *(["fold_case: true  # its values are in small letters"] if fold_case else []),
+        *_whose(person or {}),
         "",
         "# What nobody should learn about a person.",
         f"sensitive: [{scalar(label)}]",
@@ -61,6 +64,12 @@ def plan_text(
         *chain.from_iterable(attribute_lines(attribute, label) for attribute in attributes),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _whose(person: Mapping[str, str]) -> Iterator[str]:
+    if person:
+        yield from ("", "# Whose a record is. Privacy counts people; the column is never shared.")
+        yield from (f"{member}: {value}" for member, value in person.items())
 
 
 def _listed(known: Sequence[str]) -> Iterator[str]:

@@ -89,6 +89,11 @@ def _demands(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "keep", f"[{', '.join(named)}]"
     if plan.weights:
         yield "weights", _nested(plan.weights)
+    yield from members_of_person(plan)
+
+
+def members_of_person(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the members of a plan that say whose a record is, with their text."""
     if plan.person is not None:
         yield "person", scalar(plan.person)
     if plan.rows_per_person is not None:
