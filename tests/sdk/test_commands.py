@@ -74,7 +74,7 @@ def test_the_list_has_every_entry_with_its_summary(aegis):
     text = " ".join(out.split())
     listed = {each.name: each for each in (*PROVIDER.commands, *SDK.commands)}
     assert (code, [name for name, each in listed.items() if f" {name} {each.summary}" not in text]) == (0, [])
-    assert len(re.findall(r"^  [a-z]+  ", out, re.MULTILINE)) == len(listed) == 16
+    assert len(re.findall(r"^  [a-z]+  ", out, re.MULTILINE)) == len(listed) > 15
 
 
 def test_a_group_lists_what_each_distribution_has_in_it(aegis):

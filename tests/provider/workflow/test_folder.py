@@ -114,7 +114,7 @@ def test_it_is_of_one_table_wherever_that_is(folder, tmp_path):
     first.write_text("a\n1\n")
     other.write_text("a\n2\n")
     begun = Folder.open(folder, [])
-    begun.claim(first)
+    begun.claim(first, {})
     assert not any(folder.iterdir())  # a run that is refused leaves nothing
     made(begun, {"a": 1})
     with pytest.raises(OutputError, match=f"{folder}: has the release of {first}; name another folder for {other}$"):

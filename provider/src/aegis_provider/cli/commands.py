@@ -10,6 +10,11 @@ SECTION = CommandSection(
             "Mask a table so that it can be shared and stays useful.",
             "aegis release health.csv --label health --require k=5 --output release",
         ),
+        Command(
+            "aegis_provider.cli.refresh:refresh",
+            "Repeat a release on its table as it is today.",
+            "aegis refresh release health.csv",
+        ),
         Group(
             "plan",
             "Draft a plan for a table and find its configurations.",

@@ -147,13 +147,13 @@ def release(
         warn(warning)
     card = TypeAdapter(type(released.card)).dump_python(released.card, mode="json")
     document = {"output": str(output), "entry": released.entry_id, "card": card}
-    faults = list(_faults(released, accept_unique=accept_unique))
+    faults = list(faults_of(released, accept_unique=accept_unique))
     print_result(document, _report(released, faults), as_json=as_json)
     if faults:
         raise typer.Exit(1)
 
 
-def _faults(released: Released, *, accept_unique: bool) -> Iterator[str]:
+def faults_of(released: Released, *, accept_unique: bool) -> Iterator[str]:
     """Yield reasons not to share the release yet."""
     card, shown = released.card, released.findings.masked.applied.checked.shown
     if not card.passed:

@@ -4,6 +4,7 @@ result = find_configurations(Path("health.csv"), plan, Requirement({"k": 5, "l":
 result.frontier[0].configuration  # the best
 """
 
+from aegis_provider.search.again import measure_again
 from aegis_provider.search.budget import EFFORTS
 from aegis_provider.search.configurations import (
     FrontierPoint,
@@ -23,4 +24,5 @@ __all__ = [
     "choose_again",
     "find_configurations",
     "in_words",
+    "measure_again",
 ]

@@ -102,6 +102,7 @@ class SearchResult:
         ignored: By attribute, the choices excluded because they have too many masked values to compare.
         names: What sets each configuration apart from the others, by id; see `ConfigurationNames`.
         limits: What the plan's limits cost under the first requirement; `None` without limits, or if it is not known.
+        lost: The ids of configurations that `measure_again` left out; `None` after a search.
     """
 
     configurations: tuple[Configuration, ...]
@@ -117,6 +118,7 @@ class SearchResult:
     records: int
     names: Mapping[str, str]
     limits: LimitsCost | None = None
+    lost: tuple[str, ...] | None = None
 
     @property
     def complete(self) -> bool:
@@ -299,19 +301,21 @@ class _Found:
             best = preferred(np.array(nodes, dtype=np.intp), known, quota).tolist() if nodes else []
             kept.append(set(map(tuple, best)))
         order = self._order([node for each in kept for node in each])
-        described: dict[tuple[object, ...], tuple[Configuration, float]] = {}
+        found: dict[tuple[object, ...], tuple[Configuration, float]] = {}
         of_requirement: list[Configuration | None] = [None] * len(kept)
         for node in order:
             for place, exploration in enumerate(self.explorations):
                 if node in kept[place]:
-                    configuration = self._configuration(exploration, node, f"c{len(described) + 1:04}")
+                    maskings = exploration.evaluation.lattice.maskings(node)
+                    about = (self.plan, maskings, f"c{len(found) + 1:04}", reported(self.required))
+                    configuration = described(exploration.evaluation, node, *about)
                     key = (node, *configuration.privacy.items(), configuration.suppressed)
-                    former, utility = described.setdefault(key, (configuration, exploration.utilities[node]))
+                    former, utility = found.setdefault(key, (configuration, exploration.utilities[node]))
                     required = strictest(former.required or {}, configuration.required or {})
                     configuration = replace(former, required=required)
-                    described[key] = configuration, utility
+                    found[key] = configuration, utility
                     of_requirement[place] = of_requirement[place] or configuration
-        configurations, utilities = zip(*described.values(), strict=True)
+        configurations, utilities = zip(*found.values(), strict=True)
         others = [] if self.free is None else [self.free]
         unmasked = max(self.problem.unmasked, *utilities, *(each.best for each in others))
         return SearchResult(
@@ -326,31 +330,8 @@ class _Found:
             interrupted=self.interrupted,
             ignored=self.problem.ignored,
             records=int(self.explorations[0].evaluation.records.counts.sum()),
-            names=self._names(configurations),
+            names=named(self.counted, self.plan, configurations),
         )
-
-    def _names(self, configurations: Sequence[Configuration]) -> dict[str, str]:
-        """The names of these configurations, from the masked values in the table."""
-        attributes = []
-        for counted in self.counted.attributes:
-            domains = self.counted.masked_domains(counted)
-            maskings = [
-                {
-                    "id": one.id,
-                    "function": {"name": one.function.name, "parameters": one.function.parameters()},
-                    "domain": domains[one.id].texts if one.id in domains else (),
-                }
-                for one in counted.attribute.maskings
-            ]
-            kind = counted.attribute.value_type or "string"
-            attributes.append({"name": counted.attribute.name, "type": kind, "maskings": maskings})
-        columns = {
-            attribute.name: [one.maskings[attribute.name] for one in configurations]
-            for attribute in self.plan.attributes
-        }
-        table = {"ids": [one.id for one in configurations], "maskings": columns}
-        names = ConfigurationNames.of({"attributes": attributes, "configuration_table": table})
-        return {one.id: names.name(one.id) for one in configurations}
 
     def _order(self, nodes: Iterable[Node]) -> list[Node]:
         """Order nodes like the advisor: by utility, equal ones by mutual information."""
@@ -385,20 +366,47 @@ class _Found:
                 what_gives_way(exploration.evaluation, requirement, self.plan) if is_impossible else "",
             )
 
-    def _configuration(self, exploration: Exploration, node: Node, name: str) -> Configuration:
-        evaluation = exploration.evaluation
-        chosen = {
-            choice.attribute: choice.ids[place] for choice, place in zip(evaluation.lattice.choices, node, strict=True)
-        }
-        maskings = {attribute.name: chosen.get(attribute.name, attribute.kept_as) for attribute in self.plan.attributes}
-        classes, left_out = evaluation.released(node)
-        reached = measure_privacy(classes, _reported(self.required))
-        privacy = {each: _outward(each, value, evaluation.require.get(each)) for each, value in reached.items()}
-        required = {each: int(limit) if limit == int(limit) else limit for each, limit in evaluation.require.items()}
-        return Configuration(name, maskings, privacy, left_out or None, required=required)
+
+def described(
+    evaluation: Evaluation, node: Node, plan: Plan, maskings: Mapping[str, str], id_: str, reported: Iterable[str]
+) -> Configuration:
+    """Return the configuration of a node that meets the requirement, with the measured privacy of its release.
+
+    Args:
+        maskings: The masking of each attribute that is searched; the others of the plan have their default.
+        id_: The id of the configuration.
+        reported: The criteria to measure.
+    """
+    every = {attribute.name: maskings.get(attribute.name, attribute.kept_as) for attribute in plan.attributes}
+    classes, left_out = evaluation.released(node)
+    reached = measure_privacy(classes, tuple(reported))
+    privacy = {each: _outward(each, value, evaluation.require.get(each)) for each, value in reached.items()}
+    required = {each: int(limit) if limit == int(limit) else limit for each, limit in evaluation.require.items()}
+    return Configuration(id_, every, privacy, left_out or None, required=required)
 
 
-def _reported(required: Iterable[Requirement]) -> tuple[str, ...]:
+def named(counted: CountedTable, plan: Plan, configurations: Sequence[Configuration]) -> dict[str, str]:
+    """Return what sets each configuration apart from the others, by id, from the masked values in the table."""
+    attributes = []
+    for each in counted.attributes:
+        domains = counted.masked_domains(each)
+        maskings = [
+            {
+                "id": one.id,
+                "function": {"name": one.function.name, "parameters": one.function.parameters()},
+                "domain": domains[one.id].texts if one.id in domains else (),
+            }
+            for one in each.attribute.maskings
+        ]
+        kind = each.attribute.value_type or "string"
+        attributes.append({"name": each.attribute.name, "type": kind, "maskings": maskings})
+    columns = {each.name: [one.maskings[each.name] for one in configurations] for each in plan.attributes}
+    table = {"ids": [one.id for one in configurations], "maskings": columns}
+    names = ConfigurationNames.of({"attributes": attributes, "configuration_table": table})
+    return {one.id: names.name(one.id) for one in configurations}
+
+
+def reported(required: Iterable[Requirement]) -> tuple[str, ...]:
     """Return `k`, `l` and the required criteria."""
     return tuple(dict.fromkeys(("k", "l", *(name for requirement in required for name in requirement.privacy))))
 
@@ -418,7 +426,7 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
 def _nearest(evaluation: Evaluation, required: Sequence[Requirement], plan: Plan, records: int) -> str:
     """Return the message that nothing meets a requirement, with the privacy of the coarsest combination."""
     coarsest = evaluation.lattice.tops[0]
-    reached = measure_privacy(evaluation.classes(coarsest), _reported(required))
+    reached = measure_privacy(evaluation.classes(coarsest), reported(required))
     broken = evaluation.left_out(coarsest)
     values = ", ".join(f"{name}={value:g}" for name, value in reached.items())
     others = f", nor any of the {len(required) - 1} other requirements" if len(required) > 1 else ""

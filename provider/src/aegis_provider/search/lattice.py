@@ -70,6 +70,17 @@ class Choices:
             groups = (*groups, Partition(np.zeros_like(groups[0].groups), 1))
         return Choices(self.attribute, ids, groups, listed)
 
+    def place_of(self, masking: str, partition: Partition | None) -> int | None:
+        """Return the place of a masking, or of a choice with the same groups; `None` if there is neither."""
+        if masking in self.ids:
+            return self.ids.index(masking)
+        alike = (
+            place
+            for place, each in enumerate(self.partitions[: len(self)])
+            if partition is not None and each.size == partition.size and each.follows_from(partition)
+        )
+        return next(alike, None)
+
     def __len__(self) -> int:
         return len(self.ids)
 
@@ -132,6 +143,10 @@ class Lattice:
     def nodes(self) -> int:
         """The number of combinations."""
         return math.prod(self.shape)
+
+    def maskings(self, node: Node) -> dict[str, str]:
+        """Return the masking id of each attribute at a node."""
+        return {each.attribute: each.ids[place] for each, place in zip(self.choices, node, strict=True)}
 
     @property
     def top(self) -> Node:

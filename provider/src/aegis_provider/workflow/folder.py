@@ -21,6 +21,7 @@ Result = TypeVar("Result")
 _STATE: Final = ".aegis-release.json"
 _FORMAT: Final = 1
 _TABLE: Final = "table"
+_ASKED: Final = "asked"
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,18 @@ class Folder:
         if known.inputs != _digest(_bytes_of(table)):
             raise OutputError(f"{self.path}: has the release of {known.result}; name another folder for {place}")
 
-    def claim(self, table: Source) -> None:
-        """Record the table of this folder; it is written with the first step that is done, so a refusal leaves none."""
+    def claim(self, table: Source, asked: Mapping[str, Any]) -> None:
+        """Record the table of this folder, and what was asked of its release, as JSON values.
+
+        Both are written with the first step that is done, so a refusal leaves none.
+        """
         self.done[_TABLE] = Done(_digest(_bytes_of(table)), {}, _place_of(table))
+        self.done[_ASKED] = Done(_digest(asked), {}, asked)
+
+    @property
+    def asked(self) -> Mapping[str, Any] | None:
+        """What was asked of the release, as JSON values; `None` if it is not recorded."""
+        return self.done[_ASKED].result if _ASKED in self.done else None
 
     def withdraw(self, names: Iterable[str]) -> None:
         """Remove these files, so that they are not mistaken for the result of a failed run.

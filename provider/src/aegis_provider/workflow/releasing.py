@@ -156,11 +156,32 @@ def release(
     reads = {"index": index, "odd_as_missing": odd_as_missing, "fold_case": fold_case, "keep_leaks": list(keep_leaks)}
     given, may = Path(plan) if plan else None, (accept_identifiers, escape_formulas, new_randomness)
     steps = Steps(table, aim, folder, given, name or name_of(table), how, stage, deadline, *may, reads)
+    return carried_out(steps, publish, accept_unique=accept_unique, temporary=temporary)
+
+
+def carried_out(
+    steps: Steps,
+    publish: Client | None,
+    *,
+    accept_unique: bool,
+    temporary: TemporaryDirectory[str] | None = None,
+) -> Released:
+    """Run the steps of a release, and return it.
+
+    Args:
+        publish: The service that gets the entry, if any.
+        accept_unique: As in `release`.
+        temporary: The folder if it lasts only as long as the result.
+
+    Raises:
+        AegisError: As in `release`.
+    """
+    folder, table, stage = steps.folder, steps.table, steps.stage
     with _no_empty(folder.path):
         _refuse_early(steps, publish)
         with stage("opening the table"):
             records = steps.records
-        folder.claim(table)
+        folder.claim(table, steps.asked)
         earlier = any(folder.file(each).exists() for each in _CARDS)
         folder.withdraw(_CARDS)
         with processes_ready(records, find_configurations.__module__):
@@ -177,7 +198,7 @@ def release(
                     _described(steps, publish, entry_id, counted.entry, card)
     kind = type(table).__module__.partition(".")[0]
     like = kind if kind in _FRAMES else "pyarrow"
-    return Released(folder.path, card, findings, entry_id, like, how["delimiter"], temporary)
+    return Released(folder.path, card, findings, entry_id, like, steps.how["delimiter"], temporary)
 
 
 def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Card:
@@ -255,7 +276,8 @@ def _no_empty(folder: Path) -> Iterator[None]:
 def _refuse_early(steps: Steps, service: Client | None) -> None:
     """Refuse what would fail only after minutes of work, and the plan of another release, without changing it."""
     refuse_name(steps.name)
-    steps.folder.refuse_other(steps.table, _FINISHED)
+    if not steps.again:
+        steps.folder.refuse_other(steps.table, _FINISHED)
     if steps.given is not None or steps.plan.exists():
         refuse_people(steps.planned(), "releases with an entry")
     if steps.aim.generates:

@@ -31,7 +31,7 @@ from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.processes import Stage
 from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
-from aegis_provider.search import SearchResult, find_configurations
+from aegis_provider.search import SearchResult, find_configurations, measure_again
 from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
@@ -54,6 +54,7 @@ ENTRY: Final = "entry.json"
 MASKED: Final = "masked.csv"
 
 _DRAFT: Final = "draft"
+_AGAIN: Final = "again.yaml"
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class Steps:
         escape_formulas: Whether cells of the masked table that a spreadsheet would run get an apostrophe before them.
         new_randomness: Whether to round afresh, not by the user's key.
         reads: Options for drafting a plan: `index`, `odd_as_missing`, `fold_case` and `keep_leaks`.
+        again: Whether to measure the configurations of the given plan again, without a search.
     """
 
     table: Source
@@ -84,12 +86,19 @@ class Steps:
     escape_formulas: bool = False
     new_randomness: bool = False
     reads: Mapping[str, Any] = field(default_factory=dict)
+    again: bool = False
 
     @cached_property
     def origin(self) -> Mapping[str, Any]:
         """The inputs of every step. A table that is not in files may have changed, so its results are not reused."""
         made_from = {"table": digests_of(self.table) or uuid4().hex, "aim": self.aim.as_json(), "how": dict(self.how)}
         return {**made_from, "accepts": self.accept_identifiers}
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What the release was asked to be, so that it can be repeated; never what was accepted by name."""
+        aim = {**self.aim.as_json(), "generates": self.aim.generates}
+        return {"aim": aim, "name": self.name, "how": dict(self.how), "escape_formulas": self.escape_formulas}
 
     @property
     def plan(self) -> Path:
@@ -165,6 +174,9 @@ class Steps:
             raise PlanError(
                 f"{self.plan}: is for the label {shortened(plan.label)}, not {wanted}; name another {other}"
             )
+        if self.again:  # its generated tables are drawn again
+            own = tuple(each for each in plan.generated if each.file.parent != self.folder.path)
+            plan = replace(plan, generated=own)
         plan = with_demands(plan, self.aim.keep, self.aim.weights)
         measure_of_search(self.aim.measure, plan)  # refuses weights that it cannot take
         return plan
@@ -210,7 +222,7 @@ class Steps:
             NothingHoldsError: There is none.
         """
         generated = {"generated": [table.sha256 for table in drawn]} if drawn else {}
-        inputs = {**self.origin, "plan": digest_of(self.plan), **generated}
+        inputs = {**self.origin, "plan": digest_of(self.plan), **generated, **({"again": True} if self.again else {})}
         return self.folder.step("search", inputs, [FOUND], SearchResult, lambda: self._search(drawn), self._kept_search)
 
     def _kept_search(self, result: SearchResult) -> bool:
@@ -224,18 +236,7 @@ class Steps:
 
     def _search(self, drawn: Sequence[Drawn]) -> SearchResult:
         plan = self.planned()
-        with self.stage("searching the maskings") as progress:
-            result = find_configurations(
-                self.table,
-                plan,
-                self.aim.requirements(),
-                measure=self.aim.measure,
-                most=self.aim.most,
-                effort=self.aim.effort,
-                seconds=self.deadline.for_search,
-                progress=progress,
-                **self.how,
-            )
+        result = self._measured_again(plan) if self.again else self._searched(plan)
         fitting = tuple(configuration for configuration in result.configurations if self.aim.is_met_by(configuration))
         if not fitting:
             why = result.frontier[0].unmet or (
@@ -248,8 +249,32 @@ class Steps:
             generated = (*plan.generated, *(each.stated(self.folder.path) for each in drawn))
             plan = replace(plan, generated=generated, holdout=held_out_share(plan, None))
         remark = f"Found by `aegis release`, for {self.aim.described()}"
-        write_plan(self.plan, plan, fitting, self.folder.file(FOUND), remark)
+        if self.again:
+            text = self.plan.read_text(encoding="utf-8").replace(f"# {remark}\n", "")
+            again = self.folder.file(_AGAIN)  # a plan is not written over itself
+            write_plan(self.plan, plan, fitting, again, remark, text)
+            again.replace(self.folder.file(FOUND))
+        else:
+            write_plan(self.plan, plan, fitting, self.folder.file(FOUND), remark)
         return result
+
+    def _searched(self, plan: Plan) -> SearchResult:
+        with self.stage("searching the maskings") as progress:
+            return find_configurations(
+                self.table,
+                plan,
+                self.aim.requirements(),
+                measure=self.aim.measure,
+                most=self.aim.most,
+                effort=self.aim.effort,
+                seconds=self.deadline.for_search,
+                progress=progress,
+                **self.how,
+            )
+
+    def _measured_again(self, plan: Plan) -> SearchResult:
+        with self.stage("measuring the configurations again"):
+            return measure_again(self.table, plan, self.aim.requirements(), measure=self.aim.measure, **self.how)
 
     def _with_cells(self, plan: Plan) -> Plan:
         """Let configurations suppress single cells instead of leaving out records."""

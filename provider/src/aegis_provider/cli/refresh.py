@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import aegis_sdk  # loads httpx only when its client is used
+from aegis_provider.cli.options import AcceptOption, TableArgument, memory_limit
+from aegis_provider.cli.release import faults_of
+from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
+from aegis_sdk.cli.terminal import print_result, stage, warn
+from aegis_sdk.reading import Share
+
+if TYPE_CHECKING:
+    from aegis_provider.workflow.refreshing import Refreshed
+
+_LISTED = 5
+
+
+def refresh(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a release.")],
+    table: TableArgument,
+    publish: Annotated[  # noqa: FBT002 - a flag
+        bool, typer.Option("--publish", help="Publish the entry as a new version.")
+    ] = False,
+    accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
+    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Repeat a release on its table as it is today.
+
+    Says what changed. Its configurations are measured again, not searched, and counted by the same key. Those that no
+    longer have the required privacy are left out. What was accepted by name for the release before has to be accepted
+    again. If this fails, the folder has the release before. Nothing is sent anywhere without --publish.
+    """
+    from aegis_provider.workflow.refreshing import refresh as make_refresh
+
+    client = aegis_sdk.Client() if publish else None
+    try:
+        refreshed = make_refresh(
+            folder,
+            table,
+            publish=client,
+            accept_unique=accept_unique,
+            accept_identifiers=accept_identifiers,
+            memory_limit=memory_limit(),
+            stage=stage,
+        )
+    finally:
+        if client is not None:
+            client.close()
+    for warning in refreshed.released.findings.masked.applied.warnings:
+        warn(warning)
+    faults = list(faults_of(refreshed.released, accept_unique=accept_unique))
+    lines = [*_report(refreshed, folder), *(f"{folder}: not to be shared yet: {fault}" for fault in faults)]
+    print_result(_document(refreshed, folder), lines, as_json=as_json)
+    if faults:
+        raise typer.Exit(1)
+
+
+def _document(refreshed: Refreshed, folder: Path) -> dict[str, object]:
+    before, after = refreshed.before.card, refreshed.released.card
+    return {
+        "output": str(folder),
+        "entry": refreshed.released.entry_id,
+        "records": [before.records + before.left_out, _records(refreshed)],
+        "configuration": [before.configuration, after.configuration],
+        "kept": [before.kept, after.kept],
+        "lost": list(refreshed.lost),
+        "counts": refreshed.counts,
+        "changed": refreshed.changed,
+    }
+
+
+def _records(refreshed: Refreshed) -> int:
+    applied = refreshed.released.findings.masked.applied
+    return applied.records + applied.suppressed
+
+
+def _report(refreshed: Refreshed, folder: Path) -> Iterator[str]:
+    """Yield what changed."""
+    before, after = refreshed.before.card, refreshed.released.card
+    yield f"{folder}: the release of {before.made}, repeated on the table of today"
+    yield f"records: {before.records + before.left_out:,} before, {_records(refreshed):,} today"
+    yield f"counts of the entry: {refreshed.changed:,} of {refreshed.counts:,} changed"
+    if refreshed.advice_holds:
+        yield f"{after.configuration} is still the best of {after.considered}"
+    else:
+        yield f"{after.configuration} is the best of {after.considered} now, no longer {before.configuration}"
+    if before.kept is not None and after.kept is not None:
+        yield f"it keeps {Share(after.kept).whole} of what the table tells, {Share(before.kept).whole} before"
+    if refreshed.lost:
+        some = ", ".join(refreshed.lost[:_LISTED]) + (", ..." if len(refreshed.lost) > _LISTED else "")
+        yield f"no longer offered, for want of {after.aim}: {some} ({len(refreshed.lost):,} in all)"
+    yield after.privacy_line
+    if refreshed.released.entry_id is not None:
+        yield f"published as a new version of {refreshed.released.entry_id}"
+    elif before.service is not None:
+        yield f"{before.service.address} has the entry before, {before.service.entry}: --publish adds a version"

@@ -1,0 +1,75 @@
+"""A release repeated on the table as it is today."""
+
+import json
+import shutil
+
+import pytest
+
+from aegis_provider import NothingHoldsError
+from aegis_provider.processes import unseen
+from aegis_provider.workflow.refreshing import refresh
+from tests.provider.workflow.releases import FILES, HOURS, rows_of
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture
+def folder(released, tmp_path):
+    return shutil.copytree(released.folder, tmp_path / "release")
+
+
+def table_of_today(people, folder):
+    table, lines = folder / "today.csv", people.read_text().splitlines()
+    table.write_text("\n".join([*lines[:1000], "p9999,40,A,1000,yes"]) + "\n")
+    return table
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_same_table_gives_the_same_entry_and_the_same_advice(released, people, folder):
+    refreshed = refresh(folder, people, seconds=HOURS)
+    for name in ("entry.json", "configurations.yaml"):
+        assert (folder / name).read_bytes() == (released.folder / name).read_bytes()
+    assert sorted(map(str, rows_of(folder / "masked.csv"))) == sorted(map(str, rows_of(released.folder / "masked.csv")))
+    assert (refreshed.changed, refreshed.lost, refreshed.advice_holds) == (0, (), True)
+    assert refreshed.counts > 10
+    assert "were measured again" in refreshed.released.card.unfinished[0]
+    assert {path.name for path in folder.iterdir() if not path.name.startswith(".")} == FILES
+    assert [path.name for path in folder.parent.iterdir()] == ["release"]
+
+
+def test_a_changed_table_somewhere_else_keeps_the_ids_of_what_still_holds(aegis, released, people, folder, tmp_path):
+    status, output, errors = aegis("refresh", folder, table_of_today(people, tmp_path), "--json")
+    assert status == 0, errors
+    said = json.loads(output)
+    assert said["records"] == [1200, 1000]
+    assert 0 < said["changed"] <= said["counts"]
+    entry = json.loads((folder / "entry.json").read_text())
+    ids = {each["id"] for each in entry["configurations"]}
+    offered = {each["id"] for each in json.loads((released.folder / "entry.json").read_text())["configurations"]}
+    assert ids | {*said["lost"]} == offered
+    assert not ids & {*said["lost"]}
+    rows = rows_of(folder / "masked.csv")
+    shown = [tuple(value for name, value in row.items() if name != "ill") for row in rows]
+    assert min(map(shown.count, {*shown})) >= 5
+
+
+def test_what_is_refused_or_stopped_leaves_the_release_before(people, folder, tmp_path):
+    before = contents(folder)
+    small = tmp_path / "small.csv"
+    small.write_text("id,age,town,income,ill\np1,20,A,1000,no\np2,80,B,2000,yes\n")
+    with pytest.raises(NothingHoldsError, match="no configuration of the earlier release still has k=5, l=2"):
+        refresh(folder, small, seconds=HOURS)
+    assert contents(folder) == before
+
+    def stopped(step):
+        if step.startswith("masking"):
+            raise KeyboardInterrupt
+        return unseen(step)
+
+    with pytest.raises(KeyboardInterrupt):
+        refresh(folder, table_of_today(people, tmp_path), seconds=HOURS, stage=stopped)
+    assert contents(folder) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["release", "small.csv", "today.csv"]
