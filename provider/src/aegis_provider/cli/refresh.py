@@ -65,7 +65,7 @@ def _document(refreshed: Refreshed, folder: Path) -> dict[str, object]:
     return {
         "output": str(folder),
         "entry": refreshed.released.entry_id,
-        "records": [before.records + before.left_out, _records(refreshed)],
+        "records": [before.records + (before.left_out or 0), _records(refreshed)],
         "configuration": [before.configuration, after.configuration],
         "kept": [before.kept, after.kept],
         "lost": list(refreshed.lost),
@@ -83,7 +83,7 @@ def _report(refreshed: Refreshed, folder: Path) -> Iterator[str]:
     """Yield what changed."""
     before, after = refreshed.before.card, refreshed.released.card
     yield f"{folder}: the release of {before.made}, repeated on the table of today"
-    yield f"records: {before.records + before.left_out:,} before, {_records(refreshed):,} today"
+    yield f"records: {before.records + (before.left_out or 0):,} before, {_records(refreshed):,} today"
     yield f"counts of the entry: {refreshed.changed:,} of {refreshed.counts:,} changed"
     if refreshed.advice_holds:
         yield f"{after.configuration} is still the best of {after.considered}"

@@ -125,5 +125,12 @@ def _points(
             if all(holds(name, each.privacy[name], limit) for name, limit in requirement.privacy.items())
         )
         place = next(meets, None)
-        best = (None, np.nan, np.nan) if place is None else (configurations[place], utilities[place], shares[place])
-        yield FrontierPoint(requirement, *best, minimal=None, complete=False, at_most_more=None)
+        yield FrontierPoint(
+            requirement,
+            None if place is None else configurations[place],
+            np.nan if place is None else utilities[place],
+            np.nan if place is None else shares[place],
+            minimal=None,
+            complete=False,
+            at_most_more=None,
+        )
