@@ -42,8 +42,8 @@ def measure_again(
     """
     for requirement in requirements:
         requirement.check(plan)
-    how = {"delimiter": delimiter or delimiter_in(table, plan.label), "memory_limit": memory_limit}
-    with open_table(table, **how) as opened:
+    delimiter = delimiter or delimiter_in(table, plan.label)
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         problem = Problem.of(counted, plan, requirements, measure_of_search(measure, plan))
     found = dict(_measured(problem, counted, plan, requirements))
