@@ -61,3 +61,22 @@ def worst(rows, masks, before):
     return (
         {name: (min if name in AT_LEAST else max)(each[name] for each in every) for name in every[0]} if every else {}
     )
+
+
+def below(rows, masks, k):
+    """Return how many people have fewer than `k` alike, to who knows one, up to two, or all of their records."""
+    known = defaultdict(list)
+    for row in rows:
+        known[row[0]].append(tuple(mask[value] for mask, value in zip(masks, row[1:-1], strict=True)))
+    one, two, everything = defaultdict(set), defaultdict(set), defaultdict(set)
+    for person, own in known.items():
+        own.sort()
+        for place, record in enumerate(own):
+            one[record].add(person)
+            for other in own[place + 1 :]:
+                two[record, other].add(person)
+        everything[tuple(own)].add(person)
+    few = [
+        {each for people in alike.values() if len(people) < k for each in people} for alike in (one, two, everything)
+    ]
+    return len(few[0]), len(few[0] | few[1]), len(few[2])

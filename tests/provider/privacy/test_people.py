@@ -15,7 +15,7 @@ from aegis_provider.check.masked_records import CheckedRecords, folds_of
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.people import People
 from aegis_provider.errors import NothingHoldsError
-from aegis_provider.privacy import classes_of, measure_privacy
+from aegis_provider.privacy import KnownRows, class_of_each, classes_of, known_rows, measure_privacy
 from aegis_provider.privacy.cells import MaskedRecords, suppress
 from aegis_provider.report.rendering import text_lines
 from aegis_provider.report.risk import risk_document, risk_report
@@ -75,6 +75,31 @@ def test_five_hundred_tables_have_the_privacy_and_the_suppression_of_plain_pytho
         assert {name: there[name] for name in ("k", "l", "t", "alpha", "beta") if there} == pytest.approx(
             oracle.worst(left, [SAME, SAME], rows)
         )
+
+
+def test_who_knows_two_rows_or_all_finds_as_many_people_as_dictionaries_do(monkeypatch):
+    rng, differing = random.Random(8), 0
+    for number in range(200):
+        rows, k = random_rows(rng, rng.randint(1, 25), rng.randint(1, 5)), 1 + number % 4
+        records = by_person(rows)
+        found = KnownRows.of(records, class_of_each(records, {}, NAMES[:2])[0], k)
+        numbers = (found.one, found.two, found.all)
+        assert numbers == oracle.below(rows, [SAME, SAME], found.k)
+        assert (found.people, found.k) == (len({row[0] for row in rows}), k if k > 1 else 5)
+        assert numbers == tuple(sorted(numbers))
+        differing += len(set(numbers)) == 3
+    assert differing > 20
+    monkeypatch.setattr(known_rows, "_MOST_PAIRS", 0)
+    assert KnownRows.of(records, np.zeros(len(records.counts), dtype=np.intp)).two is None
+
+
+def test_shares_of_people_tell_no_small_number():
+    for people in (3, 11, 26, 100, 399, 501, 2_600):
+        told = [KnownRows(people, 5, 0, some, people).shares for some in range(people + 1)]
+        assert {each.one for each in told} == {0.0}
+        spread = Counter(each.two for each in told)
+        assert spread.pop(0.0) == 1
+        assert min(spread.values()) > 2
 
 
 @given(tables(columns=3), st.sampled_from(PROMISES))

@@ -39,6 +39,7 @@ from aegis_provider.privacy.classes import (
     classes_of,
 )
 from aegis_provider.privacy.criteria import CRITERIA, Criterion, without_left_out
+from aegis_provider.privacy.known_rows import KnownRows, KnownShares
 from aegis_provider.privacy.measuring import (
     breaks,
     holds,
@@ -60,6 +61,8 @@ __all__ = [
     "Classes",
     "Column",
     "Criterion",
+    "KnownRows",
+    "KnownShares",
     "PrivacyTable",
     "ReleasePrivacy",
     "Risk",

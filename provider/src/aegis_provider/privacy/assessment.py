@@ -12,6 +12,7 @@ from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.privacy.classes import Classes, ClassSizes, Risk
 from aegis_provider.privacy.criteria import CRITERIA, without_left_out
+from aegis_provider.privacy.known_rows import KnownRows
 from aegis_provider.privacy.measuring import holds, measure_privacy, refuse_without_order
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.processes import Progress
@@ -173,6 +174,8 @@ class ReleasePrivacy:
         certain: The number of records in classes with a single value of some sensitive attribute.
         guessable: The share of records in classes where over `SURE` of the records have one such value.
         told: The part of its promise that others may see, by name; `None` if undecided.
+        known: The people with fewer than `k` alike, to someone who knows some of their records; `None` if records are
+            people.
         left_to_chance, masked_elsewhere: The attributes that prevented the measurement.
     """
 
@@ -188,6 +191,7 @@ class ReleasePrivacy:
     certain: int = 0
     guessable: float = 0.0
     told: Mapping[str, float] | None = None
+    known: KnownRows | None = None
 
     @property
     def risk(self) -> Risk | None:
@@ -395,14 +399,17 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
         return ReleasePrivacy(
             configuration.id, promise, {}, None, left_to_chance=tuple(chance), masked_elsewhere=tuple(elsewhere)
         )
+    k = promise.get("k", 1)
     if not configuration.suppresses:
-        return _measured(configuration.id, promise, table.masked(configuration))
+        known = table.known_rows(configuration, None, k)
+        return replace(_measured(configuration.id, promise, table.masked(configuration)), known=known)
     suppressed = table.suppressed(configuration)
     declared = {name: getattr(configuration, name) for name in SUPPRESSED}
     return replace(
         _measured(configuration.id, promise, suppressed.released),
         suppressed=suppressed.records,
         suppressed_cells=suppressed.cells,
+        known=table.known_rows(configuration, suppressed, k),
         declared={name: number for name, number in declared.items() if number is not None},
     )
 

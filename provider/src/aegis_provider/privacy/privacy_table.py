@@ -15,6 +15,7 @@ from aegis_provider.plan.limits import refuse_people
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.privacy.classes import Classes, classes_as_written, classes_of
+from aegis_provider.privacy.known_rows import KnownRows
 from aegis_provider.privacy.measuring import refuse_without_order
 from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, open_table
@@ -95,6 +96,16 @@ class PrivacyTable:
         """
         promise = configuration.privacy if self.records.people is None else configuration.promised
         return suppress(self._masked_records(configuration), promise, self.costs[configuration.id])
+
+    def known_rows(self, configuration: Configuration, suppressed: Suppressed | None, k: float) -> KnownRows | None:
+        """Return how many people have fewer than `k` alike, to someone who knows some of their records in a release.
+
+        `None` if records are people. Raises PlanError: A masking is random or was made elsewhere.
+        """
+        masked = self._masked_records(configuration)
+        if suppressed is not None:
+            masked = masked.only(np.setdiff1d(np.arange(len(masked.records.counts)), suppressed.places))
+        return KnownRows.of(masked.records, masked.groups()[0], k)
 
     def mappings_of(self, configuration: Configuration) -> dict[str, Places]:
         """Return the mapping of each column that the configuration masks by value."""

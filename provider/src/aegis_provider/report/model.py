@@ -118,7 +118,8 @@ RECORDS: Final = Term(
 PEOPLE: Final = Term(
     "People",
     "all numbers count people, not records. Who has several records is in the class of each of them, and counts once "
-    "there. Someone who knows two records of a person may find fewer people.",
+    "there. That holds against someone who knows one row of a person. Who knows two, or all, may find fewer than k "
+    "people alike.",
 )
 
 RISKS: Final = (

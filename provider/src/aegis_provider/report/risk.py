@@ -9,6 +9,7 @@ from aegis_provider.privacy import (
     IN_BINS,
     Assessment,
     ClassSizes,
+    KnownRows,
     ReleasePrivacy,
     Risk,
     maskings_in_short,
@@ -74,6 +75,8 @@ def _summary(assessment: Assessment, verdict: RiskVerdict, alone: Alone | None) 
         yield from _of_one(assessment)
     if assessment.certain_values:
         yield f"Warning: {assessment.certain_values}. {CERTAIN_VALUES_REMEDY}."
+    if len(assessment.releases) == 1 and assessment.releases[0].known is not None:
+        yield as_sentence(assessment.releases[0].known.shares.sentence)
     before = assessment.as_it_is.risk
     if before is not None:
         told, other = f"The table has {before.records:,} records.", "no other record"
@@ -126,6 +129,8 @@ def _configurations(assessment: Assessment) -> Iterator[Part]:
     for release, configuration in zip(assessment.releases, assessment.configurations, strict=True):
         rows.append(_release_row(release, release.id, maskings_in_short(assessment.plan, configuration)))
     yield TextTable(header, rows, wide=1)
+    if known := [(each.id, *_known(each.known)) for each in assessment.releases if each.known is not None]:
+        yield TextTable(("configuration", "k", *_KNOWN), known, _KNOWN_CAPTION)
     if assessment.binned:
         yield f"in bins: the numbers of {', '.join(assessment.binned)} are in the plan's bins"
     yield f"alone: share of the {unit} that agree with no other on all quasi-identifiers"
@@ -180,6 +185,8 @@ def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]
     ]
     header = ("criterion", "reached", "promised", "in the worst class")
     yield TextTable(header, rows) if rows else "Nothing could be measured."
+    if release.known is not None:
+        yield TextTable(("k", *_KNOWN), [_known(release.known)], _KNOWN_CAPTION)
     if release.unmeasured:
         yield f"Cannot be checked here: {', '.join(release.unmeasured)}."
     if assessment.plan.sensitive and not any(attribute.maskings for attribute in assessment.plan.attributes):
@@ -188,6 +195,18 @@ def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]
             f"{names}: compared with this table. With its plan, a release is compared with the whole table before "
             "anything is suppressed, so these numbers may differ slightly."
         )
+
+
+_KNOWN: Final = ("one row", "two rows", "all rows")
+_KNOWN_CAPTION: Final = (
+    "the share of the people of whom fewer than k look alike, to someone who knows one, two or all of their rows"
+)
+
+
+def _known(known: KnownRows) -> tuple[str | float, ...]:
+    shares = known.shares
+    numbers = (shares.one, shares.two, shares.all)
+    return known.k, *("-" if share is None else Share(share) for share in numbers)
 
 
 def _risk(compared: Mapping[str, ReleasePrivacy]) -> Iterator[Part]:
@@ -316,6 +335,7 @@ def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, An
         "privacy": dict(release.privacy),
         "risk": None if risk is None else {**vars(risk), "above": above},
         "suppression": suppression_document(sizes),
+        **({} if release.known is None else {"known_rows": vars(release.known)}),
         **({"class_sizes": list(map(list, pairs))} if in_full and sizes is not None else {}),
     }
 
