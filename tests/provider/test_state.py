@@ -1,5 +1,6 @@
 """The key of lasting rounding: made once, for its owner only, and missed where it changed."""
 
+import errno
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,8 @@ def test_it_is_made_once_for_its_owner_only(key):
     assert len(first.key) == 32
     assert (stat.S_IMODE(key.stat().st_mode), stat.S_IMODE(key.parent.stat().st_mode)) == (0o600, 0o700)
     assert [each.name for each in key.parent.iterdir()] == [key.name]
-    assert (str(key) in first.warning, again.warning) == (True, "")
+    assert (str(key) in first.made, again.made) == (True, "")
+    assert first.warning == again.warning == ""  # nothing has changed yet
 
 
 def test_nobody_else_writes_in_a_folder_that_is_made_for_it(key):
@@ -45,8 +47,15 @@ def test_a_relative_home_is_none_since_its_key_could_lie_in_a_release(monkeypatc
         lasting_randomness()
 
 
-def test_commands_at_once_get_one_key(key, monkeypatch):
-    """All of them miss it before the first one makes it."""
+def _no_hard_links(*_):
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
+@for_each(("link",), [(os.link,), (_no_hard_links,)])
+def test_commands_at_once_get_one_key(key, monkeypatch, link):
+    """All of them miss it before the first one makes it, also on a file system without hard links."""
+    key.unlink(missing_ok=True)
+    monkeypatch.setattr(state.os, "link", link)
     monkeypatch.setattr(state.os.path, "lexists", lambda _: False)
     with ThreadPoolExecutor(8) as threads:
         keys = {each.key for each in threads.map(lambda _: lasting_randomness(), range(8))}

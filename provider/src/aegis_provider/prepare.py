@@ -107,10 +107,10 @@ class PreparedEntry:
         def write_beside() -> None:
             if plan_output is not None:
                 write_controlled_plan(self.intended.files[0], self.intended, self.controlled, plan_output)
-            if self.chance is not None and self.chance.lasts:
-                remember_key(self.chance, *_named(self.intended))
 
         write_entry(self.entry, output, write_beside)
+        if self.chance is not None:
+            remember(self.chance, self.intended)
 
     def _warnings(self) -> Iterator[str]:
         yield from self.of_key
@@ -203,6 +203,16 @@ def prepare_entry(
 def key_warnings(chance: LastingRandomness, plan: Plan) -> tuple[str, ...]:
     """Return what the provider should know of the key of rounding before an entry of this plan leaves the machine."""
     return tuple(filter(None, [chance.warning, changed_key(chance, *_named(plan))]))
+
+
+def remember(chance: LastingRandomness, plan: Plan) -> None:
+    """Keep which key rounded the entry of this plan, once there is one: another key is warned of until then.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    if chance.lasts:
+        remember_key(chance, *_named(plan))
 
 
 def _named(plan: Plan) -> tuple[str, list[str]]:

@@ -57,11 +57,8 @@ def lasting_randomness() -> LastingRandomness:
         raise StateError(
             f"{path}: the key of rounding cannot be used: {reason}; make it yours, or set XDG_STATE_HOME to a folder"
         ) from error
-    new = (
-        f"{path} is a new key of rounding: if a table was published with another, copy that here first, since "
-        "publishing it by a new key is one more look at its counts"
-    )
-    return LastingRandomness(key, lasts=True, warning=new if made else "")
+    new = f"{path}: made a key, by which a table is rounded alike each time; to publish from elsewhere, copy it there"
+    return LastingRandomness(key, lasts=True, made=new if made else "")
 
 
 def _made(path: Path) -> bool:
@@ -78,12 +75,29 @@ def _made(path: Path) -> bool:
             file.write(secrets.token_bytes(KEY_BYTES))
             file.flush()
             os.fsync(file.fileno())
-        os.link(part, path)  # unlike a renaming, it fails if another command was faster
-    except FileExistsError:
-        return False
+        try:
+            os.link(part, path)  # unlike a renaming, it fails if another command was faster
+        except FileExistsError:
+            return False
+        except OSError:  # this file system has no hard links
+            return _renamed(part, path)
+        return True
     finally:
         part.unlink(missing_ok=True)
-    return True
+
+
+def _renamed(part: Path, path: Path) -> bool:
+    """Rename a file unless the name is taken: one command at a time, by a lock that ends with its process."""
+    import fcntl  # noqa: PLC0415 - Windows has none, but has hard links
+
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if is_free := not (path.exists() or path.is_symlink()):
+            part.rename(path)
+        return is_free
+    finally:
+        os.close(folder)
 
 
 def _read(path: Path) -> bytes:

@@ -107,8 +107,8 @@ def summarize(
 
         with none_if_refused(*outputs), progress_bar("comparing releases") as progress:
             prepared = with_generated(prepared, progress=progress, **how)
-    prepared.write(output, plan_output)
     _warn(prepared, plan_output)
+    prepared.write(output, plan_output)
     if as_json:
         written = {} if plan_output is None else {"plan": str(plan_output)}
         print_json({"output": str(output), **written, **_result(prepared)})
@@ -147,6 +147,8 @@ def _other_controls(
 
 
 def _warn(prepared: PreparedEntry, plan_output: Path | None) -> None:
+    if prepared.chance is not None and prepared.chance.made:
+        typer.echo(f"aegis: {prepared.chance.made}", err=True)
     for warning in prepared.warnings:
         warn(warning)
     if prepared.controlled.changes.changes_the_plan and plan_output is None:

@@ -219,8 +219,11 @@ def counted_together(
     rows, columns = (pools.places(each, size) for each, size in zip(masked, counts.shape, strict=True))
     pooled = np.zeros_like(counts)
     np.add.at(pooled, (rows[:, np.newaxis], columns[np.newaxis]), counts)
-    sums = pools.sums(masked[0], rows), pools.sums(masked[1], columns)
+    sums, turned = (pools.sums(masked[0], rows), pools.sums(masked[1], columns)), masked[0] > masked[1]
+    if turned:  # by the names of the attributes, so that their order in the plan changes no count
+        pooled, sums, names = pooled.T, sums[::-1], names and names[::-1]
     joint, within = rounded_to_sums(pooled, sums, pools.base, chance, names)
+    joint = joint.T if turned else joint
     together = any((places != np.arange(places.size)).any() for places in (rows, columns))
     where = {"counted_with": [rows.tolist(), columns.tolist()]} if together else {}
     return {"rounded_to": pools.base, "within": within, "joint": joint.tolist(), **where}

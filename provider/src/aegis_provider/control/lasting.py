@@ -30,12 +30,14 @@ class LastingRandomness:
         names: What all its numbers are for.
         lasts: Whether the key is kept, so that a later publication draws the same numbers.
         warning: What the provider should know of the key, if anything.
+        made: A sentence on the key if it was only just made.
     """
 
     key: bytes = field(default_factory=lambda: secrets.token_bytes(KEY_BYTES), repr=False)
     names: tuple[str, ...] = ()
     lasts: bool = False
     warning: str = ""
+    made: str = ""
 
     def of(self, *names: str) -> Self:
         """Return the randomness for a part of what this one is for."""

@@ -20,7 +20,7 @@ from aegis_provider.control.lasting import LastingRandomness, cell_names
 from aegis_provider.control.noisy_association import key_of
 from aegis_provider.control.rounded_pairs import rounded_pairs
 from aegis_provider.control.rounded_statistics import rounded_association, rounded_trace
-from aegis_provider.control.rounding import RandomRounding
+from aegis_provider.control.rounding import RandomRounding, drawn_for
 from aegis_provider.counting.merged_table import Merging
 from aegis_provider.counting.merging import is_small
 from aegis_provider.processes import Progress
@@ -123,7 +123,7 @@ class MinimumCell(Control):
     def _rounded(self, masking: Masking, attribute: str, entry: EntryDocument) -> Masking:
         counts = np.array(masking.joint, dtype=np.int64)
         names = cell_names(masking.domain, entry.label.domain)
-        drawn = self.chance.of("masking", attribute, masking.id)
+        drawn = self.chance.of("masking", attribute, drawn_for(masking))
         up = rounded_up(counts.ravel(), self.least, drawn, names).reshape(counts.shape)
         joint = (counts - counts % self.least + self.least * up).tolist()  # each count separately
         # Rounded down, since a masking cannot count more records than there are.
@@ -142,7 +142,7 @@ class MinimumCell(Control):
                 told.append(pair)
                 continue
             exact = self.beside.told.frequent.get(key_of(pair), pair.with_label)
-            drawn = self.chance.of("with label", *pair.attributes, *pair.maskings)
+            drawn = self.chance.of("with label", *sorted(pair.attributes))
             rounded = rounded_association(
                 exact.chi_square, exact.combinations, entry.label.histogram, self.least, drawn
             )

@@ -122,12 +122,16 @@ def rounded_pairs(entry: EntryDocument, least: int, chance: LastingRandomness) -
     for draw in count():
         for place in again:
             exact = np.array(entry.pairs[place].joint, dtype=np.int64)
-            rows, columns = masked_of(entry.pairs[place])
-            drawn = chance.of("pair", *entry.pairs[place].attributes, str(draw))
+            masked = masked_of(entry.pairs[place])
+            (first, rows), (second, columns) = sorted((each[0], texts[each]) for each in masked)
+            cells = np.arange(exact.size).reshape(exact.shape)
+            order = (cells if masked[0][0] == first else cells.T).ravel()  # whatever that of attributes in the plan
+            drawn = chance.of("pair", first, second, str(draw))
             up = rounded_up(np.array([exact.sum()]), least, drawn.of("sum"))
-            cells = cell_names(texts[rows], texts[columns])
-            flat = rounded_once(exact.reshape(-1, 1), to_round[place], least, up, drawn, cells)
-            rounded_pair = {"rounded_to": least, "joint": flat.reshape(exact.shape).tolist()}
+            names = cell_names(rows, columns)
+            coarser = [Partition(view.groups[order], view.size) for view in to_round[place]]
+            flat = rounded_once(exact.reshape(-1, 1)[order], coarser, least, up, drawn, names)
+            rounded_pair = {"rounded_to": least, "joint": flat[np.argsort(order)].reshape(exact.shape).tolist()}
             held[place] = entry.pairs[place].model_copy(update=rounded_pair)
         again = to_round.keys() & known_pairs(entry, evidence, held) if least > SMALL else set()
         if not again:

@@ -1,5 +1,6 @@
 """Random rounding: every count is rounded up or down at random to a multiple of a base, without bias."""
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ from aegis_provider.control.rounded_pairs import known_pairs, masked_of, masked_
 from aegis_provider.control.rounded_statistics import rounded_association, rounded_trace
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.entry import content_of
+from aegis_provider.masking import MaskedTable
 from aegis_provider.processes import Progress
 from aegis_sdk.wire import Attribute, Configuration, DisclosureControl, EntryDocument, Label, Masking, Pair
 
@@ -173,7 +175,7 @@ class RandomRounding(Control):
         if sums.sum() < self.base:
             few = f"{masking.id!r} counts {_records(int(sums.sum()))}, fewer than the base {self.base}"
             raise ControlError(f"{few}: remove it from the plan")
-        drawn = self.chance.of("masking", name, masking.id)
+        drawn = self.chance.of("masking", name, drawn_for(masking))
         ups = up if np.array_equal(sums, label.histogram) else self._some(sums, drawn.of("label"), label.domain)
         rounded = rounded_once(exact, [], self.base, ups, drawn, masking.domain, label.domain)
         records = {} if masking.records is None else {"records": int(rounded.sum())}
@@ -226,7 +228,7 @@ class RandomRounding(Control):
     def _pair(self, pair: Pair, pools: Pools, label: Sequence[int], texts: Mapping[Masked, Sequence[str]]) -> Pair:
         changed: dict[str, Any] = {}
         masked = rows, columns = masked_of(pair)
-        chance = self.chance.of("pair", *pair.attributes)
+        chance = self.chance.of("pair", *sorted(pair.attributes))
         if pair.joint is not None:
             exact = np.array(pair.joint, dtype=np.int64)
             changed |= counted_together(exact, masked, pools, chance, (texts[rows], texts[columns]))
@@ -236,6 +238,16 @@ class RandomRounding(Control):
                 told.chi_square, told.combinations, label, self.base, chance.of("with label")
             )
         return pair.model_copy(update=changed)
+
+
+def drawn_for(masking: Masking) -> str:
+    """Return the name of a masking's own draws: what it does, so that another id is not another look at its counts.
+
+    What it does is unknown if it was made elsewhere; then it is the id.
+    """
+    if masking.function is None or masking.function.name == MaskedTable.name:
+        return masking.id
+    return json.dumps([masking.function.name, masking.function.parameters], sort_keys=True)
 
 
 def _records(number: int) -> str:

@@ -196,6 +196,7 @@ def carried_out(
                 card = _carded(steps, findings, service)
                 if publish is not None and entry_id is not None:
                     _described(steps, publish, entry_id, counted.entry, card)
+            steps.remember_key()
     kind = type(table).__module__.partition(".")[0]
     like = kind if kind in _FRAMES else "pyarrow"
     return Released(folder.path, card, findings, entry_id, like, steps.how["delimiter"], temporary)

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.counting.counts import tally
-from aegis_provider.entry import SMALL
+from aegis_provider.entry import SMALL, write_entry
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import (
@@ -45,6 +45,7 @@ from aegis_provider.workflow.generating import LEVELS, Drawn, file_at, refuse_eq
 from aegis_sdk.wire import EntryDocument, Verdict, publishable, read_json
 
 if TYPE_CHECKING:  # slow to load
+    from aegis_provider.control import LastingRandomness
     from aegis_provider.disclosure import Judged
     from aegis_provider.prepare import PreparedEntry
 
@@ -286,28 +287,43 @@ class Steps:
 
     def summarise(self) -> tuple[EntryDocument, Summarised]:
         """Count what the configurations share, write the entry, and rank the configurations by the exact counts."""
-        afresh = {"afresh": uuid4().hex} if self.new_randomness else {}  # an earlier entry is not used again
-        inputs = self.inputs_of(FOUND, name=self.name, **afresh)
+        from aegis_provider.prepare import key_warnings  # noqa: PLC0415 - controls are slow to load
+
+        for warning in filter(None, [self.chance.made, *key_warnings(self.chance, self.found)]):
+            with self.stage(warning):
+                pass
+        inputs = self.inputs_of(FOUND, name=self.name, key=self.chance.fingerprint)  # another key is another entry
         found = self.folder.step("entry", inputs, [ENTRY], Summarised, self._summarise)
         return publishable(read_json(self.folder.file(ENTRY).read_bytes())), found
 
-    def _summarise(self) -> Summarised:
+    @cached_property
+    def chance(self) -> LastingRandomness:
+        """The randomness of the entry.
+
+        Raises:
+            StateError: The user's key cannot be used.
+        """
         from aegis_provider.control import LastingRandomness  # noqa: PLC0415 - controls are slow to load
-        from aegis_provider.draft.leaks import telling_in  # noqa: PLC0415 - so is drafting
-        from aegis_provider.prepare import ONE_MORE_LOOK, key_warnings  # noqa: PLC0415
+        from aegis_provider.prepare import ONE_MORE_LOOK  # noqa: PLC0415
         from aegis_provider.state import lasting_randomness  # noqa: PLC0415
+
+        return LastingRandomness(warning=ONE_MORE_LOOK) if self.new_randomness else lasting_randomness()
+
+    def remember_key(self) -> None:
+        """Keep which key the entry was rounded by, now that it stays."""
+        from aegis_provider.prepare import remember  # noqa: PLC0415 - loaded by now, if there is an entry
+
+        remember(self.chance, self.found)
+
+    def _summarise(self) -> Summarised:
+        from aegis_provider.draft.leaks import telling_in  # noqa: PLC0415 - drafting is slow to load
         from aegis_provider.workflow.entry import draw_entry  # noqa: PLC0415
 
-        fresh = LastingRandomness(warning=ONE_MORE_LOOK) if self.new_randomness else None
-        chance = fresh or lasting_randomness()
-        for warning in key_warnings(chance, self.found):
-            with self.stage(warning):
-                pass
         drawn = draw_entry(
             self.table,
             self.found,
             self.name,
-            chance,
+            self.chance,
             self._masked_by_best,
             self._together,
             self.stage,
@@ -324,7 +340,7 @@ class Steps:
             with self.stage("learning rules from each release") as progress:
                 prepared = with_generated(prepared, progress=progress, **self.how)
             advice = self._masked_by_best(prepared)
-        prepared.write(self.folder.file(ENTRY))
+        write_entry(prepared.entry, self.folder.file(ENTRY))
         accepted = accepted_in(listed, self.replayed)
         return Summarised(advice, prepared.telling, accepted, drawn.in_time, tuple(telling_in(prepared.counted)))
 
