@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from aegis_provider import load_plan, prepare_entry
-from aegis_provider.errors import OutputError, PlanError, ServiceError
+from aegis_provider.errors import InUseError, OutputError, PlanError, ServiceError
 from aegis_provider.handover import Agent, fulfil, load_policy, storage_at
-from aegis_provider.handover.leasing import InUseError, work_folder
+from aegis_provider.handover.leasing import work_folder
 from aegis_sdk import ConflictError, InvalidError
 from aegis_sdk.wire import EntryDocument
 from tests.stores import web_store

@@ -49,6 +49,10 @@ class ServiceError(AegisError):
     """The service does not respond, or does not let the caller publish; the text has its address."""
 
 
+class InUseError(ServiceError):
+    """Another program on this machine works in the same folder."""
+
+
 class NothingHoldsError(AegisError):
     """No configuration of the plan meets the requirements. This is a result: table and plan are valid."""
 

@@ -2,13 +2,14 @@
 
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from zlib import crc32
 
-from aegis_provider.errors import IdentifierError, OutputError, PromiseError, TableError
+from aegis_provider.errors import IdentifierError, InUseError, OutputError, PromiseError, TableError
 from aegis_provider.table import Source, files_of
 from aegis_sdk._downloads import sha256_of
 
@@ -44,6 +45,41 @@ def none_if_refused(*outputs: Path) -> Iterator[None]:
             with suppress(OSError):  # report the refusal, not this
                 _target(output).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def held_alone(folder: Path) -> Iterator[None]:
+    """Hold a folder for this program alone. A killed program loses its hold, so another one can resume.
+
+    Raises:
+        InUseError: Another program holds it.
+        OutputError: It cannot be opened.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be used: {error.strerror}") from error
+    try:
+        _lock(folder, descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(path: Path, descriptor: int) -> None:
+    """Lock a directory until its descriptor is closed; fail if it was removed meanwhile."""
+    if sys.platform == "win32":
+        return
+    import fcntl  # noqa: PLC0415 - Windows has none
+
+    in_use = InUseError(f"{path}: another program works here")
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_it = os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError as error:
+        raise in_use from error
+    if not is_it:
+        raise in_use
 
 
 @contextmanager

@@ -95,6 +95,7 @@ def _report(refreshed: Refreshed, folder: Path) -> Iterator[str]:
         some = ", ".join(refreshed.lost[:_LISTED]) + (", ..." if len(refreshed.lost) > _LISTED else "")
         yield f"no longer offered, for want of {after.aim}: {some} ({len(refreshed.lost):,} in all)"
     yield after.privacy_line
+    yield "no configuration was searched: `aegis release` in another folder may find one that keeps more"
     if refreshed.released.entry_id is not None:
         yield f"published as a new version of {refreshed.released.entry_id}"
     elif before.service is not None:

@@ -7,7 +7,7 @@ fulfil it; if that one dies, another takes over.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from math import inf
@@ -15,15 +15,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, Literal
 
-from aegis_provider.errors import OutputError
+from aegis_provider.errors import InUseError, OutputError
 from aegis_provider.handover.fulfilling import Task, fulfil
-from aegis_provider.handover.leasing import LEASED, SECONDS, InUseError, abandon, work_folder
+from aegis_provider.handover.leasing import LEASED, SECONDS, abandon, work_folder
 from aegis_provider.handover.storage import Storage, pause, relink, storage_at
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import holds
 from aegis_provider.processes import Stage, unseen
 from aegis_provider.table import delimiter_in
+from aegis_provider.workflow.folder import released_as
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk import AegisError, Client, ConflictError, NotFoundError
 from aegis_sdk.cli.terminal import InputError
@@ -32,6 +33,7 @@ from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequestHead, GrantLimit
 
 ANY: Final = "any"
 _CHOICES: Final = ("escape_formulas", "accept_unique", "accept_identifiers")
+_DAYS: Final = {"daily": 1, "weekly": 7, "monthly": 30}
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class PlannedTable:
         delimiter: The stated delimiter of CSV files; by default, the one in the header.
         accept_unique: Whether to deliver even if more than 1 % of the records are alone on all shared columns.
         accept_identifiers: Whether masked tables may contain identifying values.
+        refreshed: How often the release with the plan is repeated; `None` for never.
     """
 
     table: str
@@ -77,6 +80,12 @@ class PlannedTable:
     escape_formulas: bool = False
     accept_unique: bool = False
     accept_identifiers: bool = False
+    refreshed: timedelta | None = None
+
+    @property
+    def release(self) -> Path:
+        """The folder of the release with the plan."""
+        return self.plan.files[0].parent
 
 
 @dataclass(frozen=True)
@@ -97,7 +106,7 @@ def load_policy(path: Path) -> Policy:
     """
     root = Element(path.name, "", parsed(path), path.parent)
     fields = root.fields("to", "entries", optional=("link", "approve"))
-    tables = {name: _planned_table(each) for name, each in fields["entries"].items()}
+    tables = {name: _planned_table(name, each) for name, each in fields["entries"].items()}
     if not tables:
         fields["entries"].fail("name at least one entry, with its table and its plan")
     rules = tuple(_rule(element) for element in fields["approve"].elements()) if "approve" in fields else ()
@@ -113,16 +122,20 @@ def _storage(fields: Mapping[str, Element]) -> Storage:
         raise InputError(str(error).replace("with --link", "by `link`").replace("--link is", "`link` is")) from None
 
 
-def _planned_table(element: Element) -> PlannedTable:
-    fields = element.fields("table", "plan", optional=("delimiter", "format", *_CHOICES))
+def _planned_table(name: str, element: Element) -> PlannedTable:
+    fields = element.fields("table", "plan", optional=("delimiter", "format", "refresh", *_CHOICES))
     table = fields["table"].text()
     ending = fields["format"].one_of("csv", "parquet") if "format" in fields else "csv"
+    every = fields["refresh"].one_of(*_DAYS) if "refresh" in fields else None
+    if every is not None and released_as(plan := fields["plan"].file()) != name:
+        element.fail(f"{plan} is not configurations.yaml of a release named {name}, so there is nothing to refresh")
     return PlannedTable(
         table if "://" in table else str(fields["table"].file()),
         load_plan(fields["plan"].file()),
         fields["delimiter"].character() if "delimiter" in fields else None,
         ".parquet" if ending == "parquet" else ".csv",
         **{name: name in fields and fields[name].one_of("true", "false") == "true" for name in _CHOICES},
+        refreshed=None if every is None else timedelta(days=_DAYS[every]),
     )
 
 
@@ -190,12 +203,12 @@ class Event:
     """A success or a failure of an agent.
 
     Attributes:
-        request: The request; `None` if the service does not respond.
-        detail: The configuration, or the reason of the failure.
+        request: The request; `None` if a release was repeated, or the service does not respond.
+        detail: The configuration, the entry that was repeated, or the reason of the failure.
         retry_in: Seconds until the next try; 0 without a failure.
     """
 
-    kind: Literal["approved", "delivered", "relinked", "failed"]
+    kind: Literal["refreshed", "approved", "delivered", "relinked", "failed"]
     request: DataRequestHead | None
     detail: str
     retry_in: float = 0.0
@@ -203,7 +216,7 @@ class Event:
 
 @dataclass
 class _Failures:
-    """The number of consecutive failures of a request, and the time of the next try."""
+    """The number of consecutive failures of a request or an entry, and the time of the next try."""
 
     number: int = 0
     not_before: float = -inf
@@ -232,6 +245,7 @@ class Agent:
     def round(self) -> Iterator[Event]:
         """Approve and fulfil all requests that are due, and yield the events. A failure affects only its request."""
         try:
+            yield from self._refreshed()
             for request in approve(self.service, self.policy):
                 yield Event("approved", request, request.configuration or "")
             for request in reversed([*self.service.requests.list("approved", side="provider")]):
@@ -244,6 +258,27 @@ class Agent:
         except AegisError as error:
             self._silent += 1
             yield Event("failed", None, str(error), self.rest)
+
+    def _refreshed(self) -> Iterator[Event]:
+        """Repeat the releases that are due, and publish them as new versions, for which requests can then be made."""
+        from aegis_provider.workflow.refreshing import is_older, refresh  # noqa: PLC0415 - slow to load
+
+        for name, planned in self.policy.tables.items():
+            waits = self._failures.get(name, _Failures()).not_before > self.clock()
+            if planned.refreshed is None or waits or not is_older(planned.release, planned.refreshed):
+                continue
+            accepts = {"accept_unique": planned.accept_unique, "accept_identifiers": planned.accept_identifiers}
+            try:
+                refresh(planned.release, planned.table, publish=self.service, stage=self.stage, **accepts)
+                again = replace(planned, plan=load_plan(planned.plan.files[0]))
+            except InUseError:
+                continue
+            except AegisError as error:
+                yield self._failed(name, None, error)
+            else:
+                self._failures.pop(name, None)
+                self.policy = replace(self.policy, tables={**self.policy.tables, name: again})
+                yield Event("refreshed", None, name)
 
     def _relinked(self) -> Iterator[Event]:
         """Renew, once an hour, the links of deliveries that expire within a day."""
@@ -303,9 +338,9 @@ class Agent:
             return  # another agent is at work
         except ConflictError as error:
             if error.code != LEASED:
-                yield self._failed(request, error)
+                yield self._failed(request.id, request, error)
         except AegisError as error:
-            yield self._failed(request, error)
+            yield self._failed(request.id, request, error)
         else:
             self._failures.pop(request.id, None)
             yield Event(
@@ -314,8 +349,8 @@ class Agent:
                 "; ".join(filter(None, [request.configuration, *done.masked.warnings, done.warning])),
             )
 
-    def _failed(self, request: DataRequestHead, error: AegisError) -> Event:
-        failures = self._failures.setdefault(request.id, _Failures())
+    def _failed(self, name: str, request: DataRequestHead | None, error: AegisError) -> Event:
+        failures = self._failures.setdefault(name, _Failures())
         failures.number += 1
         wait = pause(failures.number, SHORTEST_PAUSE)
         failures.not_before = self.clock() + wait

@@ -13,6 +13,7 @@ from aegis_advisor.verdict import SMALL, published_privacy
 from aegis_provider.errors import (
     EntryError,
     IdentifierError,
+    InUseError,
     MachineError,
     OutputError,
     PlanError,
@@ -28,7 +29,6 @@ from aegis_provider.handover.leasing import (
     MASKED,
     SECONDS,
     Held,
-    InUseError,
     abandon,
     leased,
     work_folder,

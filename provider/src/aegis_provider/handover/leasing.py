@@ -1,7 +1,5 @@
 """One program at a time fulfils a request: it has the lease, which it renews, and a folder, which records its steps."""
 
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -9,8 +7,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Final
 
-from aegis_provider.errors import OutputError, ServiceError
-from aegis_provider.files import digest_of
+from aegis_provider.errors import OutputError
+from aegis_provider.files import digest_of, held_alone
 from aegis_provider.handover.storage import Storage, file_name
 from aegis_provider.workflow.folder import Folder
 from aegis_sdk import AegisError, Client, ConflictError
@@ -71,10 +69,6 @@ def _renew(service: Client, request_id: str, seconds: int, held: Held, done: Eve
 MASKED = "masked"
 
 
-class InUseError(ServiceError):
-    """Another program on this machine fulfils the request in the same folder."""
-
-
 @contextmanager
 def work_folder(work: Path, request_id: str) -> Iterator[Folder]:
     """Open the folder of a request for this program alone, or create one that only its owner can read.
@@ -88,30 +82,10 @@ def work_folder(work: Path, request_id: str) -> Iterator[Folder]:
     try:
         work.mkdir(mode=0o700, exist_ok=True)
         (work / request_id).mkdir(mode=0o700, exist_ok=True)
-        descriptor = os.open(work / request_id, os.O_RDONLY)
     except OSError as error:
         raise OutputError(f"{work}: cannot be used: {error.strerror}") from error
-    try:
-        _lock(work / request_id, descriptor)
+    with held_alone(work / request_id):
         yield Folder.open(work / request_id, ())
-    finally:
-        os.close(descriptor)
-
-
-def _lock(path: Path, descriptor: int) -> None:
-    """Lock a directory until its descriptor is closed; fail if it was removed meanwhile."""
-    if sys.platform == "win32":
-        return
-    import fcntl  # noqa: PLC0415 - Windows has none
-
-    in_use = InUseError(f"{path}: another program works here")
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        is_it = os.path.samestat(os.fstat(descriptor), path.stat())
-    except OSError as error:
-        raise in_use from error
-    if not is_it:
-        raise in_use
 
 
 def abandon(folder: Folder, request: DataRequest, storage: Storage) -> None:

@@ -330,12 +330,7 @@ def _cut(findings: Findings) -> Iterator[str]:
 
 def _unfinished(findings: Findings) -> Iterator[str]:
     best = findings.search.frontier[0]
-    if findings.search.lost is not None:
-        yield (
-            "the configurations of the release before were measured again, none was searched: `aegis release` in "
-            "another folder may find one that keeps more"
-        )
-    elif not best.complete:
+    if findings.search.lost is None and not best.complete:
         ended = "ran out of time" if best.unsearched else "made the evaluations of its effort"
         ended = "was stopped" if findings.search.interrupted else ended
         most = "more" if best.at_most is None else f"up to {Share(best.at_most).whole}"

@@ -191,6 +191,12 @@ class Folder:
             part.write_text(json.dumps(document), encoding="utf-8")
 
 
+def released_as(plan: Path) -> str | None:
+    """Return the name of the entry of the release that a plan lies in; `None` if there is none, or an older one."""
+    asked = _read(plan.parent / _STATE).get(_ASKED)
+    return None if asked is None else str(asked.result["name"])
+
+
 def digests_of(table: Source) -> dict[str, str] | None:
     """Return the digest of each file of a table; `None` if it is not in files, so that changes go unnoticed."""
     files = files_of(table)

@@ -7,12 +7,14 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from pydantic import TypeAdapter, ValidationError
 
 from aegis_provider.errors import OutputError
+from aegis_provider.files import held_alone
 from aegis_provider.plan.model import IDENTITY
 from aegis_provider.processes import Stage, unseen
 from aegis_provider.table import Source
@@ -114,55 +116,65 @@ def refresh(
         AegisError: As in `release`.
     """
     path = Path(folder)
-    brought_back(path)
     if not path.is_dir():
         raise OutputError(f"{path}: there is no release; make one by aegis release")
-    opened = Folder.open(path, keep=())
-    before, asked = Before.of(opened), opened.asked
-    if asked is None:
-        raise OutputError(f"{path}: does not say what was asked of its release; make it once more by aegis release")
-    how = {**asked["how"], "memory_limit": memory_limit}
-    may = (accept_identifiers, asked["escape_formulas"])
     with kept(path):
-        steps = Steps(
-            table,
-            Aim(**{**asked["aim"], "seconds": seconds}),
-            Folder.open(path, keep=()),
-            opened.file(FOUND),
-            asked["name"],
-            how,
-            stage,
-            Deadline(seconds),
-            *may,
-            again=True,
-        )
+        opened = Folder.open(path, keep=())
+        before, asked = Before.of(opened), opened.asked
+        if asked is None:
+            raise OutputError(f"{path}: does not say what was asked of its release; make it once more by aegis release")
+        aim, how = Aim(**{**asked["aim"], "seconds": seconds}), {**asked["how"], "memory_limit": memory_limit}
+        deadline, may = Deadline(seconds), (accept_identifiers, asked["escape_formulas"])
+        steps = Steps(table, aim, opened, opened.file(FOUND), asked["name"], how, stage, deadline, *may, again=True)
         released = carried_out(steps, publish, accept_unique=accept_unique)
     return Refreshed(before, released, *_compared(before.entry, released.entry))
 
 
+def is_older(folder: Path, age: timedelta) -> bool:
+    """Return whether the release in a folder is at least this old, or has to be brought back by a refresh."""
+    try:
+        made = Before.of(Folder.open(folder, keep=())).card.made
+    except OutputError:
+        return True
+    return date.fromisoformat(made) + age <= datetime.now(UTC).date()
+
+
 @contextmanager
 def kept(folder: Path) -> Iterator[None]:
-    """Bring the folder back as it was unless the block ends well; a killed run is brought back by the next one."""
+    """Bring the folder back as it was unless the block ends well, or at once if an earlier block was killed.
+
+    Raises:
+        InUseError: Another program repeats the release.
+    """
     before = _before(folder)
     part = before.with_name(f"{before.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    shutil.copytree(folder, part, copy_function=_linked)
-    part.rename(before)
-    try:
-        yield
-    except BaseException:
+    with held_alone(folder):
         brought_back(folder)
-        raise
-    before.rename(part)
-    shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(folder, part, copy_function=_linked)
+        part.rename(before)
+        try:
+            yield
+        except BaseException:
+            brought_back(folder)
+            raise
+        before.rename(part)
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def brought_back(folder: Path) -> None:
-    """Bring a folder back whose refresh did not end."""
+    """Bring a folder back whose refresh did not end; if this is killed, too, it can be done again."""
     before = _before(folder)
-    if before.is_dir():
-        shutil.rmtree(folder, ignore_errors=True)
-        before.rename(folder)
+    if not before.is_dir():
+        return
+    files = {file.name for file in before.iterdir()}
+    for name in files:
+        (folder / name).unlink(missing_ok=True)
+        _linked(str(before / name), str(folder / name))
+    for file in folder.iterdir():
+        if file.name not in files:
+            file.unlink()
+    shutil.rmtree(before)
 
 
 def _before(folder: Path) -> Path:
