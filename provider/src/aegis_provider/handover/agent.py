@@ -267,9 +267,15 @@ class Agent:
             waits = self._failures.get(name, _Failures()).not_before > self.clock()
             if planned.refreshed is None or waits or not is_older(planned.release, planned.refreshed):
                 continue
-            accepts = {"accept_unique": planned.accept_unique, "accept_identifiers": planned.accept_identifiers}
             try:
-                refresh(planned.release, planned.table, publish=self.service, stage=self.stage, **accepts)
+                refresh(
+                    planned.release,
+                    planned.table,
+                    publish=self.service,
+                    accept_unique=planned.accept_unique,
+                    accept_identifiers=planned.accept_identifiers,
+                    stage=self.stage,
+                )
                 again = replace(planned, plan=load_plan(planned.plan.files[0]))
             except InUseError:
                 continue
