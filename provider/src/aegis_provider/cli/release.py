@@ -314,7 +314,7 @@ def apply(
     rest = replace(intended, configurations=tuple(each for each in intended.configurations if each.id != configuration))
     shares = alone_in_releases(table, rest, **how) | {configuration: applied.checked.alone.share}
     alone = told_alone(intended, {each.id: shares[each.id] for each in intended.configurations}, configuration)
-    certain = certain_values_warning(applied.reached, intended)
+    certain = certain_values_warning(applied.reached, intended, of_people=applied.of_people)
     for warning in (*applied.faults, *applied.warnings, *filter(None, [certain])):
         warn(warning)
     result = {"output": str(output), "configuration": configuration, **_result(applied), "alone": alone.document}
@@ -358,6 +358,8 @@ def _masked_report(output: Path, applied: Applied, alone: Alone) -> Iterator[str
     if rows := list(_measured(applied)):
         yield "privacy, measured in it:"
         yield from aligned(("criterion", "reached", "promised", "in the worst class"), rows)
+    if applied.checked.known is not None:
+        yield applied.checked.known.shares.sentence
     yield from applied.checked.shown.in_words()
     if applied.checked.replayed:
         yield applied.checked.replayed
@@ -372,7 +374,8 @@ def _measured(applied: Applied) -> Iterator[tuple[str, str, str, str]]:
     promises = {name: number(limit, 6) for name, limit in applied.promised.items() if not promises_nothing(name, limit)}
     for name, reached in applied.reached.items():
         if name in promises or not promises_nothing(name, reached):
-            yield name, number(reached, 4), promises.get(name, ""), CRITERIA[name].consequence(reached)
+            said = CRITERIA[name].in_worst_class(reached, of_people=applied.of_people)
+            yield name, number(reached, 4), promises.get(name, ""), said
 
 
 def _result(applied: Applied) -> dict[str, Any]:
@@ -384,6 +387,8 @@ def _result(applied: Applied) -> dict[str, Any]:
         "reached": dict(applied.reached),
         "shown": {"rare": dict(applied.checked.shown.rare), "below_k": dict(applied.checked.shown.below_k)},
         "telling": [names.in_words() for names in applied.checked.shown.telling],
+        **({"unit": "person"} if applied.of_people else {}),
+        **({} if applied.checked.known is None else {"known_rows": vars(applied.checked.known)}),
         "unchecked": list(applied.unchecked),
         "faults": list(applied.faults),
         "warnings": list(applied.warnings),

@@ -118,7 +118,12 @@ def values_are_certain(privacy: Mapping[str, float]) -> bool:
 
 
 def certain_values_warning(
-    privacy: Mapping[str, float], plan: Plan, records: int | None = None, of: int | None = None
+    privacy: Mapping[str, float],
+    plan: Plan,
+    records: int | None = None,
+    of: int | None = None,
+    *,
+    of_people: bool = False,
 ) -> str | None:
     """Return a sentence if all records of some class have the same sensitive value; `None` if not, or not measured.
 
@@ -126,15 +131,17 @@ def certain_values_warning(
         privacy: The measured privacy by name.
         records: The number of records in such classes, if known.
         of: The number of all records, if known.
+        of_people: Whether these numbers are of people, each once in every class with a record of theirs.
     """
     if not values_are_certain(privacy):
         return None
     whose = "the label" if plan.sensitive == (plan.label,) else "a sensitive value"
     names = " or ".join(map(shown, plan.sensitive))
+    unit = "people" if of_people else "records"
     if records is not None and records == of:
-        return f"{whose} of everybody is certain: in each class all records have the same {names} (l = 1)"
-    where = "some classes" if records is None else f"classes with {records:,} records"
-    return f"{whose} of some people is certain: in {where} all records have the same {names} (l = 1)"
+        return f"{whose} of everybody is certain: in each class all {unit} have the same {names} (l = 1)"
+    where = "some classes" if records is None else f"classes with {records:,} {unit}"
+    return f"{whose} of some people is certain: in {where} all {unit} have the same {names} (l = 1)"
 
 
 def says_certain(warning: str) -> bool:
@@ -313,9 +320,10 @@ class Assessment:
         certain = [release for release in self.releases or (self.as_it_is,) if values_are_certain(release.privacy)]
         if not certain:
             return None
+        unit = {"of_people": self.as_it_is.sizes is not None and self.as_it_is.sizes.of_people}
         if len(self.releases) < 2:  # noqa: PLR2004 - of one, there is nothing to list
-            return certain_values_warning(certain[0].privacy, self.plan, certain[0].certain)
-        warning = certain_values_warning(certain[0].privacy, self.plan)
+            return certain_values_warning(certain[0].privacy, self.plan, certain[0].certain, **unit)
+        warning = certain_values_warning(certain[0].privacy, self.plan, **unit)
         return f"{warning}, as {some([each.id for each in certain], _MOST_NAMES)} mask{'s' * (len(certain) == 1)} it"
 
     @property
@@ -399,7 +407,7 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
         return ReleasePrivacy(
             configuration.id, promise, {}, None, left_to_chance=tuple(chance), masked_elsewhere=tuple(elsewhere)
         )
-    k = promise.get("k", 1)
+    k = strictest(configuration.promised, require).get("k", 1)
     if not configuration.suppresses:
         known = table.known_rows(configuration, None, k)
         return replace(_measured(configuration.id, promise, table.masked(configuration)), known=known)

@@ -1,5 +1,7 @@
 """The share of records that are alone in a release: no other record has the same values in all shared columns.
 
+If the plan says whose a record is, people are counted: who has a record like nobody else's is alone.
+
 The promises of a plan hold against an attacker who knows its quasi-identifiers. One who knows more can single out
 records that are alone on all shared columns. The label is ignored, as attackers do not know it yet.
 """
@@ -33,7 +35,7 @@ _TENTH: Final = Fraction(1, 10)
 
 @dataclass(frozen=True)
 class CountedAlone:
-    """The number of records of a release that are alone on all shared columns, without the label."""
+    """The number of records, or people, of a release that are alone on all shared columns, without the label."""
 
     alone: int
     records: int
@@ -56,13 +58,18 @@ class CountedAlone:
         return float(min(Fraction(1), steps * step))
 
 
-def alone_in(written: Table, label: str | None) -> CountedAlone:
+def alone_in(written: Table, label: str | None, person: str | None = None) -> CountedAlone:
     """Count the records that are alone in a written masked table.
+
+    Args:
+        person: The column that says whose a record is, if people are counted; never shared.
 
     Raises:
         TableError: The table cannot be read.
     """
-    names = [name for name in written.columns if name != label]
+    names = [name for name in written.columns if name not in {label, person}]
+    if person is not None:
+        return CountedAlone(*written.people_alone(names, person))
     if not names:
         records = written.records()
         return CountedAlone(int(records == 1), records)
@@ -118,7 +125,7 @@ def shares_alone(counted: CountedTable, plan: Plan) -> dict[str, float | None]:
     """
     open_ones = [configuration for configuration in plan.configurations if not is_nobody_alone(plan, configuration)]
     shares: dict[str, float | None] = {configuration.id: 0.0 for configuration in plan.configurations}
-    if counted.table.in_memory([plan.label]) is None:
+    if counted.person is None and counted.table.in_memory([plan.label]) is None:
         by_value = [one for one in open_ones if _masks_by_value(plan, one)]
         shares |= _shares_of_codes(counted, plan, by_value) if by_value else {}
         open_ones = [one for one in open_ones if one not in by_value]
@@ -149,7 +156,7 @@ def known_of(plan: Plan) -> tuple[str, ...] | None:
 
 def told_alone(plan: Plan, shares: Mapping[str, float | None], configuration: str | None = None) -> Alone:
     """Return the records alone in a configuration of a plan, or in all, given the share of each."""
-    about = Alone(plan.label, shares, known_of(plan), configuration)
+    about = Alone(plan.label, shares, known_of(plan), configuration, of_people=plan.person is not None)
     named = configuration or about.worst
     return about if named is None else about.sharing(plan.configuration(named).maskings)
 
@@ -200,13 +207,14 @@ def _as_drawn(counted: CountedTable, plan: Plan, configuration: Configuration) -
     """Count in the release itself, whose random maskings give the same records each time."""
     release = Release.of(counted, plan, configuration)
     promise = Promise.of(release, plan, configuration)
-    blocks = release.blocks()
+    blocks = release.by_person().blocks()
     if configuration.suppresses:
         suppression = promise.suppression(promise.judged.blocks())
         release, blocks = suppression.release, suppression.applied(release.by_person().blocks())
     shared = [name for name in release.names if name != plan.label]
-    counts = records_of(blocks, release.names, release.domains, shared).records.counts
-    return CountedAlone(int((counts == 1).sum()), int(counts.sum()))
+    of = (release.by_person().names, release.domains, shared)
+    records = records_of(blocks, *of, by_person=counted.person is not None).records
+    return _alone_among(records, *class_of_each(records, {}, shared))
 
 
 def _as_masked(table: PrivacyTable, configuration: Configuration, shared: Sequence[str]) -> CountedAlone:
@@ -219,9 +227,20 @@ def _as_masked(table: PrivacyTable, configuration: Configuration, shared: Sequen
         if suppressed.stars.any():
             names = [name for name in shared if name in table.plan.quasi_identifiers]
             records, mappings = _starred(records, mappings, names, suppressed)
-    groups, size = class_of_each(replace(records, counts=counts), mappings, shared)
-    sizes = np.bincount(groups, counts, size).astype(np.int64)
-    return CountedAlone(int((sizes == 1).sum()), int(counts.sum()))
+    records = replace(records, counts=counts)
+    return _alone_among(records, *class_of_each(records, mappings, shared))
+
+
+def _alone_among(records: DistinctRecords, groups: Places, size: int) -> CountedAlone:
+    """Count the records, or people, that are alone in their group; `groups`: (combinations,) the group of each."""
+    if records.people is None:
+        sizes = np.bincount(groups, records.counts, size).astype(np.int64)
+        return CountedAlone(int((sizes == 1).sum()), int(records.counts.sum()))
+    left = records.counts > 0
+    people, many = records.people[left], int(records.people.max(initial=0)) + 1
+    pairs = np.unique(groups[left] * many + people)
+    single = np.bincount(pairs // many, minlength=size) == 1
+    return CountedAlone(len(np.unique(pairs[single[pairs // many]] % many)), len(np.unique(people)))
 
 
 def _starred(

@@ -1,9 +1,11 @@
 """Writes the masked table of a configuration and checks it before release."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
@@ -26,13 +28,13 @@ from aegis_provider.identifiers import (
     texts_written,
 )
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
-from aegis_provider.privacy import certain_and_guessable, measure_privacy, refuse_without_order
+from aegis_provider.privacy import KnownRows, certain_and_guessable, measure_privacy, refuse_without_order
 from aegis_provider.privacy.cells import STAR
 from aegis_provider.processes import Progress
 from aegis_provider.release.alone import CountedAlone, alone_in
 from aegis_provider.release.blocks import Release
 from aegis_provider.release.promise import Promise, Suppression
-from aegis_provider.release.table_file import refuse_escaping, shuffled, write_table
+from aegis_provider.release.table_file import refuse_escaping, shuffled, without_person, write_table
 from aegis_provider.table import Source, Table, delimiter_in, open_table
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.notation import plainly
@@ -49,11 +51,13 @@ class ShownValues:
         below_k: The same for values in fewer records than the promised `k`, which covers only classes of
             quasi-identifiers; sensitive columns and quasi-identifiers are excluded.
         telling: Names of masked values that disclose raw values of few records of the table.
+        of_people: Whether people are counted, not records.
     """
 
     rare: Mapping[str, int]
     below_k: Mapping[str, int]
     telling: tuple[TellingNames, ...] = ()
+    of_people: bool = False
 
     def in_words(self) -> Iterator[str]:
         """Yield the columns with rare values, and the names that disclose such values."""
@@ -64,7 +68,8 @@ class ShownValues:
         """Yield the columns with rare values, with their numbers."""
         if self.rare:
             listed = ", ".join(f"{shown(name)} {number:,}" for name, number in self.rare.items())
-            yield f"values shared as they are that fewer than {LEAST} records show: {listed}"
+            few = f"{LEAST} people have" if self.of_people else f"{LEAST} records show"
+            yield f"values shared as they are that fewer than {few}: {listed}"
         if self.below_k:
             yield self.below_k_in_words
 
@@ -74,15 +79,22 @@ class ShownValues:
         if not self.below_k:
             return ""
         return (
-            f"{', '.join(map(shown, self.below_k))}: shared as it is, with values of fewer records than the k that is "
-            "promised, for which only quasi-identifiers count; name it under quasi_identifiers, or mask it"
+            f"{', '.join(map(shown, self.below_k))}: shared as it is, with values of fewer "
+            f"{'people' if self.of_people else 'records'} than the k that is promised, for which only "
+            "quasi-identifiers count; name it under quasi_identifiers, or mask it"
         )
 
 
-def shown_values(written: Table, counted: CountedTable, plan: Plan, configuration: Configuration) -> ShownValues:
+def shown_values(
+    written: Table, counted: CountedTable, plan: Plan, configuration: Configuration, person: str | None = None
+) -> ShownValues:
     """Count the unmasked values in the written table of a configuration, made from the `counted` one.
 
-    TableError: The table cannot be read.
+    Args:
+        person: The column of `written` that says whose a record is, if people are counted.
+
+    Raises:
+        TableError: The table cannot be read.
     """
     whole = {
         attribute.attribute.name: attribute.domain
@@ -93,10 +105,13 @@ def shown_values(written: Table, counted: CountedTable, plan: Plan, configuratio
     known = {name: None if configuration.maskings.get(name, IDENTITY) == IDENTITY else whole[name] for name in names}
     tallies = dict(zip(names, tally(written, names, plan.label), strict=True))
     sizes = {name: _records(each, known[name]) for name, each in tallies.items()}
+    if person is not None:
+        sizes = {name: _people(written.people_of_values(name, person), known[name]) for name in names}
     promised, judged = configuration.promised.get("k", 0), {*plan.sensitive, *plan.quasi_identifiers, plan.label}
     below = {name: each < promised for name, each in sizes.items() if name not in judged}
     telling = tuple(each for one in telling_names(counted, configuration.maskings) for each in _written(one, tallies))
-    return ShownValues(_numbers({name: each < LEAST for name, each in sizes.items()}), _numbers(below), telling)
+    rare = _numbers({name: each < LEAST for name, each in sizes.items()})
+    return ShownValues(rare, _numbers(below), telling, person is not None)
 
 
 def _written(telling: TellingNames, tallies: Mapping[str, Tally]) -> Iterator[TellingNames]:
@@ -120,6 +135,12 @@ def _records(counted: Tally, domain: Domain | None) -> Counts:
     return np.bincount(places, counted.counts[told]).astype(np.int64)
 
 
+def _people(counted: Mapping[str, int], domain: Domain | None) -> Counts:
+    """(values,) The people who have each unmasked value, of all or only of this domain."""
+    told = (n for text, n in counted.items() if text not in {MISSING, STAR} and (not domain or text in domain.places))
+    return np.fromiter(told, dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class Checked:
     """The results of checking a written masked table.
@@ -133,6 +154,8 @@ class Checked:
         accepted: The columns with accepted identifying values, and the kinds of these.
         certain: The number of its records in classes with one value of some sensitive attribute, and
         guessable: of those in classes where a guess of one is over 95 % right; 0 if no privacy is promised.
+        known: The people with too few alike to someone who knows some of their records; `None` if records are people,
+            or no privacy is promised.
     """
 
     reached: Mapping[str, int | float]
@@ -142,6 +165,7 @@ class Checked:
     accepted: Mapping[str, str]
     certain: int = 0
     guessable: int = 0
+    known: KnownRows | None = None
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -154,6 +178,7 @@ class Checked:
         cls,
         table: Table,
         written: Table,
+        whose: Table | None,
         promise: Promise,
         suppression: Suppression | None,
         plan: Plan,
@@ -166,6 +191,7 @@ class Checked:
         Args:
             table: The original table.
             written: The written table.
+            whose: The same records with the column that says whose each is; `None` if records are people.
             promise: The promise of its configuration.
             suppression: What was suppressed in it, if anything.
             reasons: Why columns of the original table identify persons.
@@ -177,11 +203,16 @@ class Checked:
             IdentifierError: It contains an identifying value, and that is not accepted.
         """
         chosen, counted = promise.configuration, promise.release.counted
-        classes = promise.classes(written, suppression) if chosen.privacy else None
-        reached, told = ({}, (0, 0)) if classes is None else (measure_privacy(classes), certain_and_guessable(classes))
-        alone, shown = alone_in(written, plan.label), shown_values(written, counted, plan, chosen)
+        reached, told, known = {}, (0, 0), None
+        if chosen.privacy:
+            records = promise.records(written, suppression)
+            classes, known = promise.classes(records, suppression), promise.known_rows(records)
+            reached, told = measure_privacy(classes), certain_and_guessable(classes)
+        judged = (written, None) if whose is None else (whose, counted.person)
+        alone = alone_in(judged[0], plan.label, judged[1])
+        shown = shown_values(judged[0], counted, plan, chosen, judged[1])
         searched = _searched(table, written, plan, chosen, reasons, accept_identifiers=accept_identifiers)
-        return cls(reached, shown, alone, *searched, *told)
+        return cls(reached, shown, alone, *searched, *told, known)
 
 
 def _searched(
@@ -232,6 +263,11 @@ class Applied:
     def reached(self) -> Mapping[str, int | float]:
         """The privacy of the written table; empty if none is promised."""
         return self.checked.reached
+
+    @property
+    def of_people(self) -> bool:
+        """Whether its privacy counts people who can have several records."""
+        return self.checked.shown.of_people
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -296,6 +332,7 @@ def apply(
         none_if_refused(output),
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given,
+        TemporaryDirectory(prefix="aegis-people-", dir=part.parent) if plan.person else nullcontext("") as aside,
     ):
         opened = plainly(given, plan.writings)
         reasons = _identifying(opened, plan, chosen, accept_identifiers=accept_identifiers)
@@ -306,6 +343,8 @@ def apply(
         faults = [] if suppression is None else [*promise.declared_otherwise(suppression)]
         _refuse(plan, faults, force=force)
         blocks, separator = iter(_blocks(promise.release, suppression, progress)), opened.delimiter or ","
+        whose = None if counted.person is None else Path(aside) / "whose.parquet"
+        blocks = blocks if whose is None else without_person(blocks, promise.release.by_person().names, whose)
         if not keep_order:
             first = next(blocks)
             blocks = shuffled(chain([first], blocks), counted.records, first.schema, part.parent)
@@ -314,7 +353,8 @@ def apply(
         with open_table(part, delimiter=separator, memory_limit=memory_limit) as again:
             written = unescaped_table(again, kept.names) if escape_formulas else again
             how = {"accept_identifiers": accept_identifiers}
-            checked = Checked.of(opened, written, promise, suppression, plan, reasons, **how)
+            with nullcontext() if whose is None else open_table(whose, memory_limit=memory_limit) as of_people:
+                checked = Checked.of(opened, written, of_people, promise, suppression, plan, reasons, **how)
         faults += promise.broken(checked.reached)
         faults += [] if accept_unique else checked.faults
         _refuse(plan, faults, force=force)
@@ -392,7 +432,7 @@ def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
 def _blocks(release: Release, suppression: Suppression | None, progress: Progress) -> Iterable[pa.RecordBatch]:
     records = release.counted.records
     if suppression is None:
-        return _counted(release.coded_blocks(), progress, 0, records)
+        return _counted(release.by_person().coded_blocks(), progress, 0, records)
     return suppression.applied(_counted(release.by_person().blocks(), progress, records, 2 * records))
 
 

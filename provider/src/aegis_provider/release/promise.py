@@ -12,7 +12,7 @@ from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Counts, Places
 from aegis_provider.errors import OutputError, UnmaskableValueError, shortened
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.privacy import CRITERIA, Classes, classes_of, holds
+from aegis_provider.privacy import CRITERIA, Classes, KnownRows, class_of_each, classes_of, holds
 from aegis_provider.privacy.cells import STAR, MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.release.blocks import Release, places_of
 from aegis_provider.table import Table
@@ -68,7 +68,7 @@ class Suppression:
         return cls(*among, _keys(codes), stars, left_out, people, stays)
 
     def applied(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield blocks of the release `by_person` with suppressed cells, without the records that are left out.
+        """Yield blocks of the release `by_person`, as they come, with suppressed cells, without the records left out.
 
         Raises:
             TableError: The number of remaining records is wrong, for example because a database changed the order of
@@ -93,7 +93,6 @@ class Suppression:
         left_out = pa.array(self.left_out[classes])
         if self.people is not None:
             left_out = pc.or_(left_out, pc.is_in(block.column(len(names)), value_set=self.people))
-            block = block.select(range(len(names)))
         return self._starred(block, places, classes), left_out
 
     def _starred(self, block: pa.RecordBatch, places: Sequence[int], classes: Places) -> pa.RecordBatch:
@@ -144,11 +143,11 @@ class Promise:
         suppressed = suppress(masked, promise, costs)
         return Suppression.of(self.release, self.quasi_identifiers, judged, suppressed)
 
-    def classes(self, written: Table, suppression: Suppression | None) -> Classes:
-        """Return the classes of the written texts; a suppressed cell counts as a separate value.
+    def records(self, written: Table, suppression: Suppression | None) -> DistinctRecords:
+        """Return the distinct records of the written texts that decide whether it is kept.
 
-        Classes are compared with the whole table, including suppressed records. The written table does not say whose a
-        record is: the people of a class are those of the records that were written into it, which must be equal.
+        The written table does not say whose a record is: the people are those of the records that were written into it,
+        which must be equal.
 
         Args:
             written: The written table.
@@ -163,8 +162,20 @@ class Promise:
         if self.release.counted.person is not None:
             stays = None if suppression is None else suppression.stays
             records = _of_people(records, self._judged(self.judged.blocks()).records if stays is None else stays)
+        return records
+
+    def classes(self, records: DistinctRecords, suppression: Suppression | None) -> Classes:
+        """Return the classes of the written records; a suppressed cell counts as a separate value.
+
+        Classes are compared with the whole table, including suppressed records.
+        """
         classes = classes_of(records, {}, self.quasi_identifiers, self.sensitive)
         return classes if suppression is None else classes.compared_with(suppression.suppressed.before)
+
+    def known_rows(self, records: DistinctRecords) -> KnownRows | None:
+        """Return how many people have too few alike to someone who knows some of their written records."""
+        groups, _ = class_of_each(records, {}, self.quasi_identifiers)
+        return KnownRows.of(records, groups, self.configuration.promised.get("k", 1))
 
     def _judged(self, blocks: Iterable[pa.RecordBatch]) -> "JudgedRecords":
         names, person = self.judged.names, self.release.counted.person

@@ -31,7 +31,7 @@ from aegis_provider.identifiers import Replayed, refuse_written, texts_written
 from aegis_provider.plan.model import GeneratedTable, Plan
 from aegis_provider.release.blocks import Coded, block_schema, places_of
 from aegis_provider.table import Source, open_table
-from aegis_provider.table.arrays import number_array
+from aegis_provider.table.arrays import number_array, numbers_in
 from aegis_provider.table.engine import hide_progress, quoted
 from aegis_provider.table.formulas import FormulaGuard, formulas_in, with_plain_header
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType
@@ -102,6 +102,32 @@ def write_csv(path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch]
             connection.execute(copy)
         except duckdb.Error as error:
             raise stream.fault or OSError(_explained(error)) from error
+
+
+def without_person(blocks: Iterable[pa.RecordBatch], names: Sequence[str], path: Path) -> Iterator[pa.RecordBatch]:
+    """Yield blocks without their last column, whose a record is; write them with it to a Parquet file, to be counted.
+
+    People are numbers there, in the order of the blocks; a record without a person has one of its own.
+
+    Args:
+        names: The names of the columns, the person's last.
+    """
+    known: dict[str, int] = {}
+    many, writer = 0, None
+    with ExitStack() as opened:
+        for block in blocks:
+            *columns, texts = block.columns
+            coded = texts.dictionary_encode()
+            new = [text for text in coded.dictionary.to_pylist() if text not in known]
+            known.update(zip(new, range(many, many := many + len(new)), strict=True))
+            numbers = np.array([known[text] for text in coded.dictionary.to_pylist()], dtype=np.int64)
+            people = numbers[numbers_in(coded.indices)]
+            alone = people == known.get(MISSING, -1)
+            people[alone] = np.arange(many, many := many + int(alone.sum()))
+            numbered = pa.RecordBatch.from_arrays([*columns, number_array(people)], list(names))
+            writer = writer or opened.enter_context(pq.ParquetWriter(path, numbered.schema))
+            writer.write_batch(numbered)
+            yield block.select(range(len(columns)))
 
 
 def _csv_options(names: Sequence[str], delimiter: str) -> str:

@@ -233,6 +233,26 @@ class Table:
         seen = self.engine.fetch(sizes.aggregate(alone=(sizes["n"] == 1).sum(), records=sizes["n"].sum()))
         return int(seen["alone"][0].as_py() or 0), int(seen["records"][0].as_py() or 0)
 
+    def people_alone(self, names: Sequence[str], person: str) -> tuple[int, int]:
+        """Return the number of people with a record that differs from those of all others, and of all people.
+
+        Args:
+            person: The column that says whose a record is, in every record.
+        """
+        keys = self.keys([*names, person])
+        whose = keys[f"v{len(names)}"]
+        sizes = keys.group_by(keys.columns[:-1]).aggregate(people=whose.nunique(), whose=whose.min())
+        single = sizes.filter(sizes["people"] == 1)
+        alone = self.engine.fetch(single.aggregate(n=single["whose"].nunique()))["n"][0].as_py()
+        return int(alone or 0), int(self.engine.fetch(keys.aggregate(n=whose.nunique()))["n"][0].as_py())
+
+    def people_of_values(self, name: str, person: str) -> dict[str, int]:
+        """Return the number of people who have each text of a column; every record says whose it is."""
+        keys = self.keys([name, person])
+        counted = keys.group_by("v0").aggregate(n=keys["v1"].nunique())
+        batches = [*self._texts([name], counted, {"n": counted["n"].cast("int64")})]
+        return {text: n for each in batches for text, n in zip(*(column.to_pylist() for column in each), strict=True)}
+
     def counts_of_values(self, name: str) -> dict[str, int]:
         """Return the number of records of each value of a column, in order, by its only written text."""
         counted = self.combinations([name])

@@ -22,6 +22,7 @@ _MOST_NAMES: Final = 5
 
 _STATED: Final[Any] = {
     "label": {"name"},
+    "unit": True,
     "quasi_identifiers": True,
     "configurations": {"__all__": {"id", "kind", "maskings", "alone"}},
     "configuration_table": {"ids", "maskings", "alone"},
@@ -42,6 +43,7 @@ class Alone:
         shared: The number of columns that this configuration shares, or else the worst one; `None` if not known.
         as_they_are: The number of these that are shared unmasked.
         is_table: Whether this is about an unmasked table, named by `configuration`.
+        of_people: Whether the shares are of people: of those with a record that nobody else has.
     """
 
     label: str | None
@@ -51,6 +53,7 @@ class Alone:
     shared: int | None = None
     as_they_are: int | None = None
     is_table: bool = False
+    of_people: bool = False
 
     @classmethod
     def of(cls, schema: Mapping[str, Any], configuration: str | None = None) -> "Alone":
@@ -61,6 +64,7 @@ class Alone:
         shares |= dict(zip(table["ids"], column, strict=True))
         known = schema.get("quasi_identifiers")
         about = cls(schema["label"]["name"], shares, None if known is None else tuple(known), configuration)
+        about = replace(about, of_people=schema.get("unit") == "person")
         named = configuration or about.worst
         return about.sharing(maskings_of(schema, named)) if named is not None else about
 
@@ -108,7 +112,7 @@ class Alone:
     def sentence(self) -> str:
         """Say it in a sentence, without a full stop."""
         if self.worst is None:
-            return alone_at_most(None)
+            return alone_at_most(None, of_people=self.of_people)
         return "; ".join(filter(None, [self._of_whom(), self._shared()]))
 
     @property
@@ -121,21 +125,21 @@ class Alone:
             "shared": self.shared,
             "as_they_are": self.as_they_are,
             "quasi_identifiers": None if self.known is None else list(self.known),
+            **({"unit": "person"} if self.of_people else {}),
         }
 
     def _of_whom(self) -> str:
         own, worst = shown(self.configuration or self.worst or ""), shown(self.worst or "")
+        most, mine = (_are_alone(share, of_people=self.of_people) for share in (self.most, self.own))
         if self.configuration is None:
-            return f"{_are_alone(self.most)} in {own}, the worst configuration offered"
+            return f"{most} in {own}, the worst configuration offered"
         if self.is_table:
-            return f"{_are_alone(self.own)} in {own}"
+            return f"{mine} in {own}"
         if not self.most:
-            return f"{_are_alone(self.own)}, in {own} or any other configuration offered"
+            return f"{mine}, in {own} or any other configuration offered"
         if self.worst == self.configuration:
-            return f"{_are_alone(self.own)} in {own}, the worst configuration offered"
-        return (
-            f"{_are_alone(self.own)} in {own}, and {share_alone(self.most)} in {worst}, the worst configuration offered"
-        )
+            return f"{mine} in {own}, the worst configuration offered"
+        return f"{mine} in {own}, and {share_alone(self.most)} in {worst}, the worst configuration offered"
 
     def _shared(self) -> str:
         """Say how many columns are shared, and how; empty if not known."""
@@ -176,19 +180,23 @@ def private_only(known: Sequence[str] | None) -> str:
     return f"private only against attackers who know no more than: {some(known, _MOST_NAMES) if known else 'nothing'}"
 
 
-def alone_at_most(share: float | None) -> str:
-    """Say the largest share of lone records in any configuration of an entry; `None`: not stated."""
+def alone_at_most(share: float | None, *, of_people: bool = False) -> str:
+    """Say the largest share of lone records, or people, in any configuration of an entry; `None`: not stated."""
     if share is None:
-        return "how many records are alone on all shared columns is not stated"
-    return f"{'at most ' if share else ''}{_are_alone(share)}"
+        return f"how many {_unit(of_people)} are alone on all shared columns is not stated"
+    return f"{'at most ' if share else ''}{_are_alone(share, of_people=of_people)}"
 
 
-def _are_alone(share: float | None) -> str:
+def _are_alone(share: float | None, *, of_people: bool) -> str:
     if share is None:
-        return "an unstated share of the records is alone on all shared columns"
+        return f"an unstated share of the {_unit(of_people)} is alone on all shared columns"
     if not share:
-        return "no record is alone on all shared columns"
-    return f"{share_alone(share)} of the records are alone on all shared columns"
+        return f"{'nobody' if of_people else 'no record'} is alone on all shared columns"
+    return f"{share_alone(share)} of the {_unit(of_people)} are alone on all shared columns"
+
+
+def _unit(of_people: bool) -> str:  # noqa: FBT001 - the unit
+    return "people" if of_people else "records"
 
 
 _OUTCOMES = {True: "PASS", False: "FAIL", None: "NOT JUDGED"}
