@@ -229,8 +229,9 @@ class Exposure:
 
 
 def nearly_unique(entry: EntryDocument) -> tuple[str, ...]:
-    """Return the attributes with two records per value or fewer."""
-    return tuple(attribute.name for attribute in entry.attributes if 2 * len(attribute.domain) > max(entry.records, 20))
+    """Return the attributes with two people per value or fewer: records, unless the entry counts people."""
+    least = max(entry.people or entry.records, 20)
+    return tuple(attribute.name for attribute in entry.attributes if 2 * len(attribute.domain) > least)
 
 
 def counted_below_k(entry: EntryDocument) -> int:
@@ -245,14 +246,15 @@ def counted_below_k(entry: EntryDocument) -> int:
     ]
     if not releases:
         return 0
-    k = min((release.privacy or {})["k"] for release in releases)
+    k = min((release.privacy or {})["k"] for release in releases) * (entry.rows_per_person or 1)
     shown = {item for release in releases for item in release.maskings.items()}
     return sum(0 < count < k for count in _records_of(entry, shown))
 
 
 def small_counts(entry: EntryDocument) -> SmallCounts:
     """Count the small counts of all tables: histograms, unmasked and masked joint counts, and pair counts."""
-    small = [counts[(counts > 0) & (counts < SMALL)] for counts in tables_in(entry)]
+    below = SMALL * (entry.rows_per_person or 1)
+    small = [counts[(counts > 0) & (counts < below)] for counts in tables_in(entry)]
     return SmallCounts(sum(map(len, small)), min((int(each.min()) for each in small if len(each)), default=0))
 
 

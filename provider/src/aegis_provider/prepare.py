@@ -129,9 +129,10 @@ class PreparedEntry:
         for control in self.controlled.controls:
             yield from control.caveats()
         if self.exposure.small.counts and not self.controlled.controls:
+            small, below = self.exposure.small, SMALL * (self.entry.rows_per_person or 1)
             yield (
-                f"{self.exposure.small.counts} counts are below {SMALL}, the smallest {self.exposure.small.smallest}: "
-                "`aegis disclose` shows what they give away; without --exact, all counts are rounded"
+                f"{small.counts} counts are below {below}, the smallest {small.smallest}: `aegis disclose` shows what "
+                "they give away; without --exact, all counts are rounded"
             )
 
 
@@ -233,6 +234,7 @@ def _controlled(
     summary = summarize_shared(table, plan, merging=merging, all_records=noisy, **counting)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
+    chosen = tuple(control.of_people(summary.entry.rows_per_person or 1) for control in chosen)
     if chance is not None:
         chosen = tuple(control.drawing_from(chance.of(plan.label)) for control in chosen)
     promised = {configuration.id: configuration.promised for configuration in plan.configurations}

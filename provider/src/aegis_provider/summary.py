@@ -31,7 +31,7 @@ from aegis_provider.counting.stated_maskings import (
 from aegis_provider.counting.telling_names import TellingNames, telling_names
 from aegis_provider.counting.unmasked_trace import unmasked_trace
 from aegis_provider.entry import content_of, entry_of, refuse_name
-from aegis_provider.errors import TableError, shortened
+from aegis_provider.errors import PlanError, TableError, shortened
 from aegis_provider.plan.limits import refuse_people
 from aegis_provider.plan.model import Configuration, Masking, Plan
 from aegis_provider.privacy.criteria import two_digits
@@ -53,7 +53,7 @@ def summarize(
     pairs: bool = False,
     progress: Progress = lambda _done, _records: None,
 ) -> EntryDocument:
-    """Return the catalogue entry (format 1) of the table with its exact counts.
+    """Return the catalogue entry of the table with its exact counts: of format 3 if the plan says whose a record is.
 
     `prepare_entry` makes the entry to publish. For every attribute, the entry has the domain, the histogram, and for
     every masking the mapping and the joint counts with the label. Unmasked joint counts are included only if a
@@ -242,7 +242,7 @@ class CountedEntry:
         plan = plan.without_unused_secrets()
         if pairs:
             refuse_uncountable(plan)
-        refuse_people(plan, "entries")  # those of format 3 will
+        _refuse_of_records(plan)
         whole = CountedTable.of(opened, plan)
         refuse_without_order(plan.promised_names, whole, plan)
         counted = shown_records(whole, plan) if shared_only and merging is None and not all_records else whole
@@ -253,6 +253,7 @@ class CountedEntry:
                 f"{opened.name}: the label {plan.label!r} is {only} in every record{where}; name another in the plan"
             )
         hidden = whole.records - counted.records
+        merging = None if merging is None else merging.of_people(counted.rows)
         merged = MergedTable(counted) if merging is None else merged_table(counted, plan.label, merging)
         counted = merged.counted
         plan = replace(plan, attributes=tuple(attribute.attribute for attribute in counted.attributes))
@@ -292,6 +293,7 @@ class CountedEntry:
             "name": name,
             **plan.about,
             "records": self.counted.records,
+            **self._unit(),
             "label": label,
             "attributes": attributes,
             **({"pairs": told.pairs} if self.pairs else {}),
@@ -299,6 +301,13 @@ class CountedEntry:
             "configurations": [self._configuration(configuration) for configuration in plan.configurations],
         }
         return entry_of(document, plan.source)
+
+    def _unit(self) -> dict[str, Any]:
+        """Return the members of an entry that counts people, which replace its format."""
+        people = self.counted.people
+        if people is None:
+            return {}
+        return {"format": 3, "unit": "person", "people": people.number, "rows_per_person": people.rows}
 
     def _joint_trace(
         self, trace: float, label: Mapping[str, Any], attributes: Sequence[Mapping[str, Any]]
@@ -353,7 +362,7 @@ class CountedEntry:
         if not self.shared_only:
             return ListedMasked.exact(texts)
         binned = isinstance(self.counted.table.reading(counted.attribute.name), Binned)
-        return ListedMasked.common(texts, joint, counted.domain, binned=binned)
+        return ListedMasked.common(texts, joint, counted, binned=binned)
 
     def _configuration(self, configuration: Configuration) -> dict[str, Any]:
         """Return a configuration; its left-out records count only if another configuration shows them."""
@@ -366,6 +375,23 @@ class CountedEntry:
         cells = configuration.suppressed_cells
         starred = {} if cells is None else {"suppressed_cells": cells}
         return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out, **starred}
+
+
+def _refuse_of_records(plan: Plan) -> None:
+    """Refuse to count people in what says nothing of them: tables masked elsewhere, and generated ones.
+
+    Raises:
+        PlanError: The plan names a person column, and has such a table.
+    """
+    if plan.person is None:
+        return
+    for attribute in plan.attributes:
+        for masking in attribute.maskings:
+            if masking.is_elsewhere:
+                fault = "a table masked elsewhere does not say whose its records are; remove it, or omit the person"
+                raise PlanError(f"{masking.place}: {fault}")
+    if plan.generated:
+        refuse_people(plan, "generated tables")
 
 
 def _shared_domain(

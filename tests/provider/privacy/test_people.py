@@ -21,7 +21,6 @@ from aegis_provider.report.rendering import text_lines
 from aegis_provider.report.risk import risk_document, risk_report
 from aegis_provider.report.verdicts import risk_verdict
 from aegis_provider.search import Requirement, find_configurations
-from aegis_provider.summary import summarize
 from aegis_provider.table import open_table
 from tests.for_each import for_each
 from tests.provider import oracle as files
@@ -254,12 +253,10 @@ def test_a_wrong_person_column_is_refused_in_a_line(tmp_path, was, now, said):
     assert "\n" not in str(error.value)
 
 
-def test_a_person_column_of_one_value_and_an_entry_of_people_are_refused(tmp_path):
+def test_a_person_column_of_one_value_is_refused(tmp_path):
     rows = random_rows(random.Random(6), 20, 3)
     with pytest.raises(PlanError, match="'who' has one value"):
         said_of(tmp_path, [("p", *row[1:]) for row in rows])
-    with pytest.raises(PlanError, match="entries do not count people yet"):
-        summarize(a_table(rows), a_plan(tmp_path, CHOSEN), name="visits")
 
 
 def test_a_report_says_people_where_it_counts_them(tmp_path):

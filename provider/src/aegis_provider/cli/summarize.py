@@ -38,10 +38,14 @@ def summarize(
         bool, typer.Option("--exact", help="Publish exact counts and all values, whatever that gives away.")
     ] = False,
     min_cell: Annotated[
-        int | None, typer.Option(metavar="N", help="Merge masked values until every count is 0 or at least this.")
+        int | None,
+        typer.Option(metavar="N", help="Merge masked values until every count is 0 or of at least so many people."),
     ] = None,
     round_to: Annotated[
-        int | None, typer.Option(metavar="BASE", help="Round every count at random to a multiple of this.")
+        int | None,
+        typer.Option(
+            metavar="BASE", help="Round every count at random to a multiple of this, times --rows-per-person."
+        ),
     ] = None,
     epsilon: Annotated[
         float | None, typer.Option(metavar="E", help="Add noise to every count: differential privacy for all tables.")
@@ -163,8 +167,10 @@ def _result(prepared: PreparedEntry) -> dict[str, Any]:
     from aegis_provider.entry import SMALL
 
     entry, exposure, controlled = prepared.entry, prepared.exposure, prepared.controlled
+    of_people = {} if entry.people is None else {"people": entry.people, "rows_per_person": entry.rows_per_person}
     result = {
         "records": entry.records,
+        **of_people,
         "configurations": len(entry.configurations or []),
         "pairs": len(entry.pairs),
         "nearly_unique": list(exposure.nearly_unique),
@@ -172,7 +178,8 @@ def _result(prepared: PreparedEntry) -> dict[str, Any]:
     }
     if controlled.controls:
         return {**result, "controls": {**controlled.declared(), **controlled.changes.listed()}}
-    small = {"below": SMALL, "counts": exposure.small.counts, "smallest": exposure.small.smallest}
+    below = SMALL * (entry.rows_per_person or 1)
+    small = {"below": below, "counts": exposure.small.counts, "smallest": exposure.small.smallest}
     return {**result, "small_counts": small}
 
 
@@ -180,7 +187,8 @@ def _report(output: Path, prepared: PreparedEntry) -> None:
     entry = prepared.entry
     counted = f", {len(entry.pairs)} pairs" if "pairs" in entry.model_fields_set else ""
     drawn = f" ({len(entry.generated)} generated)" if entry.generated else ""
-    say(f"{output}: {entry.records} records, {len(entry.configurations or [])} configurations{drawn}{counted}")
+    people = "" if entry.people is None else f" of {entry.people} people"
+    say(f"{output}: {entry.records} records{people}, {len(entry.configurations or [])} configurations{drawn}{counted}")
     for line in _changes_in_words(prepared.controlled):
         typer.echo(line)
 

@@ -218,6 +218,10 @@ class Control(ABC):
         """Return the control with this randomness for its rounding."""
         return self
 
+    def of_people(self, rows: int) -> Self:  # noqa: ARG002 - noise reads it in the entry
+        """Return the control that hides a person, with at most `rows` records, as this one hides a record."""
+        return self
+
     def conflict_with(self, other: "Control") -> str | None:  # noqa: ARG002 - most controls work with every other
         """Return why the two controls cannot be combined, or `None` if they can."""
         return None
@@ -247,6 +251,11 @@ class Controlled:
     def declared(self) -> dict[str, Any]:
         """Return the entry's `disclosure_control`, which is empty without controls."""
         return {name: number for control in self.controls for name, number in control.declared().items()}
+
+
+def people_within(number: int, records: int, rows: int) -> int:
+    """Return the nearest number of people who can have these published records, one to `rows` each."""
+    return min(max(number, -(-records // rows)), records)
 
 
 def refuse_parameter(what: str, number: float) -> None:

@@ -73,6 +73,10 @@ class MinimumCell(Control):
         """Return the control with this randomness."""
         return replace(self, chance=chance)
 
+    def of_people(self, rows: int) -> Self:
+        """Return the control with the records of as many people, who have at most `rows` each."""
+        return replace(self, least=self.least * rows)
+
     def conflict_with(self, other: Control) -> str | None:
         """Return why a base that is smaller than the minimum cannot be combined with it."""
         if isinstance(other, RandomRounding) and other.base < self.least:

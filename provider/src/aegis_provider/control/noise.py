@@ -10,7 +10,16 @@ from fractions import Fraction
 from itertools import count
 from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, get_args
 
-from aegis_provider.control.control import Beside, Changes, Control, ControlError, NoisyTable, Roles, without_unshared
+from aegis_provider.control.control import (
+    Beside,
+    Changes,
+    Control,
+    ControlError,
+    NoisyTable,
+    Roles,
+    people_within,
+    without_unshared,
+)
 from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.noisy_association import (
     association_scale,
@@ -43,6 +52,9 @@ Declared: TypeAlias = tuple[list[list[int]], dict[str, Any]]
 """The counts of a table, and the fields that declare how they were changed."""
 
 _Holder = TypeVar("_Holder", Masking, Pair)
+
+PEOPLE: Final = "people"
+"""The name of the number of people in the list of tables."""
 
 _UNMASKED = "unmasked"
 
@@ -144,6 +156,10 @@ class LaplaceNoise(Control):
     label takes a share like a table (`noisy_association`). Negative counts of the label become 0, which uses no more
     epsilon (theorem 2.1: post-processing).
 
+    Where the entry counts people, neighbouring tables differ by one person: by up to `rows_per_person` records, since
+    which records of a person are counted depends on no other's. Noise for so many times less epsilon per record then
+    spends epsilon per person (group privacy: theorem 2.2). The number of people takes a share like a table.
+
     Attributes:
         epsilon: The budget of all tables together.
         split: The rule that divides it among them.
@@ -210,13 +226,14 @@ class LaplaceNoise(Control):
         declarable, left_out = only_declarable(without_unshared(entry.model_copy(update=told)))
         tables = noisy_tables(declarable, self.epsilon, self.split)
         noisy = with_tables(declarable, _noisy(declarable, tables, progress))
+        noisy = noisy.model_copy(update=_noisy_people(noisy, tables[-1].scale))
         more = (f"the association of {lost} pairs with the label (with_label)",) * bool(lost)
         more += ("the trace of the unmasked table (joint_trace)",) * (entry.joint_trace is not None)
         return self._with_noisy_associations(noisy, tables), Changes(tables=(*left_out, *more), noise=tuple(tables))
 
     def _with_noisy_associations(self, entry: EntryDocument, tables: Sequence[NoisyTable]) -> EntryDocument:
         """Return an entry with noisy counts, with noise in the associations of its pairs, too."""
-        shares = iter(tables[len(tables) - sum(pair.with_label is not None for pair in entry.pairs) :])
+        shares = iter(tables[sum(1 for _ in tables_of(entry)) :])
         pairs = []
         for pair in entry.pairs:
             if pair.with_label is not None:
@@ -236,24 +253,36 @@ class LaplaceNoise(Control):
             "epsilon covers only the counts, which are of all records, and what is computed from them: types, domains "
             "(also values of suppressed records), masked values, bins (equal frequencies, fitted edges), and so which "
             "tables are counted, privacy numbers and the share of records that are alone are the table's own, and so "
-            "is what the plan was chosen by"
+            "is what the plan and the records of each person were chosen by"
         )
 
 
 def noisy_tables(entry: EntryDocument, epsilon: float, split: Split) -> list[NoisyTable]:
     """Return the share of epsilon and the noise scale of each table of an entry that has only declarable ones.
 
-    The associations of pairs come last: as many cells as labels, and one for the number of combinations.
+    The associations of pairs follow the counts: as many cells as labels, and one for the number of combinations. Last
+    is the number of people, if the entry has one.
     """
-    labels = len(entry.label.domain)
+    labels, rows = len(entry.label.domain), entry.rows_per_person or 1
     counted = [(name, len(counts) * len(counts[0])) for name, counts in tables_of(entry)]
     sized = [*counted, *((name, labels + 1) for name, _ in told_pairs(entry))]
-    shares = shares_of(epsilon, [cells for _, cells in sized], split)
+    of_people = [] if entry.people is None else [(PEOPLE, 1)]
+    shares = shares_of(epsilon, [cells for _, cells in [*sized, *of_people]], split)
     scales = [
-        scale_for(share) if place < len(counted) else association_scale(share, labels)
-        for place, share in enumerate(shares)
+        scale_for(share / rows) if place < len(counted) else association_scale(share / rows, labels)
+        for place, share in enumerate(shares[: len(sized)])
     ]
-    return [NoisyTable(*each, share, scale) for each, share, scale in zip(sized, shares, scales, strict=True)]
+    scales += [scale_for(share) for share in shares[len(sized) :]]  # a person is one, whatever the records
+    both = zip([*sized, *of_people], shares, scales, strict=True)
+    return [NoisyTable(*each, share, scale) for each, share, scale in both]
+
+
+def _noisy_people(entry: EntryDocument, scale: float) -> dict[str, int]:
+    """Return the number of people of an entry with noisy counts, with noise of this scale, if it has one."""
+    if entry.people is None or entry.rows_per_person is None:
+        return {}
+    [drawn] = laplace(scale)([entry.people])
+    return {"people": people_within(drawn, entry.records, entry.rows_per_person)}
 
 
 def shares_of(epsilon: float, cells: Sequence[int], split: Split) -> list[float]:

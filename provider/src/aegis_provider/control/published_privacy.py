@@ -58,8 +58,10 @@ def coarse_privacy(
         masking = None if configuration is None else configuration.maskings.get(each.name)
         if each.name in sensitive and masking is not None and masking != DROP:
             known.append(_totals_of(each, masking, entry))
-    base = _base(entry)
-    every = [totals for totals in known if totals]
+    base, rows = _base(entry), entry.rows_per_person or 1
+    every = [tuple((-(-least // rows), most) for least, most in totals) for totals in known if totals]  # people
+    if rows > 1:  # nobody knows how many people have these records
+        return published_privacy(measured, promised, every)
     narrowed = [  # with the published records for frequent values
         tuple((((least + most) // 2,) * 2 if least > _MANY * base else (least, most)) for least, most in totals)
         for totals in every

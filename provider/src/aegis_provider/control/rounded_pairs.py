@@ -11,7 +11,7 @@ import numpy as np
 from aegis_advisor.evidence import AttributeEvidence, evidence_of, pairs_of
 from aegis_advisor.evidence import Masking as Counted
 from aegis_advisor.verdict import PublishedCounts, Releases
-from aegis_advisor.verdict.model import SMALL
+from aegis_advisor.verdict.model import largest_small
 from aegis_advisor.verdict.totals import find_likely
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.control.lasting import LastingRandomness, cell_names
@@ -119,6 +119,7 @@ def rounded_pairs(entry: EntryDocument, least: int, chance: LastingRandomness) -
     exact_counts = replace(content_of(entry), disclosure_control=None)
     evidence, held = list(map(_with_unmasked, evidence_of(exact_counts))), dict(enumerate(entry.pairs))
     again, gone, texts = set(to_round), list[int](), masked_texts(entry)
+    small = largest_small(entry.rows_per_person or 1)
     for draw in count():
         for place in again:
             exact = np.array(entry.pairs[place].joint, dtype=np.int64)
@@ -133,7 +134,7 @@ def rounded_pairs(entry: EntryDocument, least: int, chance: LastingRandomness) -
             flat = rounded_once(exact.reshape(-1, 1)[order], coarser, least, up, drawn, names)
             rounded_pair = {"rounded_to": least, "joint": flat[np.argsort(order)].reshape(exact.shape).tolist()}
             held[place] = entry.pairs[place].model_copy(update=rounded_pair)
-        again = to_round.keys() & known_pairs(entry, evidence, held) if least > SMALL else set()
+        again = to_round.keys() & known_pairs(entry, evidence, held) if least > small else set()
         if not again:
             break
         if draw + 1 >= _DRAWS:
@@ -159,7 +160,7 @@ def known_pairs(entry: EntryDocument, evidence: Sequence[AttributeEvidence], pai
     rounded = pairs_of(content_of(entry.model_copy(update={"pairs": list(pairs.values())})))
     counts = {list(pairs)[index]: pair for index, pair in rounded.items()}
     nothing = Releases(np.zeros((0, len(entry.attributes)), dtype=np.int64), [], [])
-    findings = find_likely(PublishedCounts(evidence, counts, nothing))
+    findings = find_likely(PublishedCounts(evidence, counts, nothing, entry.rows_per_person or 1))
     return {int(finding.path[1]) for finding in findings if finding.path[0] == "pairs"}
 
 

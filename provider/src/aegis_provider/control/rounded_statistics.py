@@ -72,7 +72,7 @@ def rounded_trace(
     """Return the fields that change if the entry's trace is rounded to a multiple of a step, up or down at random.
 
     Rounding by a step adds a variance of `step**2 / 6` to that of the counts that a reader does not know, which are
-    rounded by `base`. If the two together do not hide a single record, the trace is left out.
+    rounded by `base`. If the two together do not hide a single person, the trace is left out.
 
     Args:
         unmasked: The contributions of single counts to the trace; None if unknown, which leaves the trace out.
@@ -85,11 +85,11 @@ def rounded_trace(
     value = entry.joint_trace.value
     if value > unmasked.value:  # a single published table exceeds the adjusted trace
         unmasked = UnmaskedTrace(value, max(unmasked.slope, largest_slope(_tables(entry))))
-    unknown = (base * unmasked.spread) ** 2 / 6
-    hidden = math.sqrt(6 * max((_SLOPES * unmasked.slope) ** 2 - unknown, 0.0))
+    unknown, rows = (base * unmasked.spread) ** 2 / 6, entry.rows_per_person or 1
+    hidden = math.sqrt(6 * max((_SLOPES * rows * unmasked.slope) ** 2 - unknown, 0.0))
     if hidden > _MOST * value:
         return {"joint_trace": None}
-    step = step_for(entry.records, hidden)
+    step = step_for(entry.records / rows, hidden)
     # Dividing by a whole number gives the nearest decimal fraction.
     rounded = round(_next(value / step, chance.number("")) * step, 6)
     return {"joint_trace": JointTrace(value=rounded, rounded_to=step)}
@@ -103,7 +103,7 @@ def _tables(entry: EntryDocument) -> Iterator[Counts]:
                 yield np.array(joint, dtype=np.int64)
 
 
-def step_for(records: int, at_least: float = 0.0) -> float:
+def step_for(records: float, at_least: float = 0.0) -> float:
     """Return the step for a table of this size: the smallest of 0.001, 0.002, 0.005 and so on that is coarse enough."""
     least = max(_FINEST, _RECORDS / records, at_least)
     power = 10.0 ** math.floor(math.log10(least))

@@ -17,6 +17,7 @@ from aegis_provider.control.control import (
     Control,
     ControlError,
     Roles,
+    people_within,
     refuse_parameter,
     without_unshared,
 )
@@ -75,6 +76,10 @@ class RandomRounding(Control):
         """Return the control with this randomness."""
         return replace(self, chance=chance)
 
+    def of_people(self, rows: int) -> Self:
+        """Return the control with a base that hides a person as this one hides a record."""
+        return replace(self, base=self.base * rows)
+
     def declared(self) -> dict[str, Any]:
         """Return the base, and that rounding was drawn once."""
         return {"rounded_to": self.base, "rounding": "once"}
@@ -108,12 +113,14 @@ class RandomRounding(Control):
         )
         changed: dict[str, Any] = {
             "records": int(histogram.sum()),
+            **self._people(entry, int(histogram.sum())),
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
             "attributes": [self._attribute(attribute, up, entry.label) for attribute in entry.attributes],
             **rounded_trace(entry, self.beside.told.trace, self.base, self.chance.of("joint_trace")),
         }
         if entry.configurations is not None:
-            changed["configurations"] = [self._configuration(configuration) for configuration in entry.masked]
+            rows = entry.rows_per_person or 1
+            changed["configurations"] = [self._configuration(configuration, rows) for configuration in entry.masked]
         rounded = entry.model_copy(update=changed)
         if "pairs" in entry.model_fields_set:
             rounded = rounded.model_copy(update={"pairs": self._pairs(entry, rounded)})
@@ -128,16 +135,25 @@ class RandomRounding(Control):
         remainder = number % self.base
         return number - remainder + self.base * (remainder > self.base * self.chance.number("suppressed"))
 
-    def _configuration(self, configuration: Configuration) -> Configuration:
+    def _people(self, entry: EntryDocument, records: int) -> dict[str, int]:
+        """Return the rounded number of people, as many as can have these records."""
+        if entry.people is None or entry.rows_per_person is None:
+            return {}
+        base = self.base // entry.rows_per_person
+        below = entry.people - entry.people % base
+        up = base * (entry.people % base > base * self.chance.number("people"))
+        return {"people": people_within(below + up, records, entry.rows_per_person)}
+
+    def _configuration(self, configuration: Configuration, rows: int) -> Configuration:
         """Return the configuration with the part of `k` beyond the promise rounded down, at least 1.
 
-        That part was measured, and with it `k` may be the size of a class.
+        That part was measured, and with it `k` may be the size of a class. `rows`: the most records of a person.
         """
         vouched = configuration.privacy or {}
         if "k" not in vouched:
             return configuration
         promised = self.beside.promised.get(configuration.id, {}).get("k", 0)
-        rounded = max(1.0, vouched["k"] - (vouched["k"] - promised) % self.base)
+        rounded = max(1.0, vouched["k"] - (vouched["k"] - promised) % (self.base // rows))
         return configuration.model_copy(update={"privacy": {**vouched, "k": rounded}})
 
     def _attribute(self, attribute: Attribute, up: NDArray[np.bool_], label: Label) -> Attribute:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -20,18 +20,34 @@ from aegis_provider.table.discretization import Binned, discretized
 from aegis_provider.table.notation import Recognised, Writing, is_text, odd_texts, plainly, recognised_or_located
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, infer_type, key_of, possible_code
 
+LEAST: Final = 20
+"""The fewest people who have a value that an entry lists or a name tells: records, if each is of another person."""
+
 
 @dataclass(frozen=True)
 class CountedAttribute:
     """An attribute with its domain and joint counts in the table.
 
     `whole`: the attribute in the whole table if only some of its records are counted; maskings are fitted to that.
+    `rows`: the most records of a person. `sizes`: see `people`.
     """
 
     attribute: Attribute
     domain: Domain
     counts: JointCounts
     whole: "CountedAttribute | None" = None
+    rows: int = 1
+    sizes: Counts | None = None
+
+    @property
+    def people(self) -> Counts:
+        """(values,) How many people have each value; where `LEAST` or more certainly have it, at least how many."""
+        return self.counts.histogram() if self.sizes is None else self.sizes
+
+    @property
+    def least(self) -> int:
+        """The fewest records of a group of values with at least `LEAST` people, whoever they are."""
+        return LEAST * self.rows
 
 
 @dataclass(frozen=True)
@@ -95,13 +111,18 @@ class CountedTable:
             tallies = tally(table, names, plan.label) if forms else tallies
         label = _domain(table, plan.label, tallies[0].labels, None, plan.order)
         pairs = zip(plan.attributes, tallies, strict=True)
-        counted = (_counted(table, attribute, each, label, plan.source) for attribute, each in pairs)
+        counted = (_counted(table, attribute, each, label, people, plan.source) for attribute, each in pairs)
         return cls(table, label, tuple(counted), recognised, people)
 
     @property
     def person(self) -> str | None:
         """The column that says whose a record is, unless each record is of another person."""
         return None if self.people is None or self.people.are_records else self.people.column
+
+    @property
+    def rows(self) -> int:
+        """The most records of a person."""
+        return 1 if self.people is None else self.people.rows
 
     @property
     def records(self) -> int:
@@ -149,12 +170,13 @@ class CountedTable:
         order = self.label.texts if self.label.ordered else None
         known = _domain(table, label, tallies[0].labels, self.label.value_type, order)
         both = zip(self.attributes, tallies, strict=True)
+        people = None if self.people is None else self.people.of_some(table)
         attributes = []
         for whole, again in both:
             typed = replace(whole.attribute, value_type=whole.domain.value_type)
-            counted = _counted(table, typed, again, known)
+            counted = _counted(table, typed, again, known, people)
             attributes.append(replace(counted, attribute=whole.attribute, whole=whole))
-        return replace(self, table=table, label=known, attributes=tuple(attributes))
+        return replace(self, table=table, label=known, attributes=tuple(attributes), people=people)
 
     def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
         """Return the masked domain of each deterministic masking, by id."""
@@ -255,7 +277,9 @@ def _recognised(table: Table, plan: Plan, tallies: Sequence[Tally]) -> Iterator[
             yield name, of
 
 
-def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain, source: str = "") -> CountedAttribute:
+def _counted(
+    table: Table, attribute: Attribute, counted: Tally, label: Domain, people: People | None, source: str = ""
+) -> CountedAttribute:
     place = f" ({source}: attributes.{attribute.name}.type)" if source and attribute.value_type is not None else ""
     domain = _domain(table, attribute.name, counted.texts, attribute.value_type, attribute.order, place)
     counts = JointCounts(
@@ -264,7 +288,21 @@ def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain, 
         counts=counted.counts,
         shape=(len(domain), len(label)),
     )
-    return CountedAttribute(attribute, domain, counts)
+    if people is None or people.are_records:
+        return CountedAttribute(attribute, domain, counts)
+    sizes = _sizes(table, attribute, domain, counts, people)
+    return CountedAttribute(attribute, domain, counts, rows=people.rows, sizes=sizes)
+
+
+def _sizes(table: Table, attribute: Attribute, domain: Domain, counts: JointCounts, people: People) -> Counts:
+    """(values,) How many people have each value, at least; counted only if that may be fewer than `LEAST` or more."""
+    records = counts.histogram()
+    sizes: Counts = -(-records // people.rows)
+    if ((records >= LEAST) & (sizes < LEAST)).any():
+        for text, many in table.people_of_texts(attribute.name, people.column):
+            place = domain.places[text]
+            sizes[place] = max(sizes[place], many)  # a person may have several texts of a value
+    return sizes
 
 
 def _domain(
@@ -304,6 +342,7 @@ class DistinctRecords:
     `codes`: (combinations, columns) the place of each value in its column's domain; `counts`: (combinations,) records.
     A combination may appear more than once if the table writes one value in two ways. `people`: (combinations,) the
     number, from 0, of the person that each is of, which tells combinations apart, too; `None` if records are people.
+    `names`: the texts that say whose a record is, by number of the person; those without one have higher numbers.
     """
 
     columns: tuple[str, ...]
@@ -311,6 +350,7 @@ class DistinctRecords:
     codes: Places
     counts: Counts
     people: Places | None = None
+    names: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -349,7 +389,11 @@ class DistinctRecords:
         rows = np.repeat(np.arange(len(people)), np.where(unknown, self.counts, 1))
         alone, whose = unknown[rows], people[rows].astype(np.intp)
         whose[alone] = len(names) + np.arange(int(alone.sum()))
-        return replace(self.take(rows), counts=np.where(alone, 1, self.counts[rows]), people=whose)
+        return replace(self.take(rows), counts=np.where(alone, 1, self.counts[rows]), people=whose, names=names)
+
+    def names_of(self, people: Places) -> list[str]:
+        """Return the texts of these people, `""` of those without one."""
+        return [self.names[each] if each < len(self.names) else MISSING for each in people.tolist()]
 
     def take(self, rows: NDArray[Any]) -> "DistinctRecords":
         """Return some of the combinations: by their places, or by a mask."""

@@ -104,7 +104,7 @@ def with_merged_labels(counted: CountedTable, name: str, least: int) -> tuple[Co
         )
     texts = counted.label.texts
     members = tuple(texts[place] for place in rare)
-    rare_names = rare_texts(counted.label, histogram)
+    rare_names = rare_texts(counted.label, histogram // counted.rows)
     [text] = merged_texts([members], texts, ordered=False, rare=rare_names)
     groups = np.arange(len(texts))
     groups[rare] = rare[0]
@@ -157,6 +157,10 @@ class Merging:
 
     least: int
     labels: bool = False
+
+    def of_people(self, rows: int) -> "Merging":
+        """Return the merging that leaves as many people, who have at most `rows` records each."""
+        return replace(self, least=self.least * rows)
 
 
 @dataclass(frozen=True)
@@ -262,7 +266,7 @@ def _merged_maskings(counted: CountedTable, one: CountedAttribute, least: int) -
 def _merged_masking(
     one: CountedAttribute, name: str, masked: MaskedDomain, merged: Partition, *, ordered: bool
 ) -> MergedMasking:
-    rare = rare_texts(one.domain, one.counts.histogram())
+    rare = rare_texts(one.domain, one.people)
     groups = _texts_of(masked.texts, merged.per_group_of(masked.partition()).tolist(), rare, ordered=ordered)
     became = {text: group.text for group in groups for text in group.values}
     texts = (masked.texts[place] for place in masked.mapping)

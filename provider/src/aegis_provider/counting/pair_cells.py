@@ -99,8 +99,8 @@ class PairCells:
         np.add.at(sums, label, terms)
         return LabelAssociation(min(chi_square, most), size, tuple(sums.tolist()))
 
-    def without_rare(self) -> "PairCells":
-        """Pool the combinations with fewer than `LEAST` records.
+    def without_rare(self, least: int = LEAST) -> "PairCells":
+        """Pool the combinations with fewer than `least` records.
 
         The rarest of the others join the pool until it has as many. A record of a label value with few records changes
         chi-square most in a combination with few records.
@@ -109,9 +109,9 @@ class PairCells:
         records = np.bincount(combination, self.counts, held.size)
         order = np.argsort(records, kind="stable")
         number, ascending = np.arange(records.size), records[order]
-        if ascending[0] < LEAST:
-            enough = int(np.searchsorted(np.cumsum(ascending), LEAST)) + 1
-            number[order[: max(enough, int(np.searchsorted(ascending, LEAST)))]] = order[0]
+        if ascending[0] < least:
+            enough = int(np.searchsorted(np.cumsum(ascending), least)) + 1
+            number[order[: max(enough, int(np.searchsorted(ascending, least)))]] = order[0]
         nothing = np.zeros_like(combination)
         return PairCells(number[combination], nothing, self.label, self.counts, (held.size, 1, self.shape[2]))
 

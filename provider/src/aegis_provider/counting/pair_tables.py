@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.coded_table import CodedTable
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counted_table import LEAST, CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Partition, Places, common_refinement
 from aegis_provider.counting.pair_cells import LabelAssociation, LabelSums, PairCells
 from aegis_provider.counting.published_domain import PublishedDomain
@@ -251,7 +251,7 @@ def pair_tables(
         name: PairName = tuple(plan.attributes[place].name for place in pair.attributes), pair.maskings
         sums[name] = told.sums
         if shared_only:
-            frequent[name] = cells.without_rare().with_label()
+            frequent[name] = cells.without_rare(LEAST * counted.rows).with_label()
         with_label = {"chi_square": told.chi_square, "combinations": told.combinations}
         joint = {"joint": cells.joint().tolist()} if pair.is_needed else {}
         documents.append(

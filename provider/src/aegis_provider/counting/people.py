@@ -62,7 +62,9 @@ class People:
         records = int(sizes @ many)
         if unknown + int(many.sum()) == 1 and records + unknown > 1:
             raise PlanError(f"{table.name}: {shortened(column)} has one value, so all records would be of one person")
-        if rows is None:
+        if not len(sizes) or sizes[-1] == 1:
+            rows = 1
+        elif rows is None:
             kept = [int(np.minimum(sizes, most) @ many) for most in range(1, MOST_ROWS)]
             rows = next((most for most, some in enumerate(kept, start=1) if some >= KEPT * records), MOST_ROWS)
         return cls(column, sizes, many, unknown, rows)
@@ -80,7 +82,16 @@ class People:
     @property
     def are_records(self) -> bool:
         """Whether no person has several of the records used."""
-        return min(self.rows, self.most) == 1
+        return self.rows == 1
+
+    def of_some(self, table: Table) -> Self:
+        """Return the people of a table with some of the records used.
+
+        Raises:
+            TableError: The table cannot be read.
+        """
+        sizes, many, unknown = _counted(table, self.column)
+        return replace(self, sizes=sizes, many=many, unknown=unknown)
 
     @property
     def kept(self) -> float:

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counted_table import CountedAttribute
+from aegis_provider.counting.counted_table import LEAST, CountedAttribute
 from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
 from aegis_provider.counting.merging import (
     Values,
@@ -150,9 +150,6 @@ def _listed(domain: Domain, members: Places, frequent: NDArray[np.bool_]) -> str
 RECORDS_PER_CELL: Final = 10
 """The lowest mean of the pair counts of two unmasked attributes: rounding to 5 then adds less error than chance."""
 
-LEAST: Final = 20
-"""The fewest records of a listed value of an attribute that is shared unmasked."""
-
 
 @dataclass(frozen=True, eq=False)
 class PublishedDomain:
@@ -193,14 +190,14 @@ class PublishedDomain:
             least: The smallest count of a listed value and a label value, apart from 0; values that all shared maskings
                 treat alike must have as many. Names reveal no value with fewer records.
         """
-        domain, histogram = counted.domain, counted.counts.histogram()
-        values = Values.of(domain, binned=binned)
+        domain, values = counted.domain, Values.of(counted.domain, binned=binned)
         atoms = _atoms(domain, shared)
         listed = listed_values(counted, shared, binned=binned) if unmasked else Partition.of(atoms.groups)
         view = View(listed, counted.counts.fold(listed.groups, listed.size))
         listed = merged_within(view, atoms, least, values).partition
         members = [np.flatnonzero(listed.groups == group) for group in range(listed.size)]
-        names = group_names(domain, members, binned=binned, frequent=histogram >= max(least, LEAST))
+        frequent = (counted.people >= LEAST) & (counted.counts.histogram() >= least)
+        names = group_names(domain, members, binned=binned, frequent=frequent)
         return cls(names, listed)
 
     def averages(self, transition: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -218,8 +215,9 @@ def listed_values(counted: CountedAttribute, shared: Sequence[Partition], *, bin
         binned: Whether the values are bins.
     """
     domain, joint = counted.domain, counted.counts.dense()
-    least = least_records(int(joint.sum()))
-    return Partition.of(merged_values(domain, joint, _atoms(domain, shared), least, binned=binned).groups)
+    least = least_records(int(joint.sum()), counted.rows)
+    atoms = _atoms(domain, shared)
+    return Partition.of(merged_values(domain, joint, atoms, least, binned=binned, fewest=counted.least).groups)
 
 
 def _atoms(domain: Domain, shared: Sequence[Partition]) -> Partition:
@@ -227,13 +225,13 @@ def _atoms(domain: Domain, shared: Sequence[Partition]) -> Partition:
     return common_refinement([Partition(np.zeros(len(domain), dtype=np.intp), 1), *shared])
 
 
-def least_records(records: int) -> int:
-    """Return the fewest records of a listed value of an attribute that is shared unmasked.
+def least_records(records: int, rows: int = 1) -> int:
+    """Return the fewest records of a listed value of an attribute that is shared unmasked, `rows` of a person at most.
 
     If all values of two attributes have this number of records, the mean of their pair counts is `RECORDS_PER_CELL`: `N
     / (N / least)^2`.
     """
-    return max(LEAST, math.ceil(math.sqrt(RECORDS_PER_CELL * records)))
+    return max(LEAST * rows, math.ceil(math.sqrt(RECORDS_PER_CELL * records)))
 
 
 def merged_values(

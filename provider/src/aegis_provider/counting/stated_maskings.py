@@ -11,10 +11,10 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counted_table import LEAST, CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts, Partition, finest_common_coarsening, tally
 from aegis_provider.counting.merging import Values
-from aegis_provider.counting.published_domain import LEAST, PublishedDomain, group_names, least_records, merged_values
+from aegis_provider.counting.published_domain import PublishedDomain, group_names, least_records, merged_values
 from aegis_provider.errors import PlanError, TableError, shortened
 from aegis_provider.masking import Draw, Function, MaskedTable, MaskingFunction
 from aegis_provider.plan.model import Masking
@@ -117,22 +117,23 @@ class ListedMasked:
         return cls(tuple(texts), Partition.identity(len(texts)))
 
     @classmethod
-    def common(cls, texts: Sequence[str], joint: Counts, domain: Domain, *, binned: bool) -> "ListedMasked":
+    def common(cls, texts: Sequence[str], joint: Counts, counted: CountedAttribute, *, binned: bool) -> "ListedMasked":
         """List common masked values, and groups of rare ones, merged like unmasked values.
 
         Args:
             texts: The masked values, in order.
             joint: (masked, labels) Their joint counts with the label.
-            domain: The values of the attribute.
-            binned: Whether these are bins.
+            counted: The attribute.
+            binned: Whether its values are bins.
         """
-        known, binned = (domain, binned) if tuple(texts) == domain.texts else (_domain_of(texts), False)
+        is_same = tuple(texts) == counted.domain.texts
+        known, binned = (counted.domain, binned) if is_same else (_domain_of(texts), False)
         histogram = joint.sum(axis=1)
         everything = Partition(np.zeros(len(known), dtype=np.intp), 1)
-        least = least_records(int(histogram.sum()))
-        listed = Partition.of(merged_values(known, joint, everything, least, binned=binned).groups)
+        least, fewest = least_records(int(histogram.sum()), counted.rows), counted.least
+        listed = Partition.of(merged_values(known, joint, everything, least, binned=binned, fewest=fewest).groups)
         members = [np.flatnonzero(listed.groups == group) for group in range(listed.size)]
-        return cls(group_names(known, members, binned=binned, frequent=histogram >= LEAST), listed)
+        return cls(group_names(known, members, binned=binned, frequent=histogram >= counted.least), listed)
 
     def summed(self, table: NDArray[_Number]) -> NDArray[_Number]:
         """(listed, n) The sums of the rows (masked, n) of each listed masked value."""
@@ -170,13 +171,14 @@ def listed_without_rare(counted: CountedAttribute, masked: MaskedDomain, *, binn
     ordered = Values.of(domain, binned=binned).ordered
     runs = np.cumsum(np.diff(shown.astype(np.intp), prepend=0) == 1) if ordered else np.zeros(shown.size, dtype=np.intp)
     atoms = Partition.of(np.where(shown, len(masked.texts) + runs, masked.mapping))
-    values = merged_values(domain, counted.counts.dense(), atoms, LEAST, binned=binned)
+    least = counted.least
+    values = merged_values(domain, counted.counts.dense(), atoms, least, binned=binned, fewest=least)
     return _listed(counted, finest_common_coarsening(Partition.of(values.groups), masked.partition()), binned=binned)
 
 
 def _listed(counted: CountedAttribute, partition: Partition, *, binned: bool) -> MaskedDomain:
     members = [np.flatnonzero(partition.groups == group) for group in range(partition.size)]
-    frequent = counted.counts.histogram() >= LEAST
+    frequent = counted.people >= LEAST
     texts = group_names(counted.domain, members, binned=binned, frequent=frequent)
     return MaskedDomain(texts, tuple(partition.groups.tolist()))
 
@@ -185,7 +187,7 @@ def _shown(counted: CountedAttribute, masked: MaskedDomain) -> NDArray[np.bool_]
     """(values,) Whether each is a value of few records that a masking leaves unchanged."""
     both = zip(masked.mapping, counted.domain.texts, strict=True)
     kept = [masked.texts[place] == text != MISSING for place, text in both]
-    return np.array(kept, dtype=bool) & (counted.counts.histogram() < LEAST)
+    return np.array(kept, dtype=bool) & (counted.people < LEAST)
 
 
 def _domain_of(texts: Sequence[str]) -> Domain:

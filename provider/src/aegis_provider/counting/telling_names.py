@@ -13,9 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counted_table import LEAST, CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Counts
-from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.masking.function import MaskingFunction, NumberFunction
 from aegis_provider.table.arithmetic import ROUND_DIGITS, is_round
 from aegis_provider.table.discretization import Binned
@@ -40,23 +39,26 @@ MENDED: Final = (
 
 @dataclass(frozen=True)
 class TellingNames:
-    """Masked values whose names reveal raw values of fewer than 20 records, or parts of them.
+    """Masked values whose names reveal raw values of fewer than 20 people, or parts of them.
 
     Attributes:
         masking: The id of the masking.
+        unit: What is counted: records, or people.
     """
 
     attribute: str
     masking: str
     names: tuple[str, ...]
+    unit: str = "records"
 
     def in_words(self, *, published: bool = False) -> str:
         """Say which names reveal such values, with the remedy; where others may read it, only the number of names."""
         place, number = f"{shown(self.attribute)}, {shown(self.masking)}", len(self.names)
         if published:
             names = "1 name that tells" if number == 1 else f"{number:,} names that tell"
-            return f"{place} has {names} values of fewer than {LEAST} records; {MENDED}"
-        return f"{place} has names that tell values of fewer than {LEAST} records: {some(self.names, _SHOWN)}; {MENDED}"
+            return f"{place} has {names} values of fewer than {LEAST} {self.unit}; {MENDED}"
+        names = some(self.names, _SHOWN)
+        return f"{place} has names that tell values of fewer than {LEAST} {self.unit}: {names}; {MENDED}"
 
 
 def telling_names(counted: CountedTable, maskings: Mapping[str, str] | None = None) -> list[TellingNames]:
@@ -74,35 +76,35 @@ def telling_names(counted: CountedTable, maskings: Mapping[str, str] | None = No
     """
     telling = []
     for one in counted.attributes:
-        records, name = one.counts.histogram(), one.attribute.name
-        if isinstance(counted.table.reading(name), Binned) or not (records < LEAST).any():
+        is_rare, name = one.people < LEAST, one.attribute.name
+        if isinstance(counted.table.reading(name), Binned) or not is_rare.any():
             continue  # edges of bins are judged on creation
-        rare = _rare_values(one.domain, records < LEAST)
+        rare = _rare_values(one.domain, is_rare)
         for masking in one.attribute.maskings:
             is_meant = maskings is None or maskings[name] == masking.id
             if not is_meant or not masking.is_by_value or masking.is_secret:
                 continue
             masked = counted.masked(one, masking)
-            parts = _parts(counted.function(one, masking), masked, one.domain, records)
+            parts = _parts(counted.function(one, masking), masked, one)
             stand_for = Counter(masked)
             unchanged = {text for text, values in stand_for.items() if values == 1 and text in one.domain.places}
             named = stand_for.keys() - unchanged - {MISSING}
             names = sorted(text for text in named if text in parts or (rare and _reveals(text, one.domain, rare)))
             if names:
-                telling.append(TellingNames(name, masking.id, tuple(names)))
+                telling.append(TellingNames(name, masking.id, tuple(names), "records" if one.rows == 1 else "people"))
     return telling
 
 
-def _parts(function: MaskingFunction, masked: Sequence[str], domain: Domain, records: Counts) -> set[str]:
-    """Return the names of fewer than 20 records that are a part of each value they stand for."""
+def _parts(function: MaskingFunction, masked: Sequence[str], one: CountedAttribute) -> set[str]:
+    """Return the names that fewer than 20 people may have, and that are a part of each value they stand for."""
     sizes: Counter[str] = Counter()
-    for name, number in zip(masked, records.tolist(), strict=True):
+    for name, number in zip(masked, one.counts.histogram().tolist(), strict=True):
         sizes[name] += number
     if isinstance(function, NumberFunction):
-        return {name for name, size in sizes.items() if size < LEAST and _is_precise(name)}
+        return {name for name, size in sizes.items() if size < one.least and _is_precise(name)}
     parts, others = set[str](), set[str]()
-    for name, text in zip(masked, domain.texts, strict=True):
-        if sizes[name] >= LEAST:
+    for name, text in zip(masked, one.domain.texts, strict=True):
+        if sizes[name] >= one.least:
             continue
         if function.keeps_parts:
             is_part = any(one == other and one.isalnum() for one, other in zip(name, text, strict=False))
@@ -126,15 +128,15 @@ def _is_precise(name: str) -> bool:
     return False
 
 
-def rare_texts(domain: Domain, records: Counts) -> frozenset[str]:
-    """Return the case-folded texts of values of fewer than 20 records, which names must not contain.
+def rare_texts(domain: Domain, people: Counts) -> frozenset[str]:
+    """Return the case-folded texts of values of fewer than 20 people, which names must not contain.
 
     Round numbers and the first days of months are not among them: they reveal nothing.
 
     Args:
-        records: (values,) The records of each.
+        people: (values,) How many have each, at least.
     """
-    rare = _rare_values(domain, records < LEAST)
+    rare = _rare_values(domain, people < LEAST)
     return frozenset(text.casefold() for text in domain.texts if text != MISSING and _reveals(text, domain, rare))
 
 

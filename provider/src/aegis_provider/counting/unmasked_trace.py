@@ -13,9 +13,9 @@ from aegis_advisor.arrays import FloatArray
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.joint import largest_part, score_jointly
 from aegis_provider.counting.coded_table import CodedTable
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
+from aegis_provider.counting.counted_table import LEAST, CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Counts, Partition
-from aegis_provider.counting.published_domain import LEAST, merged_values
+from aegis_provider.counting.published_domain import merged_values
 from aegis_provider.plan.model import IDENTITY
 from aegis_provider.table.discretization import Binned
 
@@ -119,13 +119,14 @@ def whole_values(counted: CountedTable) -> list[Partition]:
     """Return the groups of each attribute's values that define the unmasked table.
 
     Rare values are merged, with neighbours if they are ordered: finer values identify people. Groups have at least a
-    hundredth of the records, or 20 where they beat chance, and there are at most 2,000 of all attributes together.
-    Numbers that the plan discretises are in its bins. Configurations and maskings play no part, so that the result is
-    always the same for a table.
+    hundredth of the records, or those of 20 people where they beat chance, and there are at most 2,000 of all
+    attributes together. Numbers that the plan discretises are in its bins. Configurations and maskings play no part, so
+    that the result is always the same for a table.
     """
     groups = min(MOST_GROUPS, MOST_DIMENSIONS // len(counted.attributes))
-    least = max(LEAST, math.ceil(counted.records / max(groups, 2)))
-    views = [_merged(counted, attribute, least, LEAST) for attribute in counted.attributes]
+    fewest = LEAST * counted.rows
+    least = max(fewest, math.ceil(counted.records / max(groups, 2)))
+    views = [_merged(counted, attribute, least, fewest) for attribute in counted.attributes]
     if sum(view.size for view in views) <= MOST_DIMENSIONS:
         return views
     return [_merged(counted, attribute, least, least) for attribute in counted.attributes]

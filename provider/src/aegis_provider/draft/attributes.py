@@ -9,10 +9,9 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counted_table import LEAST, CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.kept import information_of, kept_share
-from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.fitting import SIZES, fit_groups, fit_intervals, has_missing, joint_of, tree_of
 from aegis_provider.draft.known import is_known_by_name, may_be_known
 from aegis_provider.errors import shortened

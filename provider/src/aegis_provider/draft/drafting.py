@@ -10,9 +10,8 @@ from typing import Final
 import ibis
 import yaml
 
-from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counted_table import LEAST, CountedTable
 from aegis_provider.counting.people import People
-from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.draft.attributes import MOST_NUMBERS, Column, DraftedAttribute, columns_of, drafted, telling_most
 from aegis_provider.draft.fitting import default_minimum
 from aegis_provider.draft.leaks import Leaks, leaks_in, telling_among

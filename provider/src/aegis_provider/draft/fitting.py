@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 
 from aegis_provider.counting import merging
-from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counted_table import LEAST, CountedTable
 from aegis_provider.counting.counts import Counts, JointCounts, Places
-from aegis_provider.counting.published_domain import LEAST, cut_where_round
+from aegis_provider.counting.published_domain import cut_where_round
 from aegis_provider.draft.merges import (
     Group,
     Groups,

@@ -10,10 +10,9 @@ import numpy as np
 
 from aegis_advisor.measures import held_out_share
 from aegis_provider.counting.coded_table import CodedTable, Two
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
+from aegis_provider.counting.counted_table import LEAST, CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Counts, Partition, Places
 from aegis_provider.counting.pair_cells import PairCells
-from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.plan.model import LEAKS
 from aegis_provider.table.values import MISSING, ValueType
 from aegis_sdk.reading import Share, shown

@@ -15,8 +15,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aegis_provider.counting.counted_table import LEAST
 from aegis_provider.counting.counts import Counts, Places
-from aegis_provider.counting.published_domain import LEAST
 
 Group: TypeAlias = tuple[int, ...]
 """The places of the values in a group, ascending."""

@@ -213,10 +213,13 @@ def shown_records(counted: CountedTable, plan: Plan) -> CountedTable:
     hidden = _hidden_in_all(privacy, plan)
     if not hidden.any():
         return counted
-    records = privacy.records
+    records, columns = privacy.records, [*privacy.records.columns]
     texts = [_texts(domain, codes) for domain, codes in zip(records.domains, records.codes[hidden].T, strict=True)]
+    if records.people is not None and counted.person is not None:  # others with the same values may stay
+        columns.append(counted.person)
+        texts.append([each] for each in records.names_of(records.people[hidden]))
     combinations = sorted({each for spelled in zip(*texts, strict=True) for each in product(*spelled)})
-    return counted.restricted_to(_without(counted.table, records.columns, combinations), plan.label)
+    return counted.restricted_to(_without(counted.table, columns, combinations), plan.label)
 
 
 def _hidden_in_all(privacy: PrivacyTable, plan: Plan) -> NDArray[np.bool_]:

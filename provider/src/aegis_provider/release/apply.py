@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counted_table import LEAST, CountedTable
 from aegis_provider.counting.counts import Counts, Tally, tally
-from aegis_provider.counting.published_domain import LEAST
 from aegis_provider.counting.telling_names import TellingNames, telling_names
 from aegis_provider.errors import PlanError, PromiseError
 from aegis_provider.files import none_if_refused, refuse_overwriting, written_whole

@@ -18,8 +18,9 @@ from aegis_advisor.transfer import (
     joint_transfer,
 )
 from aegis_provider.control.rounded_statistics import step_for
+from aegis_provider.counting.counted_table import LEAST
 from aegis_provider.counting.counts import Partition
-from aegis_provider.counting.published_domain import LEAST, least_records, merged_values
+from aegis_provider.counting.published_domain import least_records, merged_values
 from aegis_provider.records import Records
 from aegis_provider.synth.released.released import Released, ReleasedColumn
 from aegis_sdk.wire import Estimate, Holdout, Transfer, figure_limits

@@ -223,6 +223,27 @@ class Table:
         texts = [reading.canonical(_chunk(each)) for reading, each in zip(readings, mine, strict=True)]
         return [text.filter(pc.not_equal(text, MISSING)) for text in texts]
 
+    def people_of_texts(self, name: str, person: str) -> Iterator[tuple[str, int]]:
+        """Yield each text of a column, and how many people have it; a record without a person is of one of its own.
+
+        Args:
+            person: The column that says whose a record is.
+        """
+        if (texts := self.in_memory([name, person])) is not None:
+            seen = combined(texts)
+            many = np.where(numbers_in(pc.binary_length(seen["v1"])) > 0, 1, numbers_in(seen["n"]))
+            coded = seen["v0"].combine_chunks().dictionary_encode()
+            counts = np.bincount(numbers_in(coded.indices), many, len(coded.dictionary)).astype(np.int64)
+            yield from zip(coded.dictionary.to_pylist(), counts.tolist(), strict=True)
+            return
+        keys = self.keys([name, person])
+        counted = {"known": keys["v1"].nunique(), "unknown": keys["v1"].isnull().sum()}
+        grouped = keys.group_by("v0").aggregate(**counted)
+        both = {each: grouped[each].cast("int64") for each in counted}
+        for batch in self._texts([name], grouped, both):
+            known, unknown = batch.column("known").to_pylist(), batch.column("unknown").to_pylist()
+            yield from zip(batch.column(0).to_pylist(), map(int.__add__, known, unknown), strict=True)
+
     def alone(self, names: Sequence[str]) -> tuple[int, int]:
         """Return the number of records that differ from all others in these columns, and the number of all records."""
         if (texts := self.in_memory(names)) is not None:
