@@ -11,3 +11,5 @@ def test_of_configurations_that_tie_the_one_that_leaves_out_fewest_records_is_be
     entry = summarize(table, plan, name="t", pairs=True)
     told = [[row.id for row in advise(entry, left_out=left_out).ranking] for left_out in ({}, {"both": 7, "none": 0})]
     assert told == [["both", "alone", "none"], ["alone", "both", "none"]]
+    without = advise(entry, weights={"more": 0}).ranking
+    assert [(row.id, row.utility > 0) for row in without] == [("both", True), ("alone", True), ("none", False)]

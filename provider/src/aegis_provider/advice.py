@@ -82,9 +82,8 @@ def advise(
     pairs = tuple(consistent_pairs(content, evidence).values())
     releases, masked = Releases.of(content), masked_places(entry)
     ids = [ids_of(entry)[place] for place in masked]
-    weighed = {attribute.name: (weights or {}).get(attribute.name, 1.0) for attribute in entry.attributes}
-    names = tuple(name for name, weight in weighed.items() if weight > 0)
-    shares = np.array([weighed[name] for name in names])
+    names = tuple(attribute.name for attribute in entry.attributes)
+    shares = np.array([(weights or {}).get(name, 1.0) for name in names])
     corrected = measure_named(measure).corrected_by_default
     question = Question(measure, names, shares / shares.sum(), bias_correction=corrected)
     options = [tuple(option) for option in releases.options]

@@ -1,15 +1,19 @@
 """What an entry gives away beside the masked table, in small cases, and in a drawn one by linear programs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from aegis_provider.advice import advise
 from aegis_provider.control import LastingRandomness
 from aegis_provider.errors import EntryError
+from aegis_provider.plan.limits import with_demands
 from aegis_provider.plan.reading import load_plan
+from aegis_provider.prepare import prepare_entry
 from aegis_provider.processes import unseen
 from aegis_provider.release.apply import apply
-from aegis_provider.workflow.entry import draw_entry
+from aegis_provider.workflow.entry import draw_entry, entry_of_release
 from aegis_sdk.wire import Verdict, VerdictFinding, publishable
 from tests.for_each import for_each
 from tests.provider.receiving.delivering import verdict_beside
@@ -110,6 +114,19 @@ def drawn(tmp_path):
     plan = load_plan(tmp_path / "plan.yaml")
     apply(tmp_path / "t.csv", plan, "c1", tmp_path / "m.csv")
     return tmp_path / "t.csv", plan, tmp_path / "m.csv"
+
+
+def test_summarising_a_table_publishes_the_draw_of_its_release(drawn):
+    """This key rounds the label yes up at first, so that its record is known to have one of the values of b."""
+    table, plan, _ = drawn
+    best = replace(plan.configuration("c1"), maskings={"a": "identity", "b": "drop"})
+    plan = with_demands(replace(plan, configurations=(best, plan.configuration("c2"))), {}, {"b": 0})
+    keys = (LastingRandomness(bytes([key] * 32)) for key in range(100))
+    chance = next(each for each in keys if each.of("y", "label").number("yes") < 1 / 3)
+    first = prepare_entry(table, plan, name="e", pairs=True, chance=chance).entry
+    how = {"accept_identifiers": True, "delimiter": ",", "memory_limit": "1GB"}
+    published = entry_of_release(table, plan, "e", chance, unseen, how).entry
+    assert (first.label.histogram[1], published.label.histogram[1]) == (3, 0)
 
 
 @pytest.mark.long

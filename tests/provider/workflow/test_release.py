@@ -241,6 +241,13 @@ def test_a_card_says_why_it_does_not_tell_how_many_records_are_left_out(released
     assert public(replace(exact, left_out=0), entry, ()).left_out_reason == ""
 
 
+def test_summarising_its_table_gives_its_entry(released, people, tmp_path, aegis):
+    plan, entry = released.folder / "configurations.yaml", tmp_path / "entry.json"
+    named = ("--name", released.entry.name, "--output", entry)
+    assert aegis("summarize", people, "--plan", plan, "--pairs", *named)[0] == 0
+    assert entry.read_bytes() == (released.folder / "entry.json").read_bytes()
+
+
 def test_a_refusal_says_that_it_removed_an_earlier_release(released, people, tmp_path):
     shutil.copytree(released.folder, tmp_path / "r")
     with pytest.raises(NothingHoldsError) as refused:

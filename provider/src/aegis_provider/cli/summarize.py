@@ -104,8 +104,18 @@ def summarize(
     wanted: Mapping[str, Any] = {"name": name, "exact": exact, "pairs": pairs, "accept_identifiers": accept_identifiers}
     chance = LastingRandomness(warning=ONE_MORE_LOOK) if new_randomness else None
     outputs = (output, *filter(None, [plan_output]))
-    with none_if_refused(*outputs), progress_bar("counting") as progress:
-        prepared = prepare_entry(table, intended, controls, chance=chance, progress=progress, **wanted, **how)
+    if pairs and not exact and not controls:  # as a release is counted
+        from aegis_provider.state import lasting_randomness
+        from aegis_provider.workflow.entry import entry_of_release
+
+        how_released = {"accept_identifiers": accept_identifiers, **how}
+        with none_if_refused(*outputs):
+            prepared = entry_of_release(
+                table, intended, name, chance or lasting_randomness(), progress_bar, how_released
+            )
+    else:
+        with none_if_refused(*outputs), progress_bar("counting") as progress:
+            prepared = prepare_entry(table, intended, controls, chance=chance, progress=progress, **wanted, **how)
     if intended.generated:
         from aegis_provider.synth.offer import with_generated
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from aegis_provider.advice import EntryAdvice, of_service
+from aegis_provider.advice import EntryAdvice, advise, of_service
 from aegis_provider.control import ControlError, LastingRandomness, RandomRounding, base_for
 from aegis_provider.errors import PublishingError, ServiceError, shortened
 from aegis_provider.plan.model import Plan
 from aegis_provider.prepare import PreparedEntry, prepare_entry
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.processes import Stage
-from aegis_provider.table import Source
+from aegis_provider.receiving.with_entry import SECONDS, judged_beside
+from aegis_provider.release.apply import apply
+from aegis_provider.table import Source, open_table
 from aegis_provider.workflow.aim import Aim
 from aegis_sdk import AegisError, ConflictError, NotFoundError, ProblemError
 from aegis_sdk.wire import DESCRIPTION_LENGTH, Advice, EntryDocument, PublishingTerms, Verdict
@@ -82,6 +87,37 @@ def draw_entry(
             break
         prepared = again
     return DrawnEntry(prepared, advice, in_time=True)
+
+
+def entry_of_release(
+    table: Source, plan: Plan, name: str, chance: LastingRandomness, stage: Stage, how: Mapping[str, Any]
+) -> PreparedEntry:
+    """Return the entry that a release by this plan publishes, of whose draws some may be refused beside its table.
+
+    So whoever summarises a released table publishes the same counts, and nobody gets two draws of them.
+
+    Args:
+        name: The name of the entry.
+        chance: The randomness of its rounding.
+        stage: Shows the progress.
+        how: Options for reading the table, and `accept_identifiers`.
+    """
+    reads = {each: how[each] for each in ("delimiter", "memory_limit")}
+    with TemporaryDirectory(prefix="aegis-summarize-") as folder:
+        masked = Path(folder) / "masked.csv"
+
+        def mask(prepared: PreparedEntry) -> EntryAdvice:
+            left_out = {each.id: each.suppressed or 0 for each in plan.configurations}
+            advice = advise(prepared.counted, "joint", left_out, plan.weights)
+            refused: Any = {"accept_identifiers": True, "accept_unique": True, "force": True}  # nobody gets this table
+            apply(table, plan, advice.best.id, masked, keep_order=True, **refused, **reads)
+            return advice
+
+        def judge(entry: EntryDocument, configuration: str) -> Verdict:
+            with open_table(masked, **reads) as opened:
+                return judged_beside(entry, configuration, opened, SECONDS)
+
+        return draw_entry(table, plan, name, chance, mask, judge, stage, how, inf).prepared
 
 
 def _draws(
