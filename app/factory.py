@@ -21,6 +21,7 @@ from app.entries.store.entries import EntryStore
 from app.platform.database.migrations import SchemaStore
 from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import CEILING, JobQueue
+from app.requests.service.composition import CompositionService
 from app.requests.service.data_requests import DataRequestService, DataRequestSteps, DataRequestWork
 from app.requests.service.handovers import HandoverService, LeaseService, ReceiptService, VerificationService
 from app.requests.store import DataRequestStore, HandoverStore, LeaseStore
@@ -144,6 +145,7 @@ class Factory:
             self.data_request_work(),
             HandoverStore(self.session),
             AuditStore(self.session),
+            CompositionService(DataRequestStore(self.session), ContentStore(self.session), TenantStore(self.session)),
         )
 
     def handovers(self, *, allow_private: bool) -> HandoverService:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -11,7 +11,7 @@ from app.cli.environment import DataDir, on_services
 from app.factory import Factory
 from app.platform.callers import Role
 from app.settings import numbers_by_name
-from app.tenants.model import Quota
+from app.tenants.model import Composed, Quota
 from app.tenants.required_privacy import privacy_in
 
 
@@ -20,11 +20,20 @@ def set_tenant(
     *,
     require: Annotated[
         str | None,
-        typer.Option(help="Privacy that a configuration must guarantee to compete, as in k=10,t=0.2; '': none."),
+        typer.Option(
+            help="Privacy that a configuration must guarantee to compete, as in k=10,t=0.2 or k=10,unit=person, which "
+            "counts people; '': none."
+        ),
     ] = None,
     sign_off: Annotated[
         bool | None,
         typer.Option("--sign-off/--no-sign-off", help="Whether a reviewer must sign off new versions."),
+    ] = None,
+    composition: Annotated[
+        Literal["nested", "one", "any", "default"] | None,
+        typer.Option(
+            help="Which configurations of one table a consumer may have: those nested in each other, one, or any."
+        ),
     ] = None,
     quota: Annotated[
         str | None,
@@ -38,6 +47,8 @@ def set_tenant(
     """
     changes: dict[str, Any] = {} if require is None else {"required_privacy": privacy_in(require)}
     changes |= {} if sign_off is None else {"demands_sign_off": sign_off}
+    if composition is not None:
+        changes["composition"] = None if composition == "default" else Composed(composition)
     try:
         own = None if quota is None else Quota.from_numbers(numbers_by_name(quota))
     except ValueError as error:
@@ -55,7 +66,8 @@ def set_tenant(
 def list_tenants(data_dir: DataDir = None) -> None:
     """List every tenant with its policy."""
     for name, policy in on_services(data_dir, lambda services: services.tenants().tenants.all()):
-        line = (name, str(policy.required_privacy or "nothing required"), *(["sign-off"] * policy.demands_sign_off))
+        line = [name, str(policy.required_privacy or "nothing required"), *(["sign-off"] * policy.demands_sign_off)]
+        line += [] if policy.composition is None else [f"composition={policy.composition}"]
         typer.echo("\t".join(line))
 
 

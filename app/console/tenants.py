@@ -21,8 +21,16 @@ from app.platform.callers import LONGEST_TENANT
 from app.platform.errors import InvalidDocumentError
 from app.platform.http.refusals import status_and_title
 from app.tenants.api import change_policy, change_quota
-from app.tenants.model import LIMITS, NO_USAGE, PERSON, Quota, TenantPolicy, Usage
+from app.tenants.model import LIMITS, NO_USAGE, PERSON, Composed, Quota, TenantPolicy, Usage
 from app.webhooks.model import Webhook
+
+#: The choices of which configurations of one table a consumer may have, in words.
+COMPOSED = {
+    "": "the default: nested, and any in development mode",
+    Composed.NESTED: "nested: those of which one can be made from the other",
+    Composed.ONE: "one: only the configuration that it has",
+    Composed.ANY: "any: all, without a check",
+}
 
 router = APIRouter(route_class=PageRoute)
 
@@ -44,6 +52,7 @@ class TenantView:
     criteria: tuple[NumberField, ...]
     demands_sign_off: bool
     requires_people: bool
+    composition: str
     quota: Quota
     usage: Usage
     limits: tuple[NumberField, ...]
@@ -91,9 +100,11 @@ def tenant_commands(viewer: Viewer, view: TenantView) -> Commands:
     policy, query = view.policy, {"tenant": view.name}
     sign_off = "--sign-off" if policy.demands_sign_off else "--no-sign-off"
     quota = ",".join(f"{field.name}={field.value}" for field in view.limits if field.value)
-    options = ["--require", str(policy.required_privacy), sign_off, "--quota", quota]
+    composition = policy.composition or "default"
+    options = ["--require", str(policy.required_privacy), sign_off, "--composition", composition, "--quota", quota]
     body: dict[str, Any] = {"require": policy.required_privacy.numbers, "sign_off": policy.demands_sign_off}
     body |= {} if policy.required_privacy.unit is None else {"unit": policy.required_privacy.unit}
+    body |= {} if policy.composition is None else {"composition": policy.composition}
     return Commands(
         (server("tenants", "set", *options, "--", view.name),),
         (
@@ -138,7 +149,8 @@ async def set_policy(
     async def change(services: Factory, tenant: str) -> None:
         required = {name: number(form.text(name)) for name in wire.PRIVACY_CRITERIA if form.text(name)}
         unit = PERSON if required and form.has("unit") else None
-        asked = {"require": required, "unit": unit, "sign_off": form.has("sign_off")}
+        composition = form.text("composition") or None
+        asked = {"require": required, "unit": unit, "sign_off": form.has("sign_off"), "composition": composition}
         policy = validated_as(wire.PolicyDocument, asked)
         await change_policy(services, viewer.caller, tenant, policy)
 
@@ -197,6 +209,7 @@ async def _tenant_page(
         "operator/tenant.html",
         status,
         view=view,
+        composed=COMPOSED,
         typed=typed or {},
         saved=saved,
         commands=tenant_commands(viewer, view),
@@ -218,6 +231,7 @@ async def _view(state: State, services: Factory, viewer: Viewer, name: str, type
         criteria_fields(policy, asked),
         policy.demands_sign_off if asked is None else asked.form.has("sign_off"),
         policy.required_privacy.unit == PERSON if asked is None else asked.form.has("unit"),
+        (policy.composition or "") if asked is None else asked.form.text("composition"),
         quota,
         usage,
         limit_fields(own, state.limits.quota, usage, typed.get("quota")),

@@ -101,6 +101,16 @@ class EnoughGrantedError(RefusalError):
     code = "enough_granted"
 
 
+class NotComposedError(RefusalError):
+    """The provider's policy forbids the configuration beside those that the consumer has; `allowed` keeps it."""
+
+    code = "not_composed"
+
+    def __init__(self, detail: str, allowed: str | None) -> None:
+        super().__init__(detail)
+        self.allowed = allowed
+
+
 class LeasedError(RefusalError):
     """Another program fulfils the request until `expires_at`."""
 

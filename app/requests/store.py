@@ -41,6 +41,7 @@ from app.platform.callers import Caller
 from app.platform.database.base import Store, read_token, write_token
 from app.platform.members import model_of
 from app.platform.queue.model import Problem
+from app.requests.model.composition import Granted
 from app.requests.model.data_requests import (
     OPEN,
     Action,
@@ -81,7 +82,15 @@ class DataRequestStore(Store):
     """Requests by id, by entry and by advice."""
 
     async def add(
-        self, caller: Caller, head: Head, asked: NewDataRequest, question_id: str, advice_id: str, *, is_coarse: bool
+        self,
+        caller: Caller,
+        head: Head,
+        asked: NewDataRequest,
+        question_id: str,
+        advice_id: str,
+        *,
+        is_coarse: bool,
+        table: str | None,
     ) -> str:
         """Add a request for a version of an entry, and return its id.
 
@@ -92,6 +101,7 @@ class DataRequestStore(Store):
             question_id: the id of the advice for callers.
             advice_id: the catalogue's internal id of the advice.
             is_coarse: whether it is asked in the coarse view of the advice.
+            table: the table that the version says it is about.
         """
         request_id = uuid.uuid4()
         await self._session.execute(
@@ -99,6 +109,7 @@ class DataRequestStore(Store):
                 id=request_id,
                 entry_id=uuid.UUID(head.id),
                 entry_name=head.name,
+                table_name=table,
                 version=head.version,
                 version_id=head.version_id,
                 digest=head.digest,
@@ -184,6 +195,35 @@ class DataRequestStore(Store):
         )
         return (await self._session.execute(granted)).scalar_one()
 
+    async def granted(self, request: DataRequest, *, lock: bool) -> tuple[Granted, ...]:
+        """What a request's consumer was granted of the same table by other requests, newest first.
+
+        Args:
+            request: its provider and its table are meant, over entries and versions.
+            lock: concurrent calls that lock wait until this transaction ends.
+        """
+        if lock:
+            tenants = {"provider": request.provider, "consumer": request.consumer}
+            await self._session.execute(_GRANTS_ONE_BY_ONE, tenants)
+        table = request.table_name or request.entry_name
+        one, of_it = aliased(DataRequestRow), HandoverRow.request_id == DataRequestRow.id
+        # Looked up for each: the table of handovers is long.
+        delivered_at = select(HandoverRow.delivered_at).where(of_it).scalar_subquery()
+        at = func.coalesce(delivered_at, DataRequestRow.changed_at)
+        rows = await self._session.execute(
+            select(DataRequestRow, delivered_at.is_not(None), at)
+            .join(one, (one.id == uuid.UUID(request.id)) & (one.id != DataRequestRow.id))
+            .where(DataRequestRow.provider_id == one.provider_id, DataRequestRow.consumer_id == one.consumer_id)
+            .where(func.coalesce(DataRequestRow.table_name, DataRequestRow.entry_name) == table)
+            .where(or_(DataRequestRow.state == State.APPROVED.value, delivered_at.is_not(None)))
+            .order_by(at.desc(), DataRequestRow.id)
+        )
+        granted: dict[tuple[str, str | None], Granted] = {}
+        for row, is_delivered, when in rows:
+            about = {"request_id": str(row.id), "at": when, "is_delivered": is_delivered}
+            granted.setdefault((row.digest, row.configuration), model_of(Granted, row, **about))
+        return tuple(granted.values())
+
     async def answered(self) -> list[DataRequest]:
         """Some requests whose advice is finished or deleted, locked. Waits for locked ones."""
         is_finished = AdviceRow.status.in_([Status.SUCCEEDED, Status.FAILED])
@@ -255,6 +295,7 @@ class DataRequestStore(Store):
             literal(change.side.value): "side",
             _value(change.tenant): "tenant",
             _value(change.subject): "subject",
+            _value(change.beside and f"beside {change.beside}"): "value",
         }
         changed = (
             select(*columns)

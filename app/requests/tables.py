@@ -15,13 +15,18 @@ _ALL, _OPEN = (", ".join(f"'{state}'" for state in states) for states in (State,
 
 
 class DataRequestRow(Base):
-    """A consumer's data request. It outlives the entry, the advice and the contact; digests and times stay."""
+    """A consumer's data request. It outlives the entry, the advice and the contact; digests and times stay.
+
+    `table_name` is the table that the entry says it is about; NULL if it says none, as its own name stands for it then.
+    """
 
     __tablename__ = "data_request"
     __table_args__ = (
         Index("ix_data_request_consumer_id_created_at", "consumer_id", "created_at"),
         Index("ix_data_request_provider_id_created_at", "provider_id", "created_at"),
         Index("ix_data_request_created_at_id", "created_at", "id"),
+        # What a consumer was granted of a table.
+        Index("ix_data_request_consumer_id_table", "consumer_id", text("coalesce(table_name, entry_name)")),
         # Requests that wait for their advice, and requests that can expire.
         Index("ix_data_request_requested", "advice_id", postgresql_where=text(f"state = '{State.REQUESTED}'")),
         Index("ix_data_request_open", "changed_at", postgresql_where=text(f"state IN ({_OPEN})")),
@@ -31,6 +36,7 @@ class DataRequestRow(Base):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
     entry_id: Mapped[uuid.UUID] = mapped_column(index=True)
     entry_name: Mapped[str] = mapped_column(Text)
+    table_name: Mapped[str | None] = mapped_column(Text)
     version: Mapped[int]
     version_id: Mapped[int | None] = mapped_column(ForeignKey("entry_version.id", ondelete="SET NULL"), index=True)
     digest: Mapped[str] = mapped_column(Text)
@@ -67,6 +73,7 @@ class DataRequestChangeRow(Base):
     subject: Mapped[str | None] = mapped_column(Text)
     reason: Mapped[str | None] = mapped_column(Text)
     configuration: Mapped[str | None] = mapped_column(Text)
+    beside: Mapped[str | None] = mapped_column(Text)
 
 
 class HandoverRow(Base):

@@ -11,7 +11,7 @@ from app.factory import Factory
 from app.platform.callers import Caller
 from app.platform.http.bodies import validated
 from app.platform.http.operations import JsonResponse, answers, body
-from app.tenants.model import Quota, TenantPolicy, Usage
+from app.tenants.model import Composed, Quota, TenantPolicy, Usage
 from app.tenants.required_privacy import required_privacy
 
 router = APIRouter(tags=["policy"])
@@ -51,16 +51,21 @@ async def change_policy(
     services: Factory, caller: Caller, tenant: str | None, asked: wire.PolicyDocument
 ) -> wire.TenantPolicy:
     """Set a tenant's policy and log it."""
-    policy = TenantPolicy(required_privacy(asked.require or {}, asked.unit), asked.sign_off)
+    composition = None if asked.composition is None else Composed(asked.composition)
+    policy = TenantPolicy(required_privacy(asked.require or {}, asked.unit), asked.sign_off, composition)
     owner = await services.tenant_administration().set_policy(caller, tenant, policy)
-    _log.info("policy set", require=str(policy.required_privacy), sign_off=policy.demands_sign_off, by=caller.subject)
+    _log.info("policy set", policy=str(policy), by=caller.subject)
     return _policy(owner, policy)
 
 
 def _policy(tenant: str, policy: TenantPolicy) -> wire.TenantPolicy:
     required = policy.required_privacy
     return wire.TenantPolicy(
-        tenant=tenant, require=required.numbers, unit=required.unit, sign_off=policy.demands_sign_off
+        tenant=tenant,
+        require=required.numbers,
+        unit=required.unit,
+        sign_off=policy.demands_sign_off,
+        composition=policy.composition,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any, Final, Self
 
 #: The unit of privacy that counts people.
@@ -66,6 +67,17 @@ class RequiredPrivacy:
 NOTHING_REQUIRED = RequiredPrivacy()
 
 
+class Composed(StrEnum):
+    """Which configurations of one table a consumer may have together.
+
+    `NESTED`: those of which one can be made from the other; `ONE`: only the one that it has; `ANY`: all.
+    """
+
+    NESTED = "nested"
+    ONE = "one"
+    ANY = "any"
+
+
 @dataclass(frozen=True, slots=True)
 class TenantPolicy:
     """A tenant's requirements of its entries, added to the service's; none by default.
@@ -73,14 +85,18 @@ class TenantPolicy:
     Attributes:
         required_privacy: what a configuration must guarantee to compete.
         demands_sign_off: whether a reviewer must sign off a new version before others see it.
+        composition: which configurations of one table a consumer may have; None for the default, which is `NESTED`, and
+            `ANY` in development mode.
     """
 
     required_privacy: RequiredPrivacy = NOTHING_REQUIRED
     demands_sign_off: bool = False
+    composition: Composed | None = None
 
     def __str__(self) -> str:
-        """The policy in words: `k=5,t=0.2, sign-off`."""
+        """The policy in words: `k=5,t=0.2, sign-off, composition=one`."""
         asked = [str(self.required_privacy), *(["sign-off"] * self.demands_sign_off)]
+        asked += [] if self.composition is None else [f"composition={self.composition}"]
         return ", ".join(filter(None, asked)) or "nothing"
 
 

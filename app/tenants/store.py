@@ -10,7 +10,17 @@ from app.advice.tables import QuestionRow
 from app.callers.tables import ApiKeyRow
 from app.entries.tables import EntryRow, EntryVersionRow
 from app.platform.database.base import Store
-from app.tenants.model import DAY, NO_DEMANDS, NO_QUOTA, CountedTenant, Quota, RequiredPrivacy, TenantPolicy, Usage
+from app.tenants.model import (
+    DAY,
+    NO_DEMANDS,
+    NO_QUOTA,
+    Composed,
+    CountedTenant,
+    Quota,
+    RequiredPrivacy,
+    TenantPolicy,
+    Usage,
+)
 from app.tenants.tables import TenantRow
 
 
@@ -40,7 +50,11 @@ class TenantStore(Store):
         await self._session.execute(
             update(TenantRow)
             .where(TenantRow.id == await tenant_id(self._session, name))
-            .values(required_privacy=asdict(required) if required else {}, demands_sign_off=policy.demands_sign_off)
+            .values(
+                required_privacy=asdict(required) if required else {},
+                demands_sign_off=policy.demands_sign_off,
+                composition=policy.composition,
+            )
         )
 
     async def all(self) -> list[tuple[str, TenantPolicy]]:
@@ -63,7 +77,8 @@ class TenantStore(Store):
 
 def to_policy(row: TenantRow) -> TenantPolicy:
     """The policy in a tenant's row."""
-    return TenantPolicy(RequiredPrivacy.from_json(row.required_privacy), row.demands_sign_off)
+    composition = None if row.composition is None else Composed(row.composition)
+    return TenantPolicy(RequiredPrivacy.from_json(row.required_privacy), row.demands_sign_off, composition)
 
 
 _HAS_ENDED = or_(ApiKeyRow.revoked_at.is_not(None), ApiKeyRow.expires_at <= func.now())

@@ -18,4 +18,5 @@ class TenantRow(Base):
     required_privacy: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
     quota: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
     demands_sign_off: Mapped[bool] = mapped_column(server_default=false())
+    composition: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = created_at()

@@ -80,6 +80,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     reasons.InFlightError: (409, "In flight"),
     reasons.LeasedError: (409, "Leased"),
     reasons.NameTakenError: (409, "Name taken"),
+    reasons.NotComposedError: (409, "Not allowed together"),
     reasons.StaleVersionError: (412, "Stale version"),
     BodyTooLargeError: (413, "Body too large"),
     MediaTypeError: (415, "Unsupported media type"),
@@ -150,6 +151,8 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
         members["entry"] = error.entry_id
     elif isinstance(error, reasons.ActionNotPossibleError):
         members["possible"] = error.possible
+    elif isinstance(error, reasons.NotComposedError):
+        members["allowed"] = error.allowed
     answer = problem(request, status, title, error.code, error.detail, faults=faults, **members)
     if isinstance(error, UnknownKeyError) and request.headers.get("authorization", "").lower().startswith("bearer "):
         answer.headers["WWW-Authenticate"] = _WRONG_KEY

@@ -21,6 +21,7 @@ from app.requests.model.approved_counts import (
     Inexact,
     configuration_in,
 )
+from app.requests.model.composition import Composition
 from app.requests.model.data_requests import OPEN, DataRequest
 from app.requests.service.data_requests import DataRequestService
 from app.requests.service.handovers import PackedEvidence
@@ -54,13 +55,23 @@ async def request_answer(
     )
     outcome = verification and answer_of(wire.Verification, verification, privacy=verification.measured.numbers)
     place = await service.full_rank(caller, request)
+    beside = await service.composition(caller, request)
     return wire.DataRequest(
         **dict(head_answer(request, caller, days)),
         delivery=delivery,
         verification=outcome,
         full_rank=place and answer_of(wire.FullRank, place),
+        composition=beside and _composition(beside),
         changes=[answer_of(wire.Change, one, by=one.subject) for one in changes],
     )
+
+
+def _composition(composition: Composition) -> wire.Composition:
+    granted = [
+        answer_of(wire.Granted, one, request=one.request_id, entry=one.entry_name, delivered=one.is_delivered)
+        for one in composition.granted
+    ]
+    return answer_of(wire.Composition, composition, kept=composition.is_kept, granted=granted)
 
 
 def head_answer(request: DataRequest, caller: Caller, days: int) -> wire.DataRequestHead:

@@ -176,11 +176,13 @@ async def act(factory: Factory, state: State, caller: Caller, request_id: str, a
     requests = factory.data_requests(state.recent)
     handovers = factory.handovers(allow_private=state.links_allow_private)
     match asked:
-        case wire.Approve(reason=reason, limit=limit):
+        case wire.Approve(reason=reason, limit=limit, accept_composition=accepts):
             most = None if limit is None else (limit.requests, limit.days)
-            request = await requests.approve(caller, request_id, reason, most)
-        case wire.Counter():
-            request = await requests.counter(caller, request_id, asked.configuration, asked.reason)
+            request = await requests.approve(caller, request_id, reason, most, accept_composition=accepts)
+        case wire.Counter(configuration=offered, reason=reason, accept_composition=accepts):
+            request = await requests.counter(caller, request_id, offered, reason, accept_composition=accepts)
+        case wire.Accept(reason=reason):
+            request = await requests.accept(caller, request_id, reason)
         case wire.Deliver():
             card = None if asked.card is None else compress(asked.card)
             handover = model_of(Handover, asked, reached=required_privacy(asked.privacy), card=card)

@@ -112,6 +112,7 @@ class Change:
         at: the time, by the database's clock; None before it is stored.
         subject: the prefix of a key, or the subject of a token; None for the service, or if unknown.
         tenant: the acting tenant; None for the service.
+        beside: what the consumer had, where the provider accepted that its policy forbids the configuration beside it.
     """
 
     action: str
@@ -121,6 +122,7 @@ class Change:
     subject: str | None = None
     reason: str | None = None
     configuration: str | None = None
+    beside: str | None = None
     at: datetime | None = None
 
 
@@ -157,6 +159,7 @@ class DataRequest(NewDataRequest):
         configuration: the one asked for, offered or agreed; None for the first of advice that is not there yet.
         is_shared: whether all keys of its tenant may know what was asked in its view: the view is theirs, too.
         is_stale: whether the consumer sees a newer version of the entry.
+        table_name: the table that the version says it is about; None: the entry's name stands for it.
     """
 
     id: str
@@ -178,6 +181,7 @@ class DataRequest(NewDataRequest):
     problem: Problem | None = None
     is_shared: bool = True
     is_stale: bool = False
+    table_name: str | None = None
 
     @property
     def about(self) -> str | None:
@@ -284,9 +288,14 @@ class _Ranked:
     configuration: str
 
 
+def configuration_of(row: Mapping[str, Any]) -> str:
+    """The configuration of a row of a ranking."""
+    return msgspec.convert(row, _Ranked).configuration
+
+
 def cost_of(configuration: str, ranking: list[Mapping[str, Any]]) -> Cost | None:
     """The cost of a configuration in a ranking; None if the ranking lacks it."""
-    rows = (row for row in ranking if msgspec.convert(row, _Ranked).configuration == configuration)
+    rows = (row for row in ranking if configuration_of(row) == configuration)
     return next((msgspec.convert(row, Cost) for row in rows), None)
 
 

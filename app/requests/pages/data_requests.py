@@ -253,6 +253,8 @@ def _members(action: str, form: Form) -> dict[str, Any]:
     members: dict[str, Any] = {"action": action, "reason": form.text("reason") or None}
     if action == Action.COUNTER:
         members["configuration"] = form.text("configuration")
+    if action in (Action.APPROVE, Action.COUNTER):
+        members["accept_composition"] = form.has("accept_composition")
     if action == Action.APPROVE and form.text("limit-requests"):
         typed = {name: form.text(f"limit-{name}") for name in ("requests", "days")}
         members["limit"] = {name: whole_number(text) for name, text in typed.items() if text}

@@ -181,6 +181,14 @@ RULES: Final[Mapping[str, str]] = {
 }
 
 
+RELATIONS: Final[Mapping[str, str]] = {
+    "same": "the same",
+    "coarser": "this one can be made from it, so nothing new leaves",
+    "finer": "it can be made from this one",
+    "other": "not known to be nested, so groups of both together may be smaller than either promises",
+}
+
+
 def state_sentence(request: wire.DataRequestHead) -> Markup:
     """The meaning of a state, and the next step."""
     sides = {"provider": request.entry.tenant, "consumer": request.consumer}

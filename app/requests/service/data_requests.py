@@ -24,12 +24,16 @@ from app.platform.errors import (
     EnoughGrantedError,
     Fault,
     InvalidDocumentError,
+    NotComposedError,
     NotFoundError,
     QuotaExceededError,
     RoleNotAllowedError,
+    some,
 )
 from app.platform.queue.model import Problem
+from app.requests.model.composition import Composition
 from app.requests.model.data_requests import (
+    HANDED_OVER,
     Action,
     Change,
     Cost,
@@ -41,9 +45,11 @@ from app.requests.model.data_requests import (
     Side,
     State,
     Verification,
+    configuration_of,
     cost_of,
     sides_able_to,
 )
+from app.requests.service.composition import CompositionService
 from app.requests.store import DataRequestStore, HandoverStore, Wanted
 from app.webhooks.store import EventStore
 
@@ -76,6 +82,7 @@ class DataRequestSteps:
         reason: str | None = None,
         configuration: str | None = None,
         cost: Cost | None = None,
+        beside: str | None = None,
     ) -> DataRequest:
         """Take an action on a locked request; return the changed request."""
         sides = request.sides_of(caller)
@@ -83,7 +90,7 @@ class DataRequestSteps:
         # A caller with several sides acts for the first one that is able to.
         able = sides_able_to(action) & sides
         side = next(side for side in Side if side in able)
-        change = Change(action, state, side, caller.tenant, caller.subject, reason, configuration)
+        change = Change(action, state, side, caller.tenant, caller.subject, reason, configuration, beside)
         await self._requests.change(request.id, change, cost=cost)
         await self._events.requests_changed([request.id])
         return await self.read(caller, request.id)
@@ -177,6 +184,9 @@ _DELETED = Problem("deleted", "The advice has been deleted. Make a new request."
 #: The most open requests of a tenant.
 MOST_OPEN: Final = 1_000
 
+#: The states with a configuration that was or may be granted.
+_AGREED: Final = (State.ADVISED, State.COUNTERED, State.APPROVED, *HANDED_OVER)
+
 
 @dataclass(frozen=True, slots=True)
 class DataRequestService(DataRequestSteps):
@@ -188,6 +198,7 @@ class DataRequestService(DataRequestSteps):
     _work: DataRequestWork
     _handovers: HandoverStore
     _audit: AuditStore
+    _composition: CompositionService
 
     async def create(
         self, caller: Caller, entry_id: str, version: int | None, asked: NewDataRequest, rules: QuestionRules
@@ -215,7 +226,15 @@ class DataRequestService(DataRequestSteps):
         asked, is_coarse = replace(asked, question=advice.question), view_for(caller, head) is View.COARSE
         if asked.configuration is not None:
             await self._advice.refuse_unsuitable(head, asked.question, asked.configuration)
-        request_id = await self._requests.add(caller, head, asked, question.id, advice.id, is_coarse=is_coarse)
+        request_id = await self._requests.add(
+            caller,
+            head,
+            asked,
+            question.id,
+            advice.id,
+            is_coarse=is_coarse,
+            table=await self._composition.table_of(head),
+        )
         # It has no previous state, so this is not an action.
         begun = Change(
             "request", State.REQUESTED, Side.CONSUMER, caller.tenant, caller.subject, configuration=asked.configuration
@@ -260,17 +279,68 @@ class DataRequestService(DataRequestSteps):
         return replace(page, items=tuple(one.seen_by(caller) for one in page.items))
 
     async def act(self, caller: Caller, request_id: str, action: Action, reason: str | None) -> DataRequest:
-        """Decline, accept, withdraw or end a request."""
+        """Decline, withdraw or end a request."""
         request = await self.read(caller, request_id, lock=True)
         return await self.take(caller, request, action, reason)
 
+    async def accept(self, caller: Caller, request_id: str, reason: str | None) -> DataRequest:
+        """Accept the offer of a provider.
+
+        Raises:
+            NotComposedError: the provider's policy forbids it beside what was granted since the offer.
+        """
+        request = await self.read(caller, request_id, lock=True)
+        request.after(Action.ACCEPT, request.sides_of(caller))
+        offer = next(one for one in reversed(await self._requests.changes(request.id)) if one.action == Action.COUNTER)
+        beside = await self._beside(caller, request, offered=offer.beside)
+        return await self.take(caller, request, Action.ACCEPT, reason, beside=beside)
+
+    async def composition(self, caller: Caller, request: DataRequest, *, lock: bool = False) -> Composition | None:
+        """What a request's consumer was granted of the same table besides; None if nothing, or nothing is agreed."""
+        is_agreed = request.configuration is not None and request.state in _AGREED
+        if not is_agreed or not (granted := await self._composition.granted(request, lock=lock)):
+            return None
+        is_decided = request.state not in (State.ADVISED, State.COUNTERED)
+        ranking = [] if is_decided else await self._ranking(request, request.view)
+        return await self._composition.compare(caller, request, granted, [*map(configuration_of, ranking)])
+
+    async def _beside(
+        self, caller: Caller, request: DataRequest, *, accepts: bool = False, offered: str | None = None
+    ) -> str | None:
+        """What a locked request's configuration is granted beside, although the policy forbids it; None if it does not.
+
+        Args:
+            caller: who grants it.
+            request: with the configuration.
+            accepts: whether the provider accepts it.
+            offered: beside what the provider has offered it.
+
+        Raises:
+            NotComposedError: the policy forbids it, and the provider does not accept it.
+        """
+        composition = await self.composition(caller, request, lock=True)
+        if composition is None or composition.is_kept:
+            return None
+        beside = some([str(one) for one in composition.unrelated], 5)
+        if not accepts and offered != beside:
+            detail = composition.refusal(request.consumer, request.configuration or "", beside)
+            raise NotComposedError(detail, composition.allowed)
+        return beside
+
     async def approve(
-        self, caller: Caller, request_id: str, reason: str | None, limit: tuple[int, int] | None
+        self,
+        caller: Caller,
+        request_id: str,
+        reason: str | None,
+        limit: tuple[int, int] | None,
+        *,
+        accept_composition: bool = False,
     ) -> DataRequest:
         """Approve a request unless its consumer has reached the limit: a number of grants within a number of days.
 
         Raises:
             EnoughGrantedError: the limit is reached.
+            NotComposedError: the policy forbids it beside what the consumer has, and this is not accepted.
         """
         request = await self.read(caller, request_id, lock=True)
         request.after(Action.APPROVE, request.sides_of(caller))
@@ -278,13 +348,23 @@ class DataRequestService(DataRequestSteps):
             most, days = limit
             if await self._requests.count_granted(request, timedelta(days=days)) >= most:
                 raise EnoughGrantedError(f"{request.consumer} was granted {most} requests or more in {days} days.")
-        return await self.take(caller, request, Action.APPROVE, reason)
+        beside = await self._beside(caller, request, accepts=accept_composition)
+        return await self.take(caller, request, Action.APPROVE, reason, beside=beside)
 
-    async def counter(self, caller: Caller, request_id: str, configuration: str, reason: str | None) -> DataRequest:
+    async def counter(
+        self,
+        caller: Caller,
+        request_id: str,
+        configuration: str,
+        reason: str | None,
+        *,
+        accept_composition: bool = False,
+    ) -> DataRequest:
         """Offer another configuration of those that meet what the consumer requires.
 
         Raises:
             InvalidDocumentError: the configuration is not one of those.
+            NotComposedError: the policy forbids it beside what the consumer has, and this is not accepted.
         """
         request = await self.read(caller, request_id, lock=True)
         request.after(Action.COUNTER, request.sides_of(caller))
@@ -296,7 +376,9 @@ class DataRequestService(DataRequestSteps):
             fault = Fault("/configuration", f"The configuration {configuration!r} {what}.")
             detail = "This configuration cannot be offered instead."
             raise InvalidDocumentError(detail, (fault,), code="no_counter_offer")
-        return await self.take(caller, request, Action.COUNTER, reason, configuration, cost)
+        offered = replace(request, configuration=configuration)
+        beside = await self._beside(caller, offered, accepts=accept_composition)
+        return await self.take(caller, request, Action.COUNTER, reason, configuration, cost, beside)
 
     async def alternatives(self, caller: Caller, request: DataRequest, limit: int) -> list[tuple[str, Cost]]:
         """The configurations that the caller may offer instead of the advised one, with their costs, the best first.

@@ -63,10 +63,26 @@ class AdministrationFlows(ServiceFlows):
 
     @method
     def set_policy(
-        self, require: Mapping[str, float] | None = None, *, sign_off: bool = False, tenant: str | None = None
+        self,
+        require: Mapping[str, float] | None = None,
+        *,
+        unit: str | None = None,
+        sign_off: bool = False,
+        composition: str | None = None,
+        tenant: str | None = None,
     ) -> Flow[TenantPolicy]:
-        """Replace a tenant's requirements for its entries; omitted ones are dropped."""
+        """Replace a tenant's requirements for its entries; omitted ones are dropped.
+
+        Args:
+            require: Limits by privacy criterion.
+            unit: `person` if they must count people.
+            sign_off: Whether a reviewer must sign off new versions.
+            composition: Which configurations of one table a consumer may have: `nested`, `one` or `any`.
+            tenant: By default the caller's own.
+        """
         asked: dict[str, Any] = {"require": dict(require or {}), "sign_off": sign_off}
+        asked |= {} if unit is None else {"unit": unit}
+        asked |= {} if composition is None else {"composition": composition}
         return self._call(TenantPolicy, "PUT", "/v1/policy", asked, params=_of(tenant))
 
     @method

@@ -110,14 +110,32 @@ class DataRequestsFlows(ServiceFlows):
         return self._call(Receipt, "GET", _path(request_id, "receipt"))
 
     @method
-    def approve(self, request_id: str, reason: str | None = None, limit: GrantLimit | None = None) -> Flow[DataRequest]:
-        """Grant the recommended configuration, unless the limit is reached. For the provider.
+    def approve(
+        self,
+        request_id: str,
+        reason: str | None = None,
+        limit: GrantLimit | None = None,
+        *,
+        accept_composition: bool = False,
+    ) -> Flow[DataRequest]:
+        """Grant the recommended configuration, unless the limit is reached or the policy forbids it beside others.
+
+        For the provider.
+
+        Args:
+            request_id: The id of the request.
+            reason: For the other side and for the record.
+            limit: The most requests that the consumer is granted.
+            accept_composition: Grant it although the policy `composition` forbids it beside what the consumer has of
+                the table.
 
         Raises:
-            ConflictError: The consumer's limit is reached (`enough_granted`), or the request is in another state.
+            ConflictError: The consumer's limit is reached (`enough_granted`), the policy forbids it (`not_composed`),
+                or the request is in another state.
         """
         granted = None if limit is None else limit.model_dump(exclude_unset=True)
-        return self._act(request_id, "approve", {"reason": reason, "limit": granted})
+        asked = {"reason": reason, "limit": granted, "accept_composition": accept_composition or None}
+        return self._act(request_id, "approve", asked)
 
     @method
     def decline(self, request_id: str, reason: str) -> Flow[DataRequest]:
@@ -125,9 +143,18 @@ class DataRequestsFlows(ServiceFlows):
         return self._act(request_id, "decline", {"reason": reason})
 
     @method
-    def counter(self, request_id: str, configuration: str, reason: str | None = None) -> Flow[DataRequest]:
-        """Offer another configuration that meets what the consumer requires. For the provider."""
-        return self._act(request_id, "counter", {"configuration": configuration, "reason": reason})
+    def counter(
+        self, request_id: str, configuration: str, reason: str | None = None, *, accept_composition: bool = False
+    ) -> Flow[DataRequest]:
+        """Offer another configuration that meets what the consumer requires. For the provider.
+
+        Raises:
+            ConflictError: The policy forbids it beside what the consumer has (`not_composed`; `accept_composition`
+                offers it nevertheless), or the request is in another state.
+        """
+        accepts = accept_composition or None
+        asked = {"configuration": configuration, "reason": reason, "accept_composition": accepts}
+        return self._act(request_id, "counter", asked)
 
     @method
     def accept(self, request_id: str, reason: str | None = None) -> Flow[DataRequest]:

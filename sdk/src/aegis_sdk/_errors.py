@@ -88,12 +88,13 @@ class NotFoundError(ProblemError):
 class ConflictError(ProblemError):
     """409: the name is taken, or a data request is in a state in which this is not possible.
 
-    `entry` is the id of the entry that has the name, `possible` what the caller may do with the data request instead.
+    `entry` is the id of the entry that has the name, `possible` what the caller may do with the data request instead,
+    `allowed` the configuration that may be granted instead.
     """
 
     def __init__(self, status: int, problem: "Problem") -> None:
         super().__init__(status, problem)
-        self.entry, self.possible = problem.entry, problem.possible or []
+        self.entry, self.possible, self.allowed = problem.entry, problem.possible or [], problem.allowed
 
 
 class PreconditionFailedError(ProblemError):

@@ -28,10 +28,18 @@ from aegis_sdk.cli.options import (
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, say
 from aegis_sdk.printable import one_line
 from aegis_sdk.reading import Share, number, shown
-from aegis_sdk.wire import Change, DataRequest, DataRequestHead, Delivery, EntryHead, Verification
+from aegis_sdk.wire import Change, Composition, DataRequest, DataRequestHead, Delivery, EntryHead, Verification
 
 WhyOption = Annotated[str | None, typer.Option("--why", help="Reason, for the other side and for the record.")]
 NeededWhyOption = Annotated[str, typer.Option("--why", help="Reason, for the other side and for the record.")]
+
+AcceptCompositionOption = Annotated[
+    bool,
+    typer.Option(
+        "--accept-composition",
+        help="Grant it although the policy forbids it beside what the consumer has of the table.",
+    ),
+]
 
 _SECONDS = 60.0
 """Seconds to wait for the advice."""
@@ -130,9 +138,17 @@ def show(request_id: RequestIdArgument, as_json: JsonOption = False) -> None:  #
     typer.echo(one.model_dump_json(indent=2) if as_json else "\n".join(report(one)))
 
 
-def approve(request_id: RequestIdArgument, why: WhyOption = None, as_json: JsonOption = False) -> None:  # noqa: FBT002
+def approve(
+    request_id: RequestIdArgument,
+    why: WhyOption = None,
+    accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
     """Approve a data request."""
-    _act(lambda requests: requests.approve(request_id, why), as_json=as_json)
+    _act(
+        lambda requests: requests.approve(request_id, why, accept_composition=accept_composition),
+        as_json=as_json,
+    )
 
 
 def decline(request_id: RequestIdArgument, why: NeededWhyOption, as_json: JsonOption = False) -> None:  # noqa: FBT002
@@ -144,10 +160,14 @@ def counter(
     request_id: RequestIdArgument,
     configuration: Annotated[str, typer.Argument(metavar="CONFIGURATION", help="Configuration to offer instead.")],
     why: WhyOption = None,
+    accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Offer a configuration other than the recommended one."""
-    _act(lambda requests: requests.counter(request_id, configuration, why), as_json=as_json)
+    _act(
+        lambda requests: requests.counter(request_id, configuration, why, accept_composition=accept_composition),
+        as_json=as_json,
+    )
 
 
 def accept(request_id: RequestIdArgument, why: WhyOption = None, as_json: JsonOption = False) -> None:  # noqa: FBT002
@@ -236,6 +256,8 @@ def report(request: DataRequest) -> Iterator[str]:
         yield from delivered(request.delivery)
     if request.verification is not None:
         yield from _verified(request.verification)
+    if request.composition is not None:
+        yield from _composed(request.composition, request.consumer)
     if request.possible:
         yield ""
         yield f"you may: {', '.join(map(shown, request.possible))}"
@@ -245,6 +267,27 @@ def report(request: DataRequest) -> Iterator[str]:
         yield f"{best}{about} loses the least; offer it: aegis requests counter {request.id} {best}"
     if request.expires_at is not None:
         yield f"expires {request.expires_at:%Y-%m-%d} unless somebody does something"
+
+
+_RELATIONS: Mapping[str, str] = {
+    "same": "the same",
+    "coarser": "this one can be made from it, so nothing new leaves",
+    "finer": "it can be made from this one",
+    "other": "not known to be nested: groups of both together may be smaller than either promises",
+}
+"""How a requested configuration relates to one that the consumer has."""
+
+
+def _composed(composition: Composition, consumer: str) -> Iterator[str]:
+    """What the consumer has of the same table, and whether the policy allows this configuration beside it."""
+    yield ""
+    for one in composition.granted:
+        when = f"{'delivered' if one.delivered else 'approved'} {time_text(one.at)}"
+        which = f"{shown(one.configuration)} of {shown(one.entry, _LONG)} v{one.version}"
+        yield f"{shown(consumer)} has {which} ({when}): {_RELATIONS[one.relation]}"
+    if not composition.kept:
+        instead = "" if composition.allowed is None else f"; {shown(composition.allowed)} keeps it"
+        yield f"the policy {composition.policy!r} forbids it beside these{instead}"
 
 
 def delivered(delivery: Delivery) -> Iterator[str]:
@@ -279,11 +322,9 @@ def _plain(value: object) -> str:
 def _step(change: Change) -> tuple[str, ...]:
     who = shown(change.side) if change.tenant is None else f"{shown(change.side)} {shown(change.tenant)}"
     who += "" if change.by is None else f" ({shown(change.by)})"
-    what = (
-        shown(change.action)
-        if change.configuration is None
-        else f"{shown(change.action)} {shown(change.configuration)}"
-    )
+    what = shown(change.action)
+    what += "" if change.configuration is None else f" {shown(change.configuration)}"
+    what += "" if change.beside is None else f" beside {shown(change.beside, _TEXT)}"
     return time_text(change.at), who, what, shown(change.reason, _TEXT) if change.reason else ""
 
 

@@ -91,6 +91,10 @@ class KeyPage(Answer):
     next_page_token: str | None = Field(default=None, description="Token for the next page; null on the last page")
 
 
+Composed = Literal["nested", "one", "any"]
+"""Which configurations of one table a consumer may have."""
+
+
 class PolicyDocument(CheckedRequest):
     """A tenant's requirements for its own entries, in addition to the service's."""
 
@@ -105,6 +109,11 @@ class PolicyDocument(CheckedRequest):
     )
     sign_off: bool = Field(
         default=False, description="Whether a reviewer must sign off each new version before others see it"
+    )
+    composition: Composed | None = Field(
+        default=None,
+        description="Which configurations of one table a consumer may have. `nested`: those of which one can be made "
+        "from the other; `one`: only the one that it has; `any`: all. null: `nested`, and `any` in development mode",
     )
 
     def _faults(self) -> Iterator[Fault]:
@@ -125,6 +134,10 @@ class TenantPolicy(Answer):
     unit: str | None = Field(default=None, description="`person`: `require` counts people; null: records, or people")
     sign_off: bool = Field(
         default=False, description="Whether a reviewer must sign off each new version before others see it"
+    )
+    composition: Composed | None = Field(
+        default=None,
+        description="Which configurations of one table a consumer may have, as in `PolicyDocument`; null: the default",
     )
 
 

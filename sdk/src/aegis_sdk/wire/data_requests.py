@@ -48,6 +48,7 @@ _EXAMPLE_CHANGE: Final[dict[str, Any]] = {
     "by": "aegis_30a4a6be",
     "reason": None,
     "configuration": None,
+    "beside": None,
 }
 
 _EXAMPLE_HEAD: Final[dict[str, Any]] = {
@@ -81,6 +82,7 @@ EXAMPLE_DATA_REQUEST: Final[dict[str, Any]] = _EXAMPLE_HEAD | {
     "delivery": None,
     "verification": None,
     "full_rank": None,
+    "composition": None,
     "changes": [_EXAMPLE_CHANGE],
 }
 """A request with its history."""
@@ -127,6 +129,13 @@ def _examples(action: str, asked: dict[str, Any]) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [{"action": action} | asked]})
 
 
+_ACCEPTS: Final = Field(
+    default=False,
+    description="Whether to grant it although the policy `composition` forbids it beside what the consumer has of the "
+    "table; kept in the audit log",
+)
+
+
 class Approve(_Decision):
     """Grants the configuration that the advice recommends. For the entry's provider."""
 
@@ -138,6 +147,7 @@ class Approve(_Decision):
         description="Approve only below this limit on requests that your tenant has granted to the "
         "consumer's tenant; null: no limit",
     )
+    accept_composition: bool = _ACCEPTS
 
 
 class Decline(_Refusal):
@@ -155,6 +165,7 @@ class Counter(_Decision):
 
     action: Literal["counter"]
     configuration: Identifier = Field(description="A configuration that meets the consumer's requirements")
+    accept_composition: bool = _ACCEPTS
 
 
 class Accept(_Decision):
@@ -280,6 +291,43 @@ class Change(Answer):
     )
     reason: str | None = Field(default=None, description="Reason; null: none given")
     configuration: str | None = Field(default=None, description="The configuration concerned; null: none")
+    beside: str | None = Field(
+        default=None,
+        description="What the consumer had, where the provider accepted that the policy `composition` forbids this "
+        "configuration beside it; null otherwise",
+    )
+
+
+class Granted(Answer):
+    """A configuration of the same table that the consumer was granted by another request."""
+
+    request: Uuid = Field(description="Id of the latest request for it")
+    entry: str = Field(description="Name of the entry")
+    version: int = Field(description="Version of the entry")
+    configuration: str = Field(description="The configuration")
+    delivered: bool = Field(description="Whether it was delivered; otherwise it is approved")
+    at: UtcTime = Field(description="Time of the delivery, or of the approval (RFC 3339, UTC)")
+    relation: Literal["same", "coarser", "finer", "other"] = Field(
+        description="How the requested configuration groups the values, compared with it: `same`; `coarser`: nothing "
+        "new leaves; `finer`; or `other`: neither contains the other, or their maps are not known"
+    )
+
+
+class Composition(Answer):
+    """A requested configuration beside those of the same table that the consumer was granted by other requests.
+
+    Compared are the published maps, so records that only one version has, or that only one configuration leaves out,
+    are not considered.
+    """
+
+    policy: Literal["nested", "one", "any"] = Field(
+        description="Which configurations of one table the consumer may have, by the provider's policy"
+    )
+    kept: bool = Field(description="Whether granting the configuration keeps this policy")
+    allowed: str | None = Field(
+        default=None, description="First configuration of the consumer's advice that keeps it; null: none, or decided"
+    )
+    granted: list[Granted] = Field(description="What the consumer was granted, newest first")
 
 
 class DataRequestHead(Answer):
@@ -328,6 +376,10 @@ class DataRequest(DataRequestHead):
     )
     full_rank: FullRank | None = Field(
         default=None, description="Place of the configuration in the full view of the advice; null: you do not have it"
+    )
+    composition: Composition | None = Field(
+        default=None,
+        description="What the consumer was granted of the same table besides; null: nothing, or nothing was agreed",
     )
     changes: list[Change] = Field(default_factory=list, description="History, oldest first")
 

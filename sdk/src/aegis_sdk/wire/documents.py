@@ -246,4 +246,7 @@ class Problem(Answer):
     possible: list[str] | None = Field(
         default=None, description="If a data request is in another state, the actions that the caller may take"
     )
+    allowed: str | None = Field(
+        default=None, description="With `not_composed`: a configuration that may be granted instead; null: none"
+    )
     request_id: str | None = Field(default=None, description="If the service failed, the id of the HTTP request")

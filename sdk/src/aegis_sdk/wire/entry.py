@@ -53,6 +53,7 @@ from aegis_sdk.wire.values import (
     ROWS_PER_PERSON,
     EntryFormat,
     EntryName,
+    Identifier,
     Identifiers,
     JsonObject,
     Text,
@@ -114,6 +115,12 @@ class EntryDocument(CheckedRequest):
     )
     name: EntryName = Field(description="Unique within its tenant")
     title: Text = Field(default="", description="Title, in one line")
+    table: Identifier | None = Field(
+        default=None,
+        description="Name of the table that the entry is about. The same name in several entries of a tenant declares "
+        "that their tables are about the same people or things, so that what a consumer has of one counts for all. "
+        "null: the entry's name",
+    )
     description: Text = Field(default="", description="Description of the table")
     keywords: Identifiers = Field(default_factory=list, description="Search terms")
     license: Text = Field(default="", description="Licence of the masked tables, preferably an SPDX identifier")
