@@ -50,7 +50,8 @@ def test_a_delivered_card_is_renewed_for_who_gets_the_table_and_an_older_one_is_
     typed = {"consumer": "acme", "purpose": "[x](http://x) <b>", "records": 985}
     card = renewed(PUBLIC, **typed)
     of = "of 985 records of people.csv, masked, for predicting ill"
-    assert card["for_consumers"].splitlines()[0].endswith(rf"{of}; for acme, for: \[x\](http://x) \<b\>.")
+    counted = "Records were counted, not people."
+    assert card["for_consumers"].splitlines()[0].endswith(rf"{of}; for acme, for: \[x\](http://x) \<b\>. {counted}")
     assert card == {**PUBLIC, **typed, "for_consumers": card["for_consumers"]}
     assert renewed({"configuration": "c2"}, "acme", "", 985) == {"configuration": "c2"}
 

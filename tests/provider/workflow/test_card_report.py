@@ -1,19 +1,22 @@
 """What the card tells of a release that was made up by hand: its tables and its pictures."""
 
+import json
 from dataclasses import replace
+from html import unescape
 
 import pytest
+from pydantic import TypeAdapter
 
 from aegis_provider.check import NOTHING, RAW, Interval
 from aegis_provider.cli.release import frontier_rows
-from aegis_provider.privacy import CERTAIN_VALUES_REMEDY
+from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, KnownShares
 from aegis_provider.report.model import Light, Terms, TextTable
 from aegis_provider.report.rendering import markdown_lines, render_page
 from aegis_provider.search import LimitsCost
 from aegis_provider.workflow import Card
-from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardLabel
+from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardLabel, CardPeople
 from aegis_provider.workflow.card_head import head_of
-from aegis_provider.workflow.card_report import card_report
+from aegis_provider.workflow.card_report import card_report, write_card
 from aegis_sdk.charts import Interval as Limits
 from aegis_sdk.charts import Plane, SeriesBars, Spot
 from aegis_sdk.reading import Alone
@@ -212,10 +215,11 @@ def test_a_rounded_number_of_records_left_out_is_told_as_such():
 def test_the_head_says_what_is_shared_with_whom_for_what_before_any_verdict():
     lines = list(markdown_lines(card_report(CARD)))
     of = "of 990 records of people.csv, masked, for predicting ill"
-    assert lines[2] == f"age, town, sex, pay, pet and ill {of}; for anyone who gets this card."
+    counted = "Records were counted, not people."
+    assert lines[2] == f"age, town, sex, pay, pet and ill {of}; for anyone who gets this card. {counted}"
     asked = replace(CARD, consumer="acme", purpose="A study of care.", cut="--seconds ended the search")
     assert head_of(asked)[0] == (
-        f"age, town, sex, pay, pet and ill {of}; for acme, for: A study of care (--seconds ended the search)."
+        f"age, town, sex, pay, pet and ill {of}; for acme, for: A study of care (--seconds ended the search). {counted}"
     )
     assert [line[:3] for line in lines[4:9:2]] == [
         "\N{LARGE YELLOW CIRCLE} *",
@@ -283,8 +287,40 @@ def test_a_broken_promise_is_named_and_one_that_holds_against_some_is_not_called
 
 def test_cautions_are_said_and_not_only_counted():
     said = [said_in(replace(CARD, warnings=tuple(f"w{n}" for n in range(most))))["Before you sign"] for most in (2, 5)]
-    assert said[0].startswith("W0. W1. Records are")
-    assert said[1].startswith('W0. W1. W2. 2 more stand under "The verdict". Records are')
+    assert said[0].startswith("W0. W1. Whoever knows more")
+    assert said[1].startswith('W0. W1. W2. 2 more stand under "The verdict". Whoever knows')
+
+
+def test_a_card_says_what_is_counted_in_all_its_forms(tmp_path):
+    known = KnownShares(5, 0.0, 0.24, 0.57)
+    people = replace(CARD, people=CardPeople(7, known), certain=0.1, alone=replace(CARD.alone, of_people=True))
+    records = replace(CARD, repeating=("patient id",), certain=0.1)
+    counted = (
+        "People were counted, not records: at most 7 records of each.",
+        "Records were counted, not people: patient id repeats, and with --person 'patient id' people are.",
+    )
+    lights = (
+        "The ill of 10 % of the people is certain: all people of their group have the same. Require l=2 if nobody should "
+        "learn it. Nobody is alone on all shared columns, in c2 or any other configuration offered; c2 shares 5 columns "
+        "besides ill, all as they are. Every record may be that of any of at least 6 people. Fewer than 5 people look "
+        "alike to someone who knows of a person one row: for nobody, two rows: for 24 %, all rows: for 57 %.",
+        "Every record is one of at least 6 alike.",
+    )
+    for card, first, light, other in zip((people, records), counted, lights, counted[::-1], strict=True):
+        files = write_card(tmp_path / "card", card_report(card), TypeAdapter(Card).dump_json(card).decode())
+        assert {file.suffix for file in files} == {".json", ".md", ".html"}
+        said = json.loads(files[0].read_text())
+        assert (said["people"] is None, said["repeating"]) == (card is records, list(card.repeating))
+        assert said_in(card)["People at risk"].endswith(light)
+        for file in files[1:]:
+            text = unescape(file.read_text()).replace("\\", "")
+            assert first.rstrip(".") in text
+            assert other.partition(",")[0] not in text
+            assert ("of the records is certain" in text, "of the people is certain" in text) == (
+                card is records,
+                card is people,
+            )
+        assert TypeAdapter(Card).validate_python(said) == card
 
 
 def test_a_label_that_is_nearly_given_away_is_said_in_the_first_lines():

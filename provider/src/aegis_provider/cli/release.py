@@ -159,7 +159,7 @@ def faults_of(released: Released, *, accept_unique: bool) -> Iterator[str]:
     if not card.passed:
         yield "see FAIL above"
     if card.alone.is_much(offered=True) and not accept_unique:
-        yield f"too many records are alone on what is shared: mask more, or accept that: {ACCEPT_UNIQUE}"
+        yield f"too many {card.unit} are alone on what is shared: mask more, or accept that: {ACCEPT_UNIQUE}"
     if shown.below_k and not accept_unique:
         yield f"{shown.below_k_in_words}, or accept that: {ACCEPT_UNIQUE}"
 

@@ -4,7 +4,7 @@ The records of a person beyond a limit are left out when the table is opened, so
 table. Which ones stay follows from a hash of their contents: the same ones each time, whatever the engine's order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
@@ -128,6 +128,18 @@ class People:
         used = numbered.filter((numbered["place"] < self.rows) | numbered["person"].isnull()).select(*columns)
         memory = None if table.memory is None else InMemory(lambda: 0)
         return replace(table, source=table.engine.keep(used), memory=memory, kept={})
+
+
+def repeating_in(table: Table, names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of these columns that the table has and that are the same in several records, but not in all."""
+    names = [name for name in names if name in table.columns]
+    if not names:
+        return ()
+    keys = table.keys(names)
+    counts = {f"d{n}": keys[f"v{n}"].nunique() for n in range(len(names))}
+    counts |= {f"n{n}": keys[f"v{n}"].count() for n in range(len(names))}
+    [row] = table.engine.fetch(keys.aggregate(**counts)).to_pylist()
+    return tuple(name for n, name in enumerate(names) if 1 < row[f"d{n}"] < row[f"n{n}"])
 
 
 def _counted(table: Table, column: str) -> tuple[Counts, Counts, int]:

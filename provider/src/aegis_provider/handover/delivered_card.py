@@ -10,6 +10,7 @@ from aegis_provider.privacy import columns_of
 from aegis_provider.release.apply import Checked
 from aegis_provider.workflow.card import Card, CardColumn, without_values
 from aegis_provider.workflow.card_head import head_of, in_markdown, made_up_rows, renewed
+from aegis_provider.workflow.card_making import people_of
 from aegis_sdk.reading import Alone
 from aegis_sdk.wire import LARGEST_CARD, DataRequest, EntryDocument
 
@@ -67,7 +68,8 @@ def _fits(card: Mapping[str, Any]) -> bool:
 
 def _measured_card(plan: Plan, request: DataRequest, entry: EntryDocument, masked: Masked, alone: Alone) -> Card:
     """Return the card of a release of which only the masked table is known; its head alone is delivered."""
-    configuration, records = request.configuration or "", max(1, masked.records)
+    configuration, checked = request.configuration or "", masked.checked
+    judged = 1 if checked is None else max(1, checked.judged)
     columns = columns_of(plan, plan.configuration(configuration))
     return Card(
         table=request.entry.name,
@@ -108,9 +110,10 @@ def _measured_card(plan: Plan, request: DataRequest, entry: EntryDocument, maske
         check="",
         unfinished=(),
         holds=True if masked.privacy else None,
-        certain=0.0 if masked.checked is None else masked.checked.certain / records,
-        guessable=0.0 if masked.checked is None else masked.checked.guessable / records,
+        certain=0.0 if checked is None else checked.certain / judged,
+        guessable=0.0 if checked is None else checked.guessable / judged,
         made_up=made_up_rows(entry, configuration),
         consumer=request.consumer,
         purpose=request.purpose,
+        people=people_of(entry, None if checked is None else checked.known),
     )

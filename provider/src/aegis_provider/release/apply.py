@@ -153,6 +153,8 @@ class Checked:
         accepted: The columns with accepted identifying values, and the kinds of these.
         certain: The number of its records in classes with one value of some sensitive attribute, and
         guessable: of those in classes where a guess of one is over 95 % right; 0 if no privacy is promised.
+        judged: The number of its records, or of people, each once in every class with a record of theirs; 0 if no
+            privacy is promised.
         known: The people with too few alike to someone who knows some of their records; `None` if records are people,
             or no privacy is promised.
     """
@@ -164,6 +166,7 @@ class Checked:
     accepted: Mapping[str, str]
     certain: int = 0
     guessable: int = 0
+    judged: int = 0
     known: KnownRows | None = None
 
     @property
@@ -202,16 +205,16 @@ class Checked:
             IdentifierError: It contains an identifying value, and that is not accepted.
         """
         chosen, counted = promise.configuration, promise.release.counted
-        reached, told, known = {}, (0, 0), None
+        reached, told, judged, known = {}, (0, 0), 0, None
         if chosen.privacy:
             records = promise.records(written, suppression)
             classes, known = promise.classes(records, suppression), promise.known_rows(records)
             reached, told = measure_privacy(classes), certain_and_guessable(classes)
-        judged = (written, None) if whose is None else (whose, counted.person)
-        alone = alone_in(judged[0], plan.label, judged[1])
-        shown = shown_values(judged[0], counted, plan, chosen, judged[1])
+            judged = int(classes.sizes.sum())
+        there, person = (written, None) if whose is None else (whose, counted.person)
+        alone, shown = alone_in(there, plan.label, person), shown_values(there, counted, plan, chosen, person)
         searched = _searched(table, written, plan, chosen, reasons, accept_identifiers=accept_identifiers)
-        return cls(reached, shown, alone, *searched, *told, known)
+        return cls(reached, shown, alone, *searched, *told, judged, known)
 
 
 def _searched(

@@ -4,17 +4,18 @@ Its counts of the table are the rounded counts of the entry. Counts of the relea
 Everything else that depends on unseen records is a share of two digits, or an AUC of three.
 """
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, Final
 
 from aegis_provider.classifiers import CHANCE, RAW, Interval
-from aegis_provider.privacy import CRITERIA
+from aegis_provider.privacy import CRITERIA, KnownShares
 from aegis_provider.report.verdicts import leak_warning
 from aegis_provider.search import LimitsCost, in_words
 from aegis_provider.workflow.generating import Comparison
-from aegis_sdk.reading import Alone, Share, number, share_with_limits
+from aegis_sdk.reading import Alone, Share, number, share_with_limits, shown, some
 from aegis_sdk.wire import Configuration, EntryDocument
 
 
@@ -104,6 +105,17 @@ class CardAuc:
 
 
 @dataclass(frozen=True)
+class CardPeople:
+    """That privacy counts people, of each of whom at most `rows` records are used.
+
+    `known`: how many are not protected from someone who knows several of their records; `None` if not measured.
+    """
+
+    rows: int
+    known: KnownShares | None = None
+
+
+@dataclass(frozen=True)
 class CardService:
     """The service that ranked the configurations: its address, and the id of the entry that it used."""
 
@@ -165,6 +177,8 @@ class Card:
         consumer: Who gets the table, if that is known.
         purpose: What for, in the consumer's words.
         for_consumers: The head of the card in Markdown, for the entry and for who gets the table.
+        people: The people that privacy counts; `None` if it counts records.
+        repeating: The identifiers, never shared, that are the same in several records, if it does.
         limits: What it costs to keep attributes, and to limit their maskings; `None` if the plan does neither.
         weights: How much attributes count in the measure, if not 1.
     """
@@ -221,6 +235,24 @@ class Card:
     about: str = ""
     limits: LimitsCost | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
+    people: CardPeople | None = None
+    repeating: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """What privacy counts, in the plural."""
+        return "records" if self.people is None else "people"
+
+    @property
+    def counted(self) -> str:
+        """A sentence on what privacy counts."""
+        if self.people is not None:
+            rows = "1 record" if self.people.rows == 1 else f"{self.people.rows} records"
+            return f"People were counted, not records: at most {rows} of each"
+        names = some([shown(name) for name in self.repeating], _MOST_NAMES)
+        repeats = f": {names} repeat{'s' * (len(self.repeating) == 1)}" if self.repeating else ""
+        option = f", and with --person {shlex.quote(self.repeating[0])} people are" if self.repeating else ""
+        return f"Records were counted, not people{repeats}{option}"
 
     @property
     def sensitive_label(self) -> bool:
@@ -309,6 +341,7 @@ CARD_ENDINGS: Final = (".json", ".md", ".html")
 HIGHEST_SAID: Final = 0.2
 """A higher risk of the unmasked table would disclose the size of its rarest combination, 1 to 4 records."""
 
+_MOST_NAMES: Final = 5
 _NOT_COUNTED: Final = "some records are left out, but the entry counts none of them"
 _AUC_DIGITS: Final = 3
 _SHARE_DIGITS: Final = 2

@@ -18,7 +18,7 @@ from aegis_provider.report.model import Light, Part, TextTable, Tone
 from aegis_provider.report.rendering import markdown_part
 from aegis_provider.table.arithmetic import plain
 from aegis_provider.workflow.card import Card, CardColumn
-from aegis_sdk.reading import Alone, Share, maskings_in, shown, some, verdict_line
+from aegis_sdk.reading import Share, maskings_in, shown, some, verdict_line
 from aegis_sdk.wire import Attribute, EntryDocument
 
 Rows: TypeAlias = Mapping[str, tuple[str, ...]]
@@ -43,8 +43,8 @@ _COLUMNS: Final = 30
 _SHOWN: Final = 12
 _LONGEST: Final = 100
 _STANDING: Final = (
-    "Records are counted, not people. Whoever knows more of a person than the quasi-identifiers, or has another "
-    "release of the same people, can learn more"
+    "Whoever knows more of a person than the quasi-identifiers, or has another release of the same people, can learn "
+    "more"
 )
 _REFITTED: Final = "Models were tested with the groups formed anew in each fold, so your own figure can be higher"
 
@@ -63,6 +63,7 @@ class Shared:
         purpose: What for, in the consumer's words; empty if not known.
         cut: What was not searched, because time was up; empty if nothing.
         about: The name of the configuration, as `Card.about`; empty without one.
+        counted: What privacy counts, as `Card.counted`.
     """
 
     table: str
@@ -75,6 +76,7 @@ class Shared:
     purpose: str = ""
     cut: str = ""
     about: str = ""
+    counted: str = ""
 
     @property
     def sentence(self) -> str:
@@ -85,7 +87,7 @@ class Shared:
         what_for = f", for: {shown(self.purpose, _LONGEST).rstrip('.')}" if self.purpose else ""
         cut = f" ({self.cut})" if self.cut else ""
         of = f"{self.records:,} records of {shown(self.table, _LONGEST)}, masked, for predicting {label}"
-        return f"{names} of {of}; for {whom}{what_for}{cut}."
+        return f"{names} of {of}; for {whom}{what_for}{cut}.{f' {self.counted}.' if self.counted else ''}"
 
     def parts(self, lights: Iterable[Light]) -> Iterator[Part]:
         """Yield the sentence, the lights, the columns, the made-up rows, and the columns left out in one line."""
@@ -122,7 +124,7 @@ def head_of(card: Card) -> list[Part]:
     columns = {column.name: column.becomes for column in card.columns if column.shared}
     left_out = {**dropped, **card.never_shared}
     about = (card.table, card.label, card.records, columns, left_out, card.made_up)
-    shared = Shared(*about, card.consumer, card.purpose, card.cut, card.about)
+    shared = Shared(*about, card.consumer, card.purpose, card.cut, card.about, card.counted)
     return list(shared.parts([risk_light(card), kept_light(card), signing_light(card)]))
 
 
@@ -156,13 +158,15 @@ def _tone_of(kept: float | None) -> Tone:
     return "stop" if kept < _LITTLE_KEPT else "look" if kept < _MUCH_KEPT else "fine"
 
 
-def _alike(privacy: Mapping[str, float], alone: Alone | None) -> list[str]:
-    """Return how many records are alike; where columns are shared that nobody is said to know, to whom."""
-    if "k" not in privacy:
+def _alike(card: Card) -> list[str]:
+    """Return how many records or people are alike; where columns are shared that nobody is said to know, to whom."""
+    if "k" not in card.reached:
         return []
-    known = alone.known if alone is not None else None
-    to_whom = f"to whoever knows only {some(known, _NAMED)}, " if known else ""
-    return [f"{to_whom}every record is one of at least {privacy['k']:g} alike"]
+    to_whom = f"to whoever knows only {some(card.alone.known, _NAMED)}, " if card.alone.known else ""
+    if card.people is None:
+        return [f"{to_whom}every record is one of at least {card.reached['k']:g} alike"]
+    said = [f"{to_whom}every record may be that of any of at least {card.reached['k']:g} people"]
+    return said if card.people.known is None else [*said, card.people.known.sentence]
 
 
 def _beside_certain(cautions: Iterable[str]) -> list[str]:
@@ -193,7 +197,7 @@ def risk_light(card: Card) -> Light:
         *([card.alone.line()] if card.alone.own and not many_alone else []),
     ]
     tone: Tone = "stop" if faults or round(card.certain, 2) >= _MANY_CERTAIN else "look" if cautions else "fine"
-    return _light("People at risk", tone, [*faults, *cautions, *_alike(card.reached, card.alone)])
+    return _light("People at risk", tone, [*faults, *cautions, *_alike(card)])
 
 
 def _fails(card: Card) -> bool:
@@ -208,13 +212,13 @@ def _broken(card: Card) -> str:
 
 def _guessable(card: Card) -> str:
     share, whose = Share(card.guessable).whole, shown(card.label) if card.sensitive_label else "a sensitive value"
-    return f"for about {share} of the records a guess of {whose} is over {Share(SURE).whole} right"
+    return f"for about {share} of the {card.unit} a guess of {whose} is over {Share(SURE).whole} right"
 
 
 def _certain(card: Card) -> str:
     whose = f"the {shown(card.label)}" if card.sensitive_label else "a sensitive value"
     share = Share(card.certain).whole
-    return f"{whose} of {share} of the records is certain: all records of their group have the same"
+    return f"{whose} of {share} of the {card.unit} is certain: all {card.unit} of their group have the same"
 
 
 def kept_light(card: Card) -> Light:

@@ -15,13 +15,13 @@ from aegis_provider.classifiers import CheckResult
 from aegis_provider.counting.kept import Kept
 from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.plan.model import DROP, Plan
-from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, Column, certain_values_warning, columns_of
+from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, Column, KnownRows, certain_values_warning, columns_of
 from aegis_provider.release.apply import Applied
 from aegis_provider.report.verdicts import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.table.values import MISSING
 from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardService
+from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardPeople, CardService
 from aegis_provider.workflow.card_head import made_up_rows
 from aegis_provider.workflow.deadline import OVER
 from aegis_provider.workflow.generating import Comparison
@@ -91,6 +91,8 @@ class Assessed:
         certain: Number of records in classes with a single value of some sensitive attribute.
         guessable: The share of records in classes where a guess of such a value is over 95 % right.
         alone: How many of its records are alone on all shared columns, and how many in the worst configuration offered.
+        judged: The number of its records; of people, each once in every class with a record of theirs, if these count.
+        known: The people with too few alike to someone who knows some of their records; `None` if records are people.
     """
 
     columns: tuple[Column, ...]
@@ -101,6 +103,8 @@ class Assessed:
     certain: int
     guessable: float
     alone: Alone
+    judged: int
+    known: KnownRows | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,7 @@ class Findings:
         kept: What the release keeps of each column.
         check: The check by models, or why none were trained.
         comparison: The comparison with generated tables, or why it failed; `None` if there are none.
+        repeating: The identifiers that are the same in several records, if records are counted.
     """
 
     search: SearchResult
@@ -123,6 +128,7 @@ class Findings:
     kept: Mapping[str, Kept]
     check: CheckResult | str
     comparison: Comparison | str | None = None
+    repeating: tuple[str, ...] = ()
 
     @property
     def advice(self) -> EntryAdvice:
@@ -205,14 +211,23 @@ def card_of(
         telling_label=tuple(name for name in findings.summarised.telling_label if name in shared),
         cut="; ".join(_cut(findings)),
         holds=False if findings.masked.applied.checked.shown.below_k else findings.assessed.passed,
-        certain=findings.assessed.certain / max(1, applied.records),
+        certain=findings.assessed.certain / max(1, findings.assessed.judged),
         guessable=findings.assessed.guessable,
         made_up={} if faults else made_up_rows(entry, advice.best.id),
         about=ConfigurationNames.of(entry.model_dump(include=_NAMED)).name(advice.best.id),
         limits=findings.search.limits,
         weights=plan.weights,
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
+        people=people_of(entry, findings.assessed.known),
+        repeating=findings.repeating,
     )
+
+
+def people_of(entry: EntryDocument, known: KnownRows | None) -> CardPeople | None:
+    """Return the people that the privacy of an entry counts; `None` if it counts records."""
+    if entry.unit is None or entry.rows_per_person is None:
+        return None
+    return CardPeople(entry.rows_per_person, None if known is None else known.shares)
 
 
 def texts_of_cards(plan: Plan, table: str) -> set[str]:
@@ -253,8 +268,9 @@ def _warnings(findings: Findings, plan: Plan, *, published: bool) -> Iterator[st
     yield from findings.masked.applied.checked.shown.values_in_words()
     applied, records = findings.masked.applied, findings.assessed.certain
     # An entry shows the head of the card without the masked table, which tells this number.
-    told = None if published and records != applied.records else records
-    certain = certain_values_warning(applied.reached, plan, told, applied.records)
+    told = None if published and records != findings.assessed.judged else records
+    of = findings.assessed.judged
+    certain = certain_values_warning(applied.reached, plan, told, of, of_people=applied.of_people)
     if certain is not None:
         yield f"{certain}. {CERTAIN_VALUES_REMEDY}"
     for name, label in findings.masked.blanks.items():

@@ -282,7 +282,7 @@ def _privacy(card: Card) -> Iterator[Part]:
             number(card.asked.get(name), 6),
             number(card.promised.get(name), 6),
             number(card.reached[name], 6),
-            CRITERIA[name].consequence(card.reached[name]),
+            CRITERIA[name].in_worst_class(card.reached[name], of_people=card.people is not None),
         )
         for name in named
     ]
@@ -291,10 +291,15 @@ def _privacy(card: Card) -> Iterator[Part]:
     if release is not None and before is not None:
         most = "it may be up to 100 %; what it is exactly would tell how rare its rarest records are"
         before_said = most if before >= HIGHEST_SAID else f"it is {Share(before)}"
+        knows, picks = "all quasi-identifiers of a person", "the person's record"
+        if card.people is not None:
+            knows, picks = "the quasi-identifiers of one record of a person", "the person"
         yield (
-            f"Someone who knows all quasi-identifiers of a person picks the person's record with a chance of at most "
-            f"{Share(release)}. In the table as it is, {before_said}."
+            f"Someone who knows {knows} picks {picks} with a chance of at most {Share(release)}. In the table as it "
+            f"is, {before_said}."
         )
+    if card.people is not None and card.people.known is not None:
+        yield as_sentence(card.people.known.sentence)
     if card.replayed or card.accepted:
         kinds = ", ".join(card.replayed) or "identifying values"
         found = f"except that {accepted_in_words(card.accepted)}" if card.accepted else ""
@@ -351,7 +356,11 @@ def _limits(card: Card) -> Iterator[Part]:
         "The privacy numbers hold against someone who knows the quasi-identifiers of a person and nothing else. "
         "Whoever knows more, or has another release of the same people, can learn more."
     )
-    yield "Numbers count records, not people: if one person has several records, the groups are smaller than they look."
+    if card.people is None:
+        smaller = "If one person has several records, the groups are smaller than they look."
+        yield f"{card.counted}. {smaller}"
+    else:
+        yield f"{card.counted}. The groups hold against someone who knows one record of a person."
     yield _rounded(card)
     if card.suppressed_cells:
         yield "What it keeps is of its records before cells are suppressed. What models reach is of the masked table."

@@ -74,7 +74,9 @@ def measured_privacy(steps: Steps, configuration: str, alone: Alone, published: 
         judged = replace(found, releases=(replace(release, told=published),))
         verdict = risk_verdict(judged, table_name(steps.table), steps.plan, alone, counted=False)
         told = (verdict.passed, verdict.line)
-        return Assessed(found.columns, *told, highest, before, release.certain, release.guessable, alone.in_short())
+        certain = (release.certain, release.guessable)
+        of = 0 if release.sizes is None else release.sizes.records
+        return Assessed(found.columns, *told, highest, before, *certain, alone.in_short(), of, release.known)
 
     inputs = steps.inputs_of(FOUND, configuration=configuration, alone=alone.document, published=dict(published))
     return steps.folder.step("privacy", inputs, [], Assessed, work)

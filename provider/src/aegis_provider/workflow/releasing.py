@@ -362,7 +362,8 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
     masks = {each.id: each for each in [*on_frontier, steps.found.configuration(advice.best.id)]}
     comparison = _compared(steps, entry, sorted(masks.values(), key=lambda each: each.privacy.get("k", 0)))
     summarised = replace(counted.summarised, advice=advice)
-    return Findings(search, entry, counted.judged, summarised, masked, together, assessed, kept, check, comparison)
+    done = (search, entry, counted.judged, summarised, masked, together, assessed, kept, check, comparison)
+    return Findings(*done, steps.repeating)
 
 
 def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | str | None:

@@ -12,16 +12,19 @@ from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.counting.counts import tally
+from aegis_provider.counting.people import repeating_in
 from aegis_provider.entry import SMALL, write_entry
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import (
     Replayed,
     accepted_in,
+    identifying,
     identifying_in,
     refuse_identifiers,
     refuse_written,
     texts_of_entry,
+    values_of,
 )
 from aegis_provider.plan.limits import with_demands
 from aegis_provider.plan.model import Plan
@@ -425,6 +428,15 @@ class Steps:
         Messages name the original plan, since that is the one to edit.
         """
         return load_plan(self.folder.file(FOUND), source=str(self.plan))
+
+    @cached_property
+    def repeating(self) -> tuple[str, ...]:
+        """The identifiers left out that are the same in several records, if records are counted."""
+        if self.found.person is not None:
+            return ()
+        with open_table(self.table, **self.how) as opened:
+            names = [name for name in self.found.left_out if name in opened.columns]
+            return repeating_in(opened, list(identifying(opened, values_of(opened, names))) if names else [])
 
     def inputs_of(self, file: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         """Return the inputs of a step that uses this file."""
