@@ -299,11 +299,9 @@ def test_a_card_says_what_is_counted_in_all_its_forms(tmp_path):
         "People were counted, not records: at most 7 records of each.",
         "Records were counted, not people: patient id repeats, and with --person 'patient id' people are.",
     )
+    known_rows = "one row: for nobody, two rows: for 24 %, all rows: for 57 %."
     lights = (
-        "The ill of 10 % of the people is certain: all people of their group have the same. Require l=2 if nobody should "
-        "learn it. Nobody is alone on all shared columns, in c2 or any other configuration offered; c2 shares 5 columns "
-        "besides ill, all as they are. Every record may be that of any of at least 6 people. Fewer than 5 people look "
-        "alike to someone who knows of a person one row: for nobody, two rows: for 24 %, all rows: for 57 %.",
+        f"any of at least 6 people. Fewer than 5 people look alike to someone who knows of a person {known_rows}",
         "Every record is one of at least 6 alike.",
     )
     for card, first, light, other in zip((people, records), counted, lights, counted[::-1], strict=True):
