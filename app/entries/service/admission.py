@@ -67,7 +67,7 @@ def small_counts(entry: PublishedEntry) -> Iterator[Fault]:
     """Places of small counts in an entry, each with its JSON Pointer and without its count."""
     rows = entry.rows_per_person or 1
     most = largest_small(rows)
-    what = f"1 to {most}" if rows == 1 else f"fewer than 5 people ({most + 1} records, at most {rows} of each)"
+    what = f"1 to {most}" if rows == 1 else f"fewer than 5 people (1 to {most} records, at most {rows} of each)"
     for table in entry.tables():
         if _is_exact(table, entry):
             small = (table.counts > 0) & (table.counts <= most)

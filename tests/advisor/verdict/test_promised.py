@@ -8,7 +8,7 @@ import numpy as np
 
 from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.verdict import Finding, PublishedCounts, Reason, Releases, judge
-from aegis_advisor.verdict.promised import find_promised
+from aegis_advisor.verdict.promised import _Limits, find_promised
 from tests.advisor.cases import evidence_of, mapped
 from tests.for_each import for_each
 
@@ -127,3 +127,47 @@ def test_it_is_undecided_once_it_is_to_stop_whatever_row_that_is():
     undecided = (Finding(Reason.UNDECIDED, ("attributes", 0), 4),)
     assert tuple(find_promised(entry, stop=lambda: next(asked) == 2)) == undecided
     assert [each.cells for each in find_promised(entry, stop=lambda: False)] == [3]
+
+
+def of_people(table, group, labels):
+    """alpha, beta, delta-disclosure and t of a class, of pairs of person and label, by sets of people."""
+
+    def share(pairs, value):
+        return len({who for who, had in pairs if had == value}) / len({who for who, _ in pairs})
+
+    pairs = [(share(group, value), share(table, value)) for value in range(labels)]
+    gained, lost = (sum(max(0.0, sign * (q - p)) for q, p in pairs) for sign in (1, -1))
+    return {
+        "alpha": max(q for q, _ in pairs),
+        "beta": max((q - p) / p for q, p in pairs),
+        "delta_disclosure": max(abs(log(q / p)) for q, p in pairs if q),
+        "t": min(1.0, max(gained, lost)),
+    }
+
+
+def test_promises_on_people_allow_the_records_of_every_table_and_not_all_others():
+    rng, labels, excluded = np.random.default_rng(5), 3, 0
+    for _ in range(200):
+        most = int(rng.integers(1, 5))
+        person = np.repeat(np.arange(12), rng.integers(1, most + 1, 12))
+        label = rng.choice(labels, len(person), p=[0.6, 0.3, 0.1])
+        label[:labels] = range(labels)
+        chosen = rng.random(len(person)) < 0.6
+        totals, counts = (np.bincount(each, minlength=labels) for each in (label, label[chosen]))
+        table = list(zip(person.tolist(), label.tolist(), strict=True))
+        group = [pair for pair, is_in in zip(table, chosen, strict=True) if is_in]
+        for promise in of_people(table, group, labels).items():
+            limits = _Limits.of(dict([promise]), [(each, each) for each in totals.tolist()], most)
+            assert limits.admits(counts[:, np.newaxis]).all(), (promise, most, counts)
+            excluded += not limits.admits(np.array([[0], [0], [9]])).all()
+    assert excluded > 100
+
+
+def test_the_alpha_of_people_tells_a_count_of_records():
+    """At most .55 of a class's people have a value, so at most .71 of its records, with two of each person."""
+    table = np.array([[3, 0], [300, 400]])
+    by_alpha, without = (
+        replace(published(table, 3, privacy), rows_per_person=2) for privacy in ({"k": 6, "alpha": 0.55}, {"k": 6})
+    )
+    assert [each.reason for each in find_promised(by_alpha)] == [Reason.LIKELY]
+    assert list(find_promised(without)) == []

@@ -94,7 +94,7 @@ def test_small_counts_are_those_of_fewer_than_five_people():
     small = {fault.pointer: fault.detail for fault in publication(of_people()).small_counts}
     expected = [f"/label/histogram/{place}" for place, count in enumerate(histogram) if count < 20]
     assert [each for each in small if each.startswith("/label")] == expected
-    assert small["/label/histogram/0"] == "An exact count of fewer than 5 people (20 records, at most 4 of each)"
+    assert small["/label/histogram/0"] == "An exact count of fewer than 5 people (1 to 16 records, at most 4 of each)"
     assert not publication(of_people(people=100, rows_per_person=1) | {"attributes": _counted_by_five()}).small_counts
 
 

@@ -24,11 +24,11 @@ SMALL: Final = 4
 
 
 def largest_small(rows_per_person: int) -> int:
-    """The largest number of records below those of `SMALL` + 1 people with the most records each.
+    """The largest number of records that `SMALL` people can have; one more is of `SMALL` + 1 people at least.
 
-    With one record each it is `SMALL`, with four 19.
+    With one record each it is `SMALL`, with four 16.
     """
-    return (SMALL + 1) * rows_per_person - 1
+    return SMALL * rows_per_person
 
 
 LIKELY: Final = 0.9

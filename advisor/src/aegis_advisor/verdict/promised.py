@@ -57,7 +57,7 @@ def find_promised(published: PublishedCounts, stop: Callable[[], bool] = never) 
             promised = _promised(published, {place: tables[0].mappings[0]})
             if not promised:
                 continue
-            rows = _RoundedRows.of(tables, published.small, stop)
+            rows = _RoundedRows.of(tables, published, stop)
             only_sizes = {name: each for name, each in promised.items() if name == "k"}
             try:
                 known = max(rows.known(each, evidence) for each in (promised, only_sizes) if each)
@@ -87,9 +87,7 @@ def _of_pairs(published: PublishedCounts, about: frozenset[int], stop: Callable[
                 exact = _exact_records(published.evidence[place], place, each)
                 known = max(
                     known,
-                    0
-                    if exact is None
-                    else _RoundedRows.of([each], published.small, stop).known_combinations(exact, size),
+                    0 if exact is None else _RoundedRows.of([each], published, stop).known_combinations(exact, size),
                 )
         except _StoppedError:
             yield Finding(Reason.UNDECIDED, table.path, table.counts.size)
@@ -120,8 +118,8 @@ def _by_rows(tables: Sequence[RoundedTable]) -> Iterator[list[RoundedTable]]:
 def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numbers:
     """Return the limits on the records of rows, by criterion; `rows`: by attribute, (values,) the row of each value.
 
-    Where a person may have several records, only `k` and `l` remain: k people have as many records at least, and so
-    many values, but shares of people are none of records. Releases without suppression show all records. If every
+    Where a person may have several records, `entropy_l` and `ordered_t`, which are about pairs of person and value,
+    limit nothing here. Releases without suppression show all records. If every
     release separates the rows, each record is in a class of k, since only records in some release are counted.
     Generated tables show none.
     """
@@ -145,7 +143,7 @@ def _promised(published: PublishedCounts, rows: Mapping[int, IntArray]) -> _Numb
         stronger = max if name in _LEAST else min
         numbers[name] = stronger(numbers.get(name, number), number)
     if published.rows_per_person > 1:
-        numbers = {name: each for name, each in numbers.items() if name in {"k", "l"}}
+        numbers = {name: each for name, each in numbers.items() if name not in {"entropy_l", "ordered_t"}}
     return {name: each for name, each in numbers.items() if not (name in {"k", "l"} and each <= 1)}
 
 
@@ -163,6 +161,7 @@ class _RoundedRows:
         weights: (rows, labels, counts) the probability of the published counts given each count, from the least on.
         listed: (rows,) the number of listed values of each row, and so its minimum number of records.
         small: the largest small count.
+        per_person: the most records of one person.
         stop: whether to stop before the next row.
     """
 
@@ -170,20 +169,22 @@ class _RoundedRows:
     weights: FloatArray
     listed: IntArray
     small: int
+    per_person: int
     stop: Callable[[], bool]
 
     @classmethod
-    def of(cls, tables: Sequence[RoundedTable], small: int, stop: Callable[[], bool]) -> "_RoundedRows":
+    def of(cls, tables: Sequence[RoundedTable], published: PublishedCounts, stop: Callable[[], bool]) -> "_RoundedRows":
         """Combine what tables with the same rows show."""
         least = np.max([np.maximum(0, table.counts - table.base + 1) for table in tables], axis=0)
         counts = least[..., np.newaxis] + np.arange(2 * max(table.base for table in tables) - 1)
         shown = [1 - np.abs(counts - table.counts[..., np.newaxis]) / table.base for table in tables]
         listed = np.bincount(tables[0].mappings[0], minlength=len(least))
-        return cls(least, np.maximum(0.0, shown).prod(axis=0), listed, small, stop)
+        weights = np.maximum(0.0, shown).prod(axis=0)
+        return cls(least, weights, listed, published.small, published.rows_per_person, stop)
 
     def known(self, promised: _Numbers, evidence: AttributeEvidence) -> int:
         """Count the cells, and sums of rows, that are most likely one small count by the promises alone."""
-        keeps = _Limits.of(promised, label_totals(evidence))
+        keeps = _Limits.of(promised, label_totals(evidence), self.per_person)
         known = 0
         for row, counts, weights in self._each(keeps.may_exclude(self.least, self.weights.shape[2])):
             listed = weights * (counts.sum(axis=0) >= self.listed[row])
@@ -243,17 +244,27 @@ class _Limits:
     common: FloatArray
 
     @classmethod
-    def of(cls, promised: _Numbers, totals: Sequence[tuple[int, int]]) -> "_Limits":
-        """Read privacy values, given the minimum and maximum records of each label value."""
+    def of(cls, promised: _Numbers, totals: Sequence[tuple[int, int]], per_person: int = 1) -> "_Limits":
+        """Read privacy values, given the minimum and maximum records of each label value.
+
+        If people have up to `per_person` records, the values are shares of people. Those with a value are at most
+        `per_person` times as large a share of the table as their records. If they are the share q of a class, at most
+        `per_person` q of its records have the value, to at least 1 - q of others.
+        """
         least, most = np.array(totals, dtype=np.float64).T
         common = most / (most + least.sum() - least)
         times = min(1 + promised.get("beta", inf), exp(min(promised.get("delta_disclosure", inf), _LARGEST)))
+        whole, beyond = np.minimum(1.0, per_person * common), promised.get("t", 1.0)
+        share = np.minimum(promised.get("alpha", 1.0), times * whole)
+        if per_person > 1:
+            share, beyond = np.minimum(1.0, np.minimum(share, whole + beyond)), 1.0
+            share = per_person * share / (1 + (per_person - 1) * share)
         return cls(
             promised.get("k", 1.0),
             promised.get("l", 1.0),
             float(np.log(max(1.0, promised.get("entropy_l", 1.0)))),
-            np.minimum(promised.get("alpha", 1.0), times * common),
-            promised.get("t", 1.0),
+            share,
+            beyond,
             common,
         )
 

@@ -248,7 +248,11 @@ def read_together_line(verdict: Verdict, mend: str = _RUN_AGAIN) -> str:
 def small_counts(verdict: Verdict) -> str:
     """Say which counts are small: numbers of records, or of people with the most records of each."""
     rows = verdict.rows_per_person
-    return "1 to 4 records" if rows is None else f"fewer than 5 people ({5 * rows:,} records, at most {rows:,} of each)"
+    return (
+        "1 to 4 records"
+        if rows is None
+        else f"fewer than 5 people (1 to {4 * rows:,} records, at most {rows:,} of each)"
+    )
 
 
 def _gives(verdict: Verdict) -> str:

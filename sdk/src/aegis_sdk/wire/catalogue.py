@@ -27,7 +27,7 @@ class Verdict(Answer):
 
     passed: bool = Field(
         description="No exact small count is disclosed: none is shown, follows from all tables together, or has a "
-        "probability above 0.9, and everything was decided. Small are 1 to 4 records, or below 5 `rows_per_person`"
+        "probability above 0.9, and everything was decided. Small are 1 to 4 records, or 1 to 4 `rows_per_person`"
     )
     findings: tuple[VerdictFinding, ...] = Field(description="Every place that fails; empty after a pass")
     few: int | None = Field(
