@@ -52,6 +52,7 @@ class QuestionsForm(BaseModel):
 def in_words(asked: wire.AdviceRequest) -> str:
     """A question in one line."""
     required = [f"{name} {number:g}" for name, number in (asked.require or {}).items()]
+    required += ["of people"] if required and asked.unit else []
     parts = [asked.measure]
     parts += [f"of {len(asked.attributes)} attributes"] if asked.attributes else []
     parts += [f"{len(asked.weights)} weights"] if asked.weights else []

@@ -19,6 +19,7 @@ from app.entries.model.entries import Audience, Head
 from app.entries.pages.entry_index import ABOUT, EntryIndex, entry_index
 from app.entries.pages.entry_views import (
     CRITERIA,
+    OF_PEOPLE,
     REASONS,
     attribute_view,
     configuration_view,
@@ -103,7 +104,13 @@ async def show_entry(
     view = entry_view(viewer, head, version, index, versions, verdict, (attributes, configurations))
     commands = entry_commands(viewer, view)
     return page(
-        request, "entry.html", view=view, commands=commands, criteria=CRITERIA, reasons=REASONS, here="catalogue"
+        request,
+        "entry.html",
+        view=view,
+        commands=commands,
+        criteria=CRITERIA if head.unit is None else CRITERIA | OF_PEOPLE,
+        reasons=REASONS,
+        here="catalogue",
     )
 
 

@@ -52,7 +52,7 @@ REASONS: Final[Mapping[str, str]] = {
 }
 
 #: Promises of configurations: the criterion in words, and whether the number is a lower or an upper limit.
-CRITERIA: Final[Mapping[str, str]] = {
+CRITERIA: Final = {
     "k": "at least this many records look alike",
     "l": "at least this many sensitive values in each class",
     "entropy_l": "sensitive values as varied as this many equally frequent ones",
@@ -65,6 +65,14 @@ CRITERIA: Final[Mapping[str, str]] = {
     "reidentification": "an attacker re-identifies at most this share of people",
     "attribute_disclosure": "an attacker guesses a secret of at most this share of people",
     "membership": "an attacker tells members from others with at most this area under the curve",
+}
+
+#: The words that differ where privacy counts people.
+OF_PEOPLE: Final = {
+    "k": "at least this many people look alike",
+    "l": "at least this many sensitive values among the people of each class",
+    "alpha": "no sensitive value is that of more than this share of a class's people",
+    "beta": "no sensitive value is 1 + this many times as frequent among a class's people",
 }
 
 #: Rows on a page of a domain, a configuration or joint counts, and the most maskings or classes beside them.

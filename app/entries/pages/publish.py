@@ -44,8 +44,8 @@ from app.platform.http.refusals import MalformedRequestError, status_and_title
 router = APIRouter(route_class=PageRoute)
 
 _UNIQUE = (
-    "Many records are alone on all columns that a configuration shares. Mask more, or tick the box to publish it "
-    "anyway."
+    "Many records or people are alone on all columns that a configuration shares. Mask more, or tick the box to "
+    "publish it anyway."
 )
 
 

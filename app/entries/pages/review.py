@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from anyio import to_thread
 
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, as_sentence
+from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, as_sentence, small_counts
 from app.edge.state import State, services_of
 from app.entries.api.mapping import verdict_answer
 from app.entries.api.parameters import etag
@@ -74,7 +74,8 @@ class Review:
         packed: the file as a form field.
         seen: the state of that entry; empty for a new one.
         small_counts: places of small counts that are not accepted yet, or never; empty if they need no acceptance.
-        alone: its declared share of lone records, in words; `is_unique`: whether too many records are alone.
+        small: which counts are small, in words; `unit`: what its privacy counts, `records` or `people`.
+        alone: its declared share of lone ones, in words; `is_unique`: whether too many records are alone.
         is_known: whether the latest version has the same content.
         is_possible: whether it may be published after the remaining decisions.
         offers: the number of configurations that promise some group sizes.
@@ -91,6 +92,8 @@ class Review:
     faults: tuple[FaultLine, ...]
     warnings: tuple[str, ...]
     problem: RefusalError | None
+    small: str
+    unit: str
     alone: str
     is_unique: bool
     is_known: bool
@@ -153,6 +156,8 @@ async def review_of(state: State, viewer: Viewer, draft: Draft, problem: Refusal
         verdict=_verdict_view(verdict, list(of_faults)),
         warnings=tuple(warnings),
         problem=problem,
+        small=small_counts(verdict_answer(StoredVerdict(True, (), rows_per_person=content.rows_per_person))),
+        unit="records" if content.people is None else "people",
         alone=as_sentence(alone.line(offered=True)),
         is_unique=alone.is_much(offered=True),
         is_known=is_known,

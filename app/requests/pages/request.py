@@ -196,9 +196,10 @@ def state_sentence(request: wire.DataRequestHead) -> Markup:
     return Markup(_STATES.get(request.state, "")).format(**named)  # noqa: S704 -- words of this module
 
 
-def limits(numbers: Mapping[str, float] | None) -> list[str]:
-    """Privacy in words, such as `k at least 5`."""
-    return [f"{name} {bound(name)} {number:g}" for name, number in (numbers or {}).items()]
+def limits(numbers: Mapping[str, float] | None, unit: str | None = None) -> list[str]:
+    """Privacy in words, such as `k at least 5`, or `k at least 5 people`."""
+    of_people = {} if unit is None else dict.fromkeys(numbers or {}, " of people") | {"k": " people"}
+    return [f"{name} {bound(name)} {number:g}{of_people.get(name, '')}" for name, number in (numbers or {}).items()]
 
 
 #: The plan that `aegis release` writes after its search.

@@ -94,7 +94,7 @@ def frontier_chart(
     return Frontier(
         id,
         f"Utility kept against {name}",
-        _across(name),
+        _across(name, of_people=schema.get("unit") == "person"),
         upward.axis,
         points,
         tuple(_notes(advice, schema, name, upward, len(points))),
@@ -112,11 +112,13 @@ def _columns(advice: Answer, schema: Mapping[str, Any]) -> dict[str, list[float 
     return {name: column for name, column in columns.items() if name in PRIVACY_CRITERIA} | shares
 
 
-def _across(name: str) -> Axis:
+def _across(name: str, *, of_people: bool) -> Axis:
     if name == SUPPRESSED:
         return Axis(name, f"{PROTECTION[name]}, as a share of all (fewer is better)", "share", higher_is_better=False)
     more = PRIVACY_CRITERIA[name] == "higher"
-    title = f"{PROTECTION.get(name, name)} ({'more' if more else 'less'} is more private)"
+    words = PROTECTION.get(name, name)
+    words = words.replace("k: records", "k: people") if of_people else words
+    title = f"{words} ({'more' if more else 'less'} is more private)"
     return Axis(name, title, "share" if name in _SHARES else "number", higher_is_better=more)
 
 

@@ -9,7 +9,7 @@ from aegis_sdk.cli.options import (
     JsonOption,
     KindsOption,
     MeasureOption,
-    RequireOption,
+    RequireOfPeopleOption,
     WeightsOption,
     kinds_of,
     requirements_in,
@@ -51,7 +51,7 @@ _CONFIDENCE = 1.96
 def advise(
     entry_id: EntryIdArgument,
     measure: MeasureOption = None,
-    require: RequireOption = None,
+    require: RequireOfPeopleOption = None,
     weights: WeightsOption = None,
     kinds: KindsOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Number of ranking rows.")] = 20,
@@ -174,10 +174,10 @@ def _certain_label(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> 
     vouched = promises_of(schema, listed).get("l", [])
     certain = [each for each, number in zip(listed, vouched, strict=False) if number is not None and number <= 1]
     if certain:
-        label = shown(schema["label"]["name"])
+        label, all_of_them = shown(schema["label"]["name"]), "people" if schema.get("unit") else "records"
         yield ""
         yield (
-            "warning: the label of some people may be certain: in some classes all records may have the same "
+            f"warning: the label of some people may be certain: in some classes all {all_of_them} may have the same "
             f"{label} (l = 1 in {some(certain, _MOST_NAMES)})"
         )
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from aegis_sdk._client import Client
 from aegis_sdk._errors import AegisError
-from aegis_sdk.cli.options import EntryIdArgument, JsonOption, RequireOption, requirements_in
+from aegis_sdk.cli.options import EntryIdArgument, JsonOption, RequireOfPeopleOption, requirements_in
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
 from aegis_sdk.reading import (
     Alone,
@@ -177,7 +177,7 @@ def search(
     label: Annotated[str | None, typer.Option(help="Only entries with this class label.")] = None,
     keyword: Annotated[str | None, typer.Option(help="Only entries with this keyword.")] = None,
     license: Annotated[str | None, typer.Option(help="Only entries with this licence.")] = None,  # noqa: A002 - an option
-    require: RequireOption = None,
+    require: RequireOfPeopleOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many entries, the newest.")] = 10,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:

@@ -21,6 +21,14 @@ RequireOption = Annotated[
     list[str] | None,
     typer.Option("--require", metavar="NAME=NUMBER", help="Required privacy, for example k=5; repeatable."),
 ]
+RequireOfPeopleOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        metavar="NAME=NUMBER",
+        help="Required privacy, for example k=5; repeatable. With unit=person, it must count people.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 AcceptUniqueOption = Annotated[
     bool,

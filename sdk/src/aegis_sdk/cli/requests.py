@@ -18,7 +18,7 @@ from aegis_sdk.cli.options import (
     KindsOption,
     MeasureOption,
     RequestIdArgument,
-    RequireOption,
+    RequireOfPeopleOption,
     WeightsOption,
     kinds_of,
     requirements_in,
@@ -52,7 +52,7 @@ def new(
     accept_terms: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--accept-terms", help="Accept the entry's licence and policy; required without a terminal.")
     ] = False,
-    require: RequireOption = None,
+    require: RequireOfPeopleOption = None,
     attribute: Annotated[
         list[str] | None, typer.Option(help="Attribute that is needed; repeatable. By default, all are.")
     ] = None,
