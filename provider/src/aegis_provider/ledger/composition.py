@@ -1,0 +1,163 @@
+"""What several releases of a table tell together: the privacy of their join.
+
+Everything that can be computed from releases can be computed from their join: the records, each with its class and its
+sensitive values in every release. Its classes are the records that are in the same class of each; not to be in one is a
+class, too, since others can see that. So the join's privacy is a limit for whatever is inferred from all of them.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from aegis_provider.errors import MachineError
+from aegis_provider.ledger.rows import LEFT_OUT, SENSITIVE
+from aegis_provider.privacy import CRITERIA, Classes, SensitiveCounts, breaks, measure_privacy
+from aegis_provider.table.engine import bounded, quoted
+
+_PERSON = "high, low"
+
+
+@dataclass(frozen=True)
+class Composition:
+    """The privacy of a join.
+
+    Attributes:
+        reached: The value of each promised criterion in the worst class of the join.
+        broken: The names of those that break the promise.
+        below: How many people are in classes that break it.
+        certain: How many are in classes where some release shows one value of a sensitive attribute only.
+    """
+
+    reached: Mapping[str, int | float]
+    broken: tuple[str, ...]
+    below: int
+    certain: int
+
+
+def composed(
+    releases: Sequence[Path | pa.Table], promise: Mapping[str, float], *, of_people: bool, memory_limit: str = "1GB"
+) -> Composition:
+    """Measure the join of the rows of releases.
+
+    Args:
+        releases: The rows of each, or the file with them.
+        promise: The promised privacy, by name. What no table shows is left out.
+        of_people: Whether people can have several records.
+        memory_limit: The memory limit of DuckDB, which spills the rest to disk.
+
+    Raises:
+        MachineError: Memory or disk do not suffice.
+    """
+    try:
+        connection = duckdb.connect(":memory:")
+        with bounded(connection, memory_limit):
+            return _Join(connection, releases, of_people=of_people).measured(promise)
+    except duckdb.Error as error:
+        raise MachineError(f"the releases in the ledger cannot be joined: {error}") from error
+
+
+class _Join:
+    """The join of releases in DuckDB: `joined` has a row for each record, `classes` one for each class."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, releases: Sequence[Path | pa.Table], *, of_people: bool
+    ) -> None:
+        self._run = connection
+        self._distinct = "DISTINCT" if of_people else ""
+        self._kinds = [_kinds(each) for each in releases]
+        for n, each in enumerate(releases):
+            if isinstance(each, Path):
+                connection.execute(f"CREATE TEMP VIEW r{n} AS SELECT * FROM read_parquet({quoted(str(each))})")
+            else:
+                connection.register(f"r{n}", each)
+        self._columns = ", ".join(f"c{n}" for n in range(len(releases)))
+        # DuckDB drops its copy of the files' rows once they are joined.
+        connection.execute(f"CREATE TEMP TABLE joined AS {self._joined()}")
+        connection.execute(
+            "CREATE TEMP TABLE classes AS SELECT row_number() OVER () - 1 AS id, * FROM "  # noqa: S608 - own names
+            f"(SELECT {self._columns}, count(*) AS n FROM (SELECT {self._distinct} {_PERSON}, {self._columns} "
+            f"FROM joined) GROUP BY {self._columns})"
+        )
+
+    def _joined(self) -> str:
+        parts, columns = [], []
+        for n, kinds in enumerate(self._kinds):
+            own = [f"class AS c{n}", *(f"s{s} AS v{n}_{s}" for s in range(len(kinds)))]
+            # A record that is left out is in no class, as one that the table did not have.
+            parts.append(f"(SELECT {self._distinct} {_PERSON}, record, {', '.join(own)} FROM r{n} WHERE class >= 0)")  # noqa: S608
+            columns += [f"coalesce(c{n}, {LEFT_OUT})::INT AS c{n}", *(f"v{n}_{s}" for s in range(len(kinds)))]
+        join = parts[0] + "".join(f" FULL JOIN {part} USING ({_PERSON}, record)" for part in parts[1:])
+        return f"SELECT {_PERSON}, {', '.join(columns)} FROM {join}"  # noqa: S608 - own names
+
+    def measured(self, promise: Mapping[str, float]) -> Composition:
+        names = [name for name in promise if CRITERIA[name].is_measured]
+        table = self._fetched("SELECT * FROM classes ORDER BY id")
+        sizes = table["n"].to_numpy().astype(np.int64)
+        broken, certain = np.zeros(len(sizes), dtype=np.bool_), np.zeros(len(sizes), dtype=np.bool_)
+        reached: dict[str, int | float] = {}
+        faults: set[str] = set()
+        for n in range(len(self._kinds)):
+            mine = np.flatnonzero(table[f"c{n}"].to_numpy() != LEFT_OUT)
+            classes = self._classes(n, sizes, mine)
+            for name, value in measure_privacy(classes, names).items():
+                worse = min if CRITERIA[name].at_least else max
+                reached[name] = worse(reached.get(name, value), value)
+            broken[mine] |= breaks(classes, {name: promise[name] for name in names})
+            faults |= {name for name in names if breaks(classes, {name: promise[name]}).any()}
+            if classes.sensitive:
+                certain[mine] |= CRITERIA["l"].by_class(classes) == 1
+        ordered = tuple(name for name in names if name in faults)
+        return Composition(reached, ordered, self._people(broken), self._people(certain))
+
+    def _classes(self, n: int, sizes: NDArray[np.int64], mine: NDArray[np.intp]) -> Classes:
+        """Return the classes of the join whose records are in a release, with its sensitive values."""
+        places = np.full(len(sizes), -1)
+        places[mine] = np.arange(len(mine))
+        sensitive = {}
+        for s, (name, ordered) in enumerate(self._kinds[n]):
+            cells = self._fetched(
+                f"SELECT id, v, count(*) AS n FROM (SELECT {self._distinct} {_PERSON}, {self._columns}, v{n}_{s} AS v "  # noqa: S608
+                f"FROM joined WHERE c{n} >= 0) JOIN classes USING ({self._columns}) GROUP BY id, v ORDER BY id, v"
+            )
+            whole = self._fetched(
+                f"SELECT v, count(*) AS n FROM (SELECT {self._distinct} {_PERSON}, s{s} AS v FROM r{n}) "  # noqa: S608
+                "GROUP BY v ORDER BY v"
+            )
+            values = np.searchsorted(whole["v"].to_numpy(), cells["v"].to_numpy())
+            people = self._fetched(f"SELECT count(*) AS n FROM (SELECT {self._distinct} {_PERSON} FROM r{n})")  # noqa: S608
+            sensitive[name] = SensitiveCounts(
+                places[cells["id"].to_numpy()],
+                values,
+                cells["n"].to_numpy().astype(np.int64),
+                whole["n"].to_numpy().astype(np.int64),
+                ordered,
+                int(people["n"][0].as_py()),
+            )
+        return Classes(sizes[mine], sensitive)
+
+    def _people(self, marked: NDArray[np.bool_]) -> int:
+        """Return how many people are in these classes."""
+        if not marked.any():
+            return 0
+        self._run.register("marked", pa.table({"id": np.flatnonzero(marked)}))
+        people = self._fetched(
+            f"SELECT count(*) AS n FROM (SELECT DISTINCT {_PERSON} FROM joined JOIN classes USING ({self._columns}) "  # noqa: S608
+            "WHERE id IN (SELECT id FROM marked))"
+        )
+        return int(people["n"][0].as_py())
+
+    def _fetched(self, query: str) -> pa.Table:
+        return self._run.sql(query).to_arrow_table()
+
+
+def _kinds(release: Path | pa.Table) -> list[tuple[str, bool]]:
+    schema: Any = pq.read_schema(release) if isinstance(release, Path) else release.schema
+    return [(str(name), bool(ordered)) for name, ordered in json.loads(schema.metadata[SENSITIVE])]

@@ -1,0 +1,255 @@
+"""Measures what a table tells with what left before, refuses what breaks the promise, and keeps what leaves."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counts import Places
+from aegis_provider.errors import AegisError
+from aegis_provider.ledger.composition import Composition, composed
+from aegis_provider.ledger.rows import Keys, rows_of
+from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, key_of, ledger_of, locked
+from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
+from aegis_provider.privacy import CRITERIA
+from aegis_provider.state import lasting_randomness
+from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table.notation import plainly
+from aegis_sdk.reading import number, shown
+
+ACCEPT: Final = "--accept-composition"
+_TRIED: Final = 20
+"""How many nested configurations are measured for one that keeps the promise."""
+_NAMED: Final = 3
+
+
+class CompositionError(AegisError):
+    """With what left before, a release would break its promise, and that is not accepted. The files are valid."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leaving:
+    """A masked table that is about to leave.
+
+    Attributes:
+        name: The name of the table, that of its entry.
+        to: Who gets it.
+        place: The folder or the request that it belongs to.
+        digest: The SHA-256 of the file.
+        accept: Whether to go on although it breaks the promise with what left before.
+        colluding: Whether all consumers are taken for one.
+        ranking: The ids of configurations, the most useful first, among which one is looked for that keeps the promise.
+    """
+
+    name: str
+    to: str = ANYONE
+    place: str = ""
+    digest: str = ""
+    accept: bool = False
+    colluding: bool = False
+    ranking: Sequence[str] = ()
+
+
+def leave(table: Source, plan: Plan, configuration: str, leaving: Leaving, how: Mapping[str, Any]) -> list[str]:
+    """Keep in the ledger that a masked table leaves; return what it tells with what left before, in sentences.
+
+    The promise is the requirement of its configuration's search, or else what the plan states.
+
+    Args:
+        how: Options for reading the table: `delimiter` and `memory_limit`.
+
+    Raises:
+        CompositionError: With what left before it breaks the promise, and that is not accepted. Nothing is kept.
+        LedgerError: The ledger is damaged or of another machine, or the table is not the one that left before.
+        TableError: The table cannot be read.
+        OutputError: The ledger cannot be written.
+    """
+    with open_table(table, **how) as given:
+        opened = plainly(given, plan.writings)
+        own = _Own.of(opened, plan, leaving)
+        rows, chosen = own.rows(plan.configuration(configuration)), plan.configuration(configuration)
+        with locked():
+            ledger = own.ledger()
+            if ledger.keyed != own.known.keyed:
+                raise LedgerError(f"{ledger.name}: another command has begun its ledger meanwhile; run this one again")
+            said = _judged(own, ledger, chosen, rows, how.get("memory_limit", "1GB"))
+            event = Event(
+                what="masked table",
+                to=leaving.to,
+                place=leaving.place,
+                configuration=chosen.id,
+                maskings=dict(chosen.maskings),
+                digest=leaving.digest,
+                people=len(np.unique(own.keys.low)),
+                person=plan.person,
+            )
+            if not any(_same(event, each) for each in ledger.events):
+                ledger.with_event(event, rows)
+    return said
+
+
+def _same(event: Event, earlier: Event) -> bool:
+    return (event.digest, event.to) == (earlier.digest, earlier.to) and bool(event.digest and earlier.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """The table that leaves, as its ledger knows it."""
+
+    opened: Table
+    counted: CountedTable
+    plan: Plan
+    leaving: Leaving
+
+    @classmethod
+    def of(cls, opened: Table, plan: Plan, leaving: Leaving) -> "_Own":
+        return cls(opened, CountedTable.of(opened, plan), plan, leaving)
+
+    def ledger(self) -> Ledger:
+        kinds = {each.attribute.name: str(each.domain.value_type) for each in self.counted.attributes}
+        columns = {name: kinds.get(name, "") for name in self.opened.columns}
+        return ledger_of(self.leaving.name, columns, sorted(self.plan.columns), accept=self.leaving.accept)
+
+    @cached_property
+    def known(self) -> Ledger:
+        """The ledger as it was when its columns were first needed."""
+        return self.ledger()
+
+    @cached_property
+    def keys(self) -> Keys:
+        # As the table has the values: bins of another version may have other limits.
+        readings = {name: self.opened.reading(name) for name in self.opened.columns}
+        key = key_of(lasting_randomness())
+        return Keys.of(self.counted.table.read_as(readings), self.plan.person, self.known.keyed, key)
+
+    def rows(self, configuration: Configuration) -> Any:  # noqa: ANN401 - Arrow has no types
+        return rows_of(self.counted, self.plan, configuration, self.keys)
+
+    def nested(self, events: Sequence[Event]) -> Iterator[Configuration]:
+        """Yield the configurations, the most useful first, each class of which is a union of classes that left."""
+        by_id = {each.id: each for each in self.plan.configurations}
+        for candidate in (by_id[name] for name in self.leaving.ranking or by_id if name in by_id):
+            if any(self._is_nested(candidate.maskings, event.maskings) for event in events):
+                yield candidate
+
+    def _is_nested(self, coarse: Mapping[str, str], fine: Mapping[str, str]) -> bool:
+        shared = {*self.plan.quasi_identifiers, *self.plan.sensitive} - {self.plan.label}
+        return all(
+            _is_function(self._mapping(name, coarse[name]), self._mapping(name, fine.get(name, ""))) for name in shared
+        )
+
+    def _mapping(self, name: str, choice: str) -> Places | None:
+        """(values,) Return the masked value of each value; `None` if the plan does not know it."""
+        return self._mappings[name].get(choice)
+
+    @cached_property
+    def _mappings(self) -> Mapping[str, Mapping[str, Places]]:
+        known = {}
+        for each in self.counted.attributes:
+            values = np.arange(len(each.domain))
+            by_value = {masking: np.array(of.mapping) for masking, of in self.counted.masked_domains(each).items()}
+            known[each.attribute.name] = {IDENTITY: values, DROP: np.zeros_like(values), **by_value}
+        return known
+
+
+def _is_function(coarse: Places | None, fine: Places | None) -> bool:
+    """Return whether each value of the finer mapping lies in one of the coarser."""
+    if coarse is None or fine is None:
+        return False
+    return len({*zip(fine.tolist(), coarse.tolist(), strict=True)}) == len({*fine.tolist()})
+
+
+def _judged(own: _Own, ledger: Ledger, chosen: Configuration, rows: Any, memory: str) -> list[str]:  # noqa: ANN401
+    """Return what the release tells with what left before.
+
+    Raises:
+        CompositionError: It breaks the promise, and that is not accepted.
+        LedgerError: What left before is known by another column.
+    """
+    leaving, said, broken = own.leaving, [], []
+    for events in _before(ledger, leaving):
+        if any(event.person != own.plan.person for event in events) and not leaving.accept:
+            was, now = next(e.person for e in events if e.person != own.plan.person), own.plan.person
+            raise LedgerError(
+                f"{ledger.name}: what left counts {_units(was)}, this counts {_units(now)}, so they cannot be joined: "
+                f"count as before, or {ACCEPT}"
+            )
+        alike = [event for event in events if event.person == own.plan.person]
+        if not alike:
+            continue
+        found, before = _together(own, ledger, alike, chosen, rows, memory)
+        line = _in_words(alike, found, own.plan)
+        if line and found.below > before:
+            broken.append((line, alike))
+        said += [line] if line else []
+    if broken and not leaving.accept:
+        line, alike = broken[0]
+        promise = " and ".join(f"{name} {CRITERIA[name].sign} {limit:g}" for name, limit in chosen.promised.items())
+        offered = next(_keeping(own, ledger, alike, memory), None)
+        instead = (
+            "no configuration of the plan is nested in what left and keeps it"
+            if offered is None
+            else f"{offered.id} keeps it"
+        )
+        raise CompositionError(f"{chosen.id} promises {promise}, but {line}. It does not leave: {instead}; or {ACCEPT}")
+    return said
+
+
+def _together(
+    own: _Own, ledger: Ledger, events: Sequence[Event], chosen: Configuration, rows: Any, memory: str  # noqa: ANN401
+) -> tuple[Composition, int]:
+    """Measure a release with what left; return also how many people were below the promise before."""
+    how = {"of_people": own.plan.person is not None, "memory_limit": memory}
+    left = [ledger.rows(event) for event in events]
+    found = composed([*left, rows], chosen.promised, **how)
+    return found, composed(left, chosen.promised, **how).below if found.below else 0
+
+
+def _keeping(own: _Own, ledger: Ledger, events: Sequence[Event], memory: str) -> Iterator[Configuration]:
+    """Yield nested configurations that keep their promise with what left, the most useful first."""
+    for tried, candidate in enumerate(own.nested(events)):
+        if tried == _TRIED:
+            return
+        found, before = _together(own, ledger, events, candidate, own.rows(candidate), memory)
+        if found.below <= before:
+            yield candidate
+
+
+def _before(ledger: Ledger, leaving: Leaving) -> list[list[Event]]:
+    """Return what each consumer has who gets the table; what everyone may have, everyone has."""
+    own = ("masked table", leaving.place, leaving.to)
+    events = [each for each in ledger.events if each.rows and not (own[1] and (each.what, each.place, each.to) == own)]
+    if leaving.colluding:
+        return [events] if events else []
+    named = {each.to for each in events} - {ANYONE}
+    groups = ({leaving.to} if leaving.to != ANYONE else named) or {ANYONE}
+    having = [[each for each in events if each.to in {group, ANYONE}] for group in sorted(groups)]
+    return [each for each in having if each]
+
+
+def _in_words(events: Sequence[Event], found: Composition, plan: Plan) -> str:
+    """Return what becomes known: `with c0071, delivered on 3 May 2026 to hospital-b: k = 2 for 28 people`."""
+    if not found.broken and not found.certain:
+        return ""
+    listed = [each.in_words() for each in events[-_NAMED:]]
+    more = f", and {len(events) - _NAMED} more" if len(events) > _NAMED else ""
+    units = "record" if plan.person is None else "people"
+    of = f"{found.below:,} {units}" + ("s" if units == "record" and found.below != 1 else "")
+    worst = ", ".join(f"{name} = {number(found.reached[name], 3)}" for name in found.broken)
+    parts = [f"{worst} for {of}"] if worst else []
+    if found.certain:
+        parts.append(f"{' or '.join(map(shown, plan.sensitive))} of {found.certain:,} certain")
+    return f"with {'; '.join(listed)}{more}: {', '.join(parts)}"
+
+
+def _units(person: str | None) -> str:
+    return "records" if person is None else f"people by {shown(person)}"
+
+
+def place_of(folder: Path) -> str:
+    """Return the place of a folder."""
+    return str(folder.resolve())

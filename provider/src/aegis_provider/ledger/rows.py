@@ -1,0 +1,146 @@
+"""The rows that a ledger keeps of a masked table: whose each is, by a keyed hash, its class and its sensitive values.
+
+`high`, `low`: the 16 bytes of the hash; `record`: four bytes that tell the records of a person apart; `class`: the
+number of its class, or -1 if it was left out; `s0, s1, ...`: the places of its sensitive values.
+"""
+
+import hmac
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
+from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.privacy import class_of_each
+from aegis_provider.release.blocks import Release, blocks_of
+from aegis_provider.release.promise import Promise, Suppression, codes_of
+from aegis_provider.table import Table
+from aegis_provider.table.values import MISSING
+
+LEFT_OUT: Final = -1
+SENSITIVE: Final = b"sensitive"
+"""Where the rows say which sensitive columns they have, and whether the values of each have an order."""
+
+_BETWEEN: Final = "\x1f"
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Whose each record of a table is. `high`, `low`: (records,) the hash; `record`: (records,) see above."""
+
+    high: NDArray[np.uint64]
+    low: NDArray[np.uint64]
+    record: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, table: Table, person: str | None, columns: Sequence[str], key: bytes) -> "Keys":
+        """Read the table once.
+
+        Args:
+            person: The column that says whose a record is; without one, equal records are numbered.
+            columns: The columns by which a record is known.
+        """
+        names = [*columns, *([] if person is None else [person])]
+        blocks = blocks_of(table.batches(names))
+        parts = [_hashed(block, len(columns), key) for block in blocks]
+        records, people, known = (np.concatenate(each) for each in zip(*parts, strict=True))
+        alone = _numbered(records)
+        whose = np.where(known[:, None], people, alone)
+        record = np.where(known, records[:, 0] & np.uint64(2**32 - 1), 0).astype(np.uint32)
+        return cls(whose[:, 0], whose[:, 1], record)
+
+
+def _hashed(block: pa.RecordBatch, columns: int, key: bytes) -> tuple[NDArray[np.uint64], ...]:
+    """Return (records, 2) hashes of the records and of their people, and (records,) whether they have one."""
+    texts = pc.binary_join_element_wise(*block.columns[:columns], _BETWEEN)
+    records = _hashes(texts.to_pylist(), key)
+    if block.num_columns == columns:
+        return records, records, np.zeros(len(records), dtype=np.bool_)
+    coded = pc.dictionary_encode(block.column(columns))
+    known = pc.not_equal(block.column(columns), MISSING).to_numpy(zero_copy_only=False)
+    return records, _hashes(coded.dictionary.to_pylist(), key)[coded.indices.to_numpy()], known
+
+
+def _hashes(texts: Sequence[str], key: bytes) -> NDArray[np.uint64]:
+    """(texts, 2) HMAC-SHA-256 of each text, cut to 16 bytes."""
+    digests = b"".join(hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256")[:16] for text in texts)
+    return np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
+
+
+def _numbered(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the hashes, with equal ones told apart: the second one is another person than the first."""
+    order = np.lexsort(hashes.T)
+    ranked = hashes[order]
+    is_first = np.append(True, (ranked[1:] != ranked[:-1]).any(axis=1))
+    firsts = np.flatnonzero(is_first)
+    numbers = np.arange(len(order)) - firsts[np.cumsum(is_first) - 1]
+    told = hashes.copy()
+    told[order, 0] += numbers.astype(np.uint64)
+    return told
+
+
+def rows_of(
+    counted: CountedTable, plan: Plan, configuration: Configuration, keys: Keys, *, suppressed: bool = True
+) -> pa.Table:
+    """Return the rows of the release of a configuration.
+
+    Args:
+        keys: Whose each record of the counted table is.
+        suppressed: Whether the records that break its promise are left out.
+
+    Raises:
+        TableError: The table changed meanwhile.
+    """
+    promise = Promise.of(Release.of(counted, plan, configuration), plan, configuration)
+    left_out = suppressed and configuration.suppresses
+    suppression = promise.suppression(promise.judged.blocks()) if left_out else None
+    names = (*promise.quasi_identifiers, *promise.sensitive) or (promise.release.label,)
+    release = promise.release if suppression is None else suppression.release
+    domains = tuple(release.domains[name] for name in names)
+    parts = list(_coded(promise, suppression, names))
+    codes = np.concatenate([codes for codes, _ in parts])
+    records = DistinctRecords(names, domains, codes, np.ones(len(codes), dtype=np.int64))
+    classes, _ = class_of_each(records, {}, promise.quasi_identifiers)
+    classes = np.where(np.concatenate([out for _, out in parts]), LEFT_OUT, classes)
+    own = [names.index(name) for name in promise.sensitive]
+    sensitive = {f"s{n}": pa.array(codes[:, place].astype(np.int32)) for n, place in enumerate(own)}
+    kinds = [[names[place], domains[place].ordered] for place in own]
+    return pa.table(
+        {
+            "high": pa.array(keys.high),
+            "low": pa.array(keys.low),
+            "record": pa.array(keys.record),
+            "class": pa.array(classes.astype(np.int32)),
+            **sensitive,
+        }
+    ).replace_schema_metadata({SENSITIVE: json.dumps(kinds)})
+
+
+def _coded(
+    promise: Promise, suppression: Suppression | None, names: Sequence[str]
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.bool_]]]:
+    """Yield the codes of these columns for the records of each block, and which are left out."""
+    release = promise.release if suppression is None else suppression.release
+    mine = promise.release.only(names)
+    order, domains = [mine.names.index(name) for name in names], [release.domains[name] for name in names]
+    if suppression is None:
+        for block in mine.blocks():
+            yield codes_of(block, order, domains).astype(np.int32), np.zeros(block.num_rows, dtype=np.bool_)
+        return
+    judged = replace(suppression, release=release.only(names))
+    for block in judged.release.by_person().blocks():
+        starred, left_out = judged.marked(block)
+        yield codes_of(starred, order, domains).astype(np.int32), left_out.to_numpy(zero_copy_only=False)
+
+
+def without(rows: pa.Table, people: Sequence[str], key: bytes) -> pa.Table:
+    """Return the rows that are not of these people."""
+    erased = {tuple(each) for each in _hashes(people, key).tolist()}
+    pairs = zip(rows["high"].to_pylist(), rows["low"].to_pylist(), strict=True)
+    return rows.filter(pa.array([pair not in erased for pair in pairs]))
