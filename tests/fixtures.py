@@ -3,6 +3,7 @@ import gc
 import inspect
 import os
 import secrets
+import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Generator, Iterator
@@ -130,7 +131,7 @@ def _plain_log() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Keep the state of commands out of the developer's own folder; a key of rounding is there."""
     with pytest.MonkeyPatch.context() as patch:
         state = tmp_path_factory.mktemp("state")
@@ -139,7 +140,14 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         key.parent.mkdir(mode=0o700)
         key.touch(0o600)
         key.write_bytes(secrets.token_bytes(32))
-        yield
+        yield state / "aegis"
+
+
+@pytest.fixture(autouse=True)
+def _own_ledger(_own_state: Path) -> Iterator[None]:
+    """Forget after each test what left of its tables, which others release, too."""
+    yield
+    shutil.rmtree(_own_state / "ledger", ignore_errors=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -69,6 +69,22 @@ SECTION = CommandSection(
             "--output masked.csv",
         ),
         Group(
+            "ledger",
+            "Show what left of a table, or erase people from it.",
+            commands=(
+                Command(
+                    "aegis_provider.cli.ledger:show",
+                    "Show what left of the tables of this machine.",
+                    "aegis ledger show health",
+                ),
+                Command(
+                    "aegis_provider.cli.ledger:forget",
+                    "Erase what a ledger keeps of people; that something left is never erased.",
+                    "aegis ledger forget health --person P-1007",
+                ),
+            ),
+        ),
+        Group(
             "synth",
             "Generate tables and measure their utility.",
             commands=(

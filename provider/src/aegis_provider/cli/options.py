@@ -62,6 +62,18 @@ NewRandomnessOption = Annotated[
         "--new-randomness", help="Round afresh, not by your key: one more look at counts that were published before."
     ),
 ]
+ConsumerOption = Annotated[
+    str, typer.Option("--to", metavar="CONSUMER", help="Who gets the masked table, for the ledger of what left.")
+]
+AcceptCompositionOption = Annotated[
+    bool,
+    typer.Option(
+        "--accept-composition", help="Continue although the promise is broken together with what left before."
+    ),
+]
+ColludingOption = Annotated[
+    bool, typer.Option("--colluding", help="Measure what all consumers together have, not only each one.")
+]
 IndexOption = Annotated[
     bool, typer.Option("--index", help="Also draft the index of a data frame, in Parquet or without a name in CSV.")
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import aegis_sdk  # loads httpx only when its client is used
-from aegis_provider.cli.options import AcceptOption, TableArgument, memory_limit
+from aegis_provider.cli.options import AcceptCompositionOption, AcceptOption, TableArgument, memory_limit
 from aegis_provider.cli.release import faults_of
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
 from aegis_sdk.cli.terminal import print_result, stage, warn
@@ -27,6 +27,7 @@ def refresh(
     ] = False,
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
+    accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Repeat a release on its table as it is today.
@@ -45,6 +46,7 @@ def refresh(
             publish=client,
             accept_unique=accept_unique,
             accept_identifiers=accept_identifiers,
+            accept_composition=accept_composition,
             memory_limit=memory_limit(),
             stage=stage,
         )

@@ -10,7 +10,10 @@ import typer
 
 import aegis_sdk  # loads httpx only when its client is used
 from aegis_provider.cli.options import (
+    AcceptCompositionOption,
     AcceptOption,
+    ColludingOption,
+    ConsumerOption,
     DelimiterOption,
     EffortOption,
     EscapeFormulasOption,
@@ -76,6 +79,9 @@ def release(
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     new_randomness: NewRandomnessOption = False,  # noqa: FBT002 - a flag
+    to: ConsumerOption = "anyone",
+    accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
+    colluding: ColludingOption = False,  # noqa: FBT002 - a flag
     index: IndexOption = False,  # noqa: FBT002 - a flag
     odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
     fold_case: FoldOption = False,  # noqa: FBT002 - a flag
@@ -103,6 +109,9 @@ def release(
     If more than 1 % of the records are alone on all columns that a configuration shares, whatever the plan assumes
     about an attacker's knowledge, the exit code is 1 and nothing is published without --accept-unique.
 
+    What left before, from other folders, is in the ledger of the table (`aegis ledger show`). If that and this release
+    together break the promise, nothing is written without --accept-composition.
+
     Ctrl-C during the search continues with the best configurations so far. The same command again resumes an
     interrupted run.
     """
@@ -129,6 +138,9 @@ def release(
             memory_limit=memory_limit(),
             accept_identifiers=accept_identifiers,
             new_randomness=new_randomness,
+            to=to,
+            accept_composition=accept_composition,
+            colluding=colluding,
             index=index,
             odd_as_missing=odd_as_missing,
             fold_case=fold_case,
@@ -179,6 +191,7 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield card.verdict
     yield card.together_verdict
     yield from (f"for you only: {each.in_words()}" for each in released.findings.summarised.telling)
+    yield from (f"for you only: {each}" for each in released.together)
     rounded = f", rounded to a multiple of {card.rounded_to}" if card.left_out and card.rounded_to else ""
     cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""
     yield f"{card.privacy_line}; {card.left_out_told} records left out{rounded}{cells}"

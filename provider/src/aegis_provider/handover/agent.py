@@ -274,6 +274,7 @@ class Agent:
                     publish=self.service,
                     accept_unique=planned.accept_unique,
                     accept_identifiers=planned.accept_identifiers,
+                    leaves=False,
                     stage=self.stage,
                 )
                 again = replace(planned, plan=load_plan(planned.plan.files[0]))

@@ -75,7 +75,7 @@ class _Join:
         self._kinds = [_kinds(each) for each in releases]
         for n, each in enumerate(releases):
             if isinstance(each, Path):
-                connection.execute(f"CREATE TEMP VIEW r{n} AS SELECT * FROM read_parquet({quoted(str(each))})")
+                connection.execute(f"CREATE TEMP VIEW r{n} AS FROM read_parquet({quoted(str(each))})")
             else:
                 connection.register(f"r{n}", each)
         self._columns = ", ".join(f"c{n}" for n in range(len(releases)))

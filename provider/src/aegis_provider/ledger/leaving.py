@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Places
-from aegis_provider.errors import AegisError
 from aegis_provider.ledger.composition import Composition, composed
 from aegis_provider.ledger.rows import Keys, rows_of
 from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, key_of, ledger_of, locked
@@ -19,6 +18,7 @@ from aegis_provider.privacy import CRITERIA
 from aegis_provider.state import lasting_randomness
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.notation import plainly
+from aegis_sdk import AegisError
 from aegis_sdk.reading import number, shown
 
 ACCEPT: Final = "--accept-composition"
@@ -54,13 +54,16 @@ class Leaving:
     ranking: Sequence[str] = ()
 
 
-def leave(table: Source, plan: Plan, configuration: str, leaving: Leaving, how: Mapping[str, Any]) -> list[str]:
+def leave(
+    table: Source, plan: Plan, configuration: str, leaving: Leaving, how: Mapping[str, Any], *, keep: bool = True
+) -> list[str]:
     """Keep in the ledger that a masked table leaves; return what it tells with what left before, in sentences.
 
     The promise is the requirement of its configuration's search, or else what the plan states.
 
     Args:
         how: Options for reading the table: `delimiter` and `memory_limit`.
+        keep: Whether it leaves now; otherwise it is only measured.
 
     Raises:
         CompositionError: With what left before it breaks the promise, and that is not accepted. Nothing is kept.
@@ -71,7 +74,8 @@ def leave(table: Source, plan: Plan, configuration: str, leaving: Leaving, how: 
     with open_table(table, **how) as given:
         opened = plainly(given, plan.writings)
         own = _Own.of(opened, plan, leaving)
-        rows, chosen = own.rows(plan.configuration(configuration)), plan.configuration(configuration)
+        chosen = plan.configuration(configuration)
+        rows = own.rows(chosen)
         with locked():
             ledger = own.ledger()
             if ledger.keyed != own.known.keyed:
@@ -84,10 +88,10 @@ def leave(table: Source, plan: Plan, configuration: str, leaving: Leaving, how: 
                 configuration=chosen.id,
                 maskings=dict(chosen.maskings),
                 digest=leaving.digest,
-                people=len(np.unique(own.keys.low)),
+                people=own.keys.people,
                 person=plan.person,
             )
-            if not any(_same(event, each) for each in ledger.events):
+            if keep and not any(_same(event, each) for each in ledger.events):
                 ledger.with_event(event, rows)
     return said
 
@@ -126,7 +130,7 @@ class _Own:
         key = key_of(lasting_randomness())
         return Keys.of(self.counted.table.read_as(readings), self.plan.person, self.known.keyed, key)
 
-    def rows(self, configuration: Configuration) -> Any:  # noqa: ANN401 - Arrow has no types
+    def rows(self, configuration: Configuration) -> pa.Table:
         return rows_of(self.counted, self.plan, configuration, self.keys)
 
     def nested(self, events: Sequence[Event]) -> Iterator[Configuration]:
@@ -163,7 +167,7 @@ def _is_function(coarse: Places | None, fine: Places | None) -> bool:
     return len({*zip(fine.tolist(), coarse.tolist(), strict=True)}) == len({*fine.tolist()})
 
 
-def _judged(own: _Own, ledger: Ledger, chosen: Configuration, rows: Any, memory: str) -> list[str]:  # noqa: ANN401
+def _judged(own: _Own, ledger: Ledger, chosen: Configuration, rows: pa.Table, memory: str) -> list[str]:
     """Return what the release tells with what left before.
 
     Raises:
@@ -200,10 +204,15 @@ def _judged(own: _Own, ledger: Ledger, chosen: Configuration, rows: Any, memory:
 
 
 def _together(
-    own: _Own, ledger: Ledger, events: Sequence[Event], chosen: Configuration, rows: Any, memory: str  # noqa: ANN401
+    own: _Own,
+    ledger: Ledger,
+    events: Sequence[Event],
+    chosen: Configuration,
+    rows: pa.Table,
+    memory: str,
 ) -> tuple[Composition, int]:
     """Measure a release with what left; return also how many people were below the promise before."""
-    how = {"of_people": own.plan.person is not None, "memory_limit": memory}
+    how: dict[str, Any] = {"of_people": own.plan.person is not None, "memory_limit": memory}
     left = [ledger.rows(event) for event in events]
     found = composed([*left, rows], chosen.promised, **how)
     return found, composed(left, chosen.promised, **how).below if found.below else 0
@@ -248,8 +257,3 @@ def _in_words(events: Sequence[Event], found: Composition, plan: Plan) -> str:
 
 def _units(person: str | None) -> str:
     return "records" if person is None else f"people by {shown(person)}"
-
-
-def place_of(folder: Path) -> str:
-    """Return the place of a folder."""
-    return str(folder.resolve())

@@ -55,6 +55,11 @@ class Keys:
         record = np.where(known, records[:, 0] & np.uint64(2**32 - 1), 0).astype(np.uint32)
         return cls(whose[:, 0], whose[:, 1], record)
 
+    @property
+    def people(self) -> int:
+        """How many people these are."""
+        return len(np.unique(np.stack([self.high, self.low]), axis=1).T)
+
 
 def _hashed(block: pa.RecordBatch, columns: int, key: bytes) -> tuple[NDArray[np.uint64], ...]:
     """Return (records, 2) hashes of the records and of their people, and (records,) whether they have one."""

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.errors import OutputError, ProviderError, nearest, shortened
@@ -280,10 +280,11 @@ def _read(path: Path) -> Ledger:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         ledger = TypeAdapter(Ledger).validate_python(document["ledger"])
-        if document["format"] != _FORMAT or document["sealed"] != _seal(document["ledger"]):
-            raise ValueError(path)
-    except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
+        is_whole = document["format"] == _FORMAT and document["sealed"] == _seal(document["ledger"])
+    except (OSError, ValueError, KeyError, TypeError) as error:  # a ValidationError is a ValueError
         raise LedgerError(_damaged(path)) from error
+    if not is_whole:
+        raise LedgerError(_damaged(path))
     if ledger.key != (own := lasting_randomness().fingerprint):
         raise LedgerError(
             f"{path}: this ledger is of another machine: its people are known by the key {ledger.key}, and this one "

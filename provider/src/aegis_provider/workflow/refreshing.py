@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from aegis_provider.errors import OutputError
 from aegis_provider.files import held_alone
+from aegis_provider.ledger.leaving import Leaving
 from aegis_provider.plan.model import IDENTITY
 from aegis_provider.processes import Stage, unseen
 from aegis_provider.table import Source
@@ -91,6 +92,8 @@ def refresh(
     publish: Client | None = None,
     accept_unique: bool = False,
     accept_identifiers: bool = False,
+    accept_composition: bool = False,
+    leaves: bool = True,
     memory_limit: str = "1GB",
     seconds: float = 1800.0,
     stage: Stage = unseen,
@@ -107,6 +110,8 @@ def refresh(
         publish: The service that gets a new version of the entry; by default, nothing is sent anywhere.
         accept_unique: As in `release`; not remembered from it.
         accept_identifiers: As in `release`; not remembered from it.
+        accept_composition: As in `release`: what left from the folder before counts as left.
+        leaves: Whether the masked table leaves. What an agent delivers is another one, which it masks for a request.
         seconds: The time limit; see `Deadline`.
         stage: Called with the name of each step; returns a context that shows its progress.
 
@@ -126,6 +131,8 @@ def refresh(
         aim, how = Aim(**{**asked["aim"], "seconds": seconds}), {**asked["how"], "memory_limit": memory_limit}
         deadline, may = Deadline(seconds), (accept_identifiers, asked["escape_formulas"])
         steps = Steps(table, aim, opened, opened.file(FOUND), asked["name"], how, stage, deadline, *may, again=True)
+        if leaves:  # from no place, since it does not replace what left before
+            steps = replace(steps, leaving=Leaving(name=asked["name"], accept=accept_composition))
         released = carried_out(steps, publish, accept_unique=accept_unique)
     return Refreshed(before, released, *_compared(before.entry, released.entry))
 

@@ -21,6 +21,8 @@ from aegis_provider.entry import refuse_name
 from aegis_provider.errors import MachineError, OutputError, SmallCountsError
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import accepted_in
+from aegis_provider.ledger.leaving import Leaving
+from aegis_provider.ledger.store import ANYONE
 from aegis_provider.plan.limits import refuse_people
 from aegis_provider.plan.model import Configuration
 from aegis_provider.processes import Stage, processes_ready, unseen
@@ -82,6 +84,9 @@ def release(
     accept_unique: bool = False,
     accept_identifiers: bool = False,
     new_randomness: bool = False,
+    to: str = ANYONE,
+    accept_composition: bool = False,
+    colluding: bool = False,
     index: bool = False,
     odd_as_missing: bool = False,
     fold_case: bool = False,
@@ -120,6 +125,9 @@ def release(
             configuration shares.
         accept_identifiers: Whether the plan may share columns that identify persons.
         new_randomness: Whether to round afresh, not by the user's key; one more look at a table published before.
+        to: Who gets the masked table, for the ledger of what left. A temporary folder is not kept there.
+        accept_composition: Whether it may break its promise with what left before, to the same consumer or to anyone.
+        colluding: Whether consumers are taken to share what each of them has.
         index: Whether a drafted plan includes the index of a data frame.
         odd_as_missing: How a drafted plan reads other texts among numbers or dates; see `start`.
         fold_case: How it reads values that differ only in case; see `start`.
@@ -140,6 +148,8 @@ def release(
         PublishingError: The service would refuse the entry. Nothing was done.
         SmallCountsError: The entry to publish gives away small counts.
         UniqueRecordsError: Too many records are alone on all shared columns, and that is not accepted.
+        CompositionError: With what left before, the masked table breaks its promise, and that is not accepted.
+        LedgerError: The ledger of what left cannot be used, or is of a table with other columns.
         AegisError: The service refuses the entry, or no longer responds.
     """
     kept = keep if isinstance(keep, Mapping) else dict.fromkeys(keep)
@@ -156,6 +166,10 @@ def release(
     reads = {"index": index, "odd_as_missing": odd_as_missing, "fold_case": fold_case, "keep_leaks": list(keep_leaks)}
     given, may = Path(plan) if plan else None, (accept_identifiers, escape_formulas, new_randomness)
     steps = Steps(table, aim, folder, given, name or name_of(table), how, stage, deadline, *may, reads)
+    if temporary is None:
+        may_leave: dict[str, Any] = {"accept": accept_composition, "colluding": colluding}
+        place = str(folder.path.resolve())
+        steps = replace(steps, leaving=Leaving(name=steps.name, to=to, place=place, **may_leave))
     return carried_out(steps, publish, accept_unique=accept_unique, temporary=temporary)
 
 
@@ -187,11 +201,14 @@ def carried_out(
         with processes_ready(records, find_configurations.__module__):
             with _withdrawn_if_refused(folder, _FINISHED, earlier=earlier):
                 counted = _Counted.of(steps)
+                if publish is not None:
+                    steps.leave(counted.summarised.advice, keep=False)
                 entry_id = None if publish is None else _published(steps, publish, counted, accept_unique=accept_unique)
             # Keep a published entry, so that its counts are not rounded a second time.
             finished = [each for each in _FINISHED if entry_id is None or each != ENTRY]
             with _withdrawn_if_refused(folder, finished, earlier=earlier):
                 findings = _worked_out(steps, publish, counted, entry_id)
+                together = steps.leave(findings.advice)
                 service = None if publish is None or entry_id is None else CardService(publish.url, entry_id)
                 card = _carded(steps, findings, service)
                 if publish is not None and entry_id is not None:
@@ -199,7 +216,7 @@ def carried_out(
             steps.remember_key()
     kind = type(table).__module__.partition(".")[0]
     like = kind if kind in _FRAMES else "pyarrow"
-    return Released(folder.path, card, findings, entry_id, like, steps.how["delimiter"], temporary)
+    return Released(folder.path, card, findings, entry_id, like, steps.how["delimiter"], temporary, together)
 
 
 def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Card:
@@ -403,6 +420,7 @@ class Released:
         entry_id: The id of the published entry; `None` if it was not published.
         like: The kind of data frame of `table`: `pandas`, `polars` or `pyarrow`.
         delimiter: What separates the fields of `masked.csv`.
+        together: What the masked table tells with what left before, for the provider only.
     """
 
     folder: Path
@@ -412,6 +430,7 @@ class Released:
     like: str
     delimiter: str = ","
     temporary: TemporaryDirectory[str] | None = field(default=None, repr=False)
+    together: tuple[str, ...] = ()
 
     @property
     def table(self) -> Any:  # noqa: ANN401 - pandas and Polars are not always there

@@ -50,6 +50,7 @@ from aegis_sdk.wire import EntryDocument, Verdict, publishable, read_json
 if TYPE_CHECKING:  # slow to load
     from aegis_provider.control import LastingRandomness
     from aegis_provider.disclosure import Judged
+    from aegis_provider.ledger import Leaving
     from aegis_provider.prepare import PreparedEntry
 
 PLAN: Final = "plan.yaml"
@@ -76,6 +77,7 @@ class Steps:
         new_randomness: Whether to round afresh, not by the user's key.
         reads: Options for drafting a plan: `index`, `odd_as_missing`, `fold_case` and `keep_leaks`.
         again: Whether to measure the configurations of the given plan again, without a search.
+        leaving: What the ledger keeps of the masked table; `None` if it goes nowhere, as one in a temporary folder.
     """
 
     table: Source
@@ -91,6 +93,7 @@ class Steps:
     new_randomness: bool = False
     reads: Mapping[str, Any] = field(default_factory=dict)
     again: bool = False
+    leaving: Leaving | None = None
 
     @cached_property
     def origin(self) -> Mapping[str, Any]:
@@ -390,6 +393,25 @@ class Steps:
         """Write the masked table."""
         inputs = self.inputs_of(FOUND, configuration=configuration, escapes=self.escape_formulas)
         return self.folder.step("masked", inputs, [MASKED], Masked, lambda: self._mask(configuration))
+
+    def leave(self, advice: EntryAdvice, *, keep: bool = True) -> tuple[str, ...]:
+        """Keep in the ledger that the table masked by the best configuration leaves; return what it tells with others.
+
+        Args:
+            keep: Whether it leaves now; otherwise it is only measured.
+
+        Raises:
+            CompositionError: With what left before it breaks the promise.
+            LedgerError: The ledger cannot be used.
+        """
+        from aegis_provider.ledger import leave  # noqa: PLC0415 - slow to load, and not all releases leave
+
+        if self.leaving is None:
+            return ()
+        ranking = [each.id for each in advice.ranking]
+        leaving = replace(self.leaving, digest=digest_of(self.folder.file(MASKED)), ranking=ranking)
+        with self.stage("measuring what it tells with what left before"):
+            return tuple(leave(self.table, self.found, advice.best.id, leaving, self.how, keep=keep))
 
     def _mask(self, configuration: str) -> Masked:
         output = self.folder.file(MASKED)

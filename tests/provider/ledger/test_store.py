@@ -1,0 +1,130 @@
+"""The ledger as a file: for its owner only, in order, whole, and of one machine."""
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+
+import pyarrow as pa
+import pytest
+
+from aegis_provider import load_plan
+from aegis_provider.ledger import CompositionError, Leaving, LedgerError, forget, leave, ledgers, store
+from tests.for_each import for_each
+
+PLAN = """
+label: y
+attributes:
+  a: {type: integer, maskings: {tens: {bucketize: {width: 10}}}}
+quasi_identifiers: [a]
+sensitive: [y]
+configurations: {fine: {a: identity}, tens: {a: tens}, none: {a: drop}}
+privacy: {fine: {k: 2}, tens: {k: 2}, none: {k: 2}}
+"""
+HOW = {"delimiter": ","}
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN)
+    return load_plan(path)
+
+
+def of(*ages):
+    """Two people of each age, with both labels."""
+    return pa.table({"a": [age for age in ages for _ in range(2)], "y": ["no", "yes"] * len(ages)})
+
+
+def left(plan, table, configuration="fine", **how):
+    return leave(table, plan, configuration, Leaving(**{"name": "t", "place": "one", **how}), HOW)
+
+
+def test_only_its_owner_reads_it_and_it_names_nobody(plan, state):
+    left(plan, pa.table({"a": [31, 31, 47, 47], "y": ["secret", "other"] * 2}))
+    files = [each for each in (state / "ledger").rglob("*") if each.is_file()]
+    assert {stat.S_IMODE(each.stat().st_mode) for each in files} == {0o600}
+    assert {stat.S_IMODE(each.parent.stat().st_mode) for each in files} == {0o700}
+    assert not any(b"secret" in each.read_bytes() for each in files)
+
+
+def test_a_folder_that_is_written_again_replaces_what_left_from_it(plan):
+    left(plan, of(31, 47))
+    left(plan, of(31, 47, 52), "none")
+    left(plan, of(31, 47), place="two")
+    [ledger] = ledgers()
+    assert [(each.number, each.place, each.configuration) for each in ledger.events] == [
+        (2, "one", "none"),
+        (3, "two", "fine"),
+    ]
+    assert len([*ledger.folder.glob("*.parquet")]) == 2
+
+
+def test_people_who_came_or_left_between_versions_are_in_classes_of_their_own(plan):
+    left(plan, of(31, 47))
+    more = pa.concat_tables([of(31, 47), pa.table({"a": [31], "y": ["yes"]})])
+    with pytest.raises(CompositionError, match=r"fine, delivered on .* to anyone: k = 1 for 1 record.* does not leave"):
+        left(plan, more, place="two")
+    assert left(plan, of(31, 47, 52), place="two") == []
+
+
+def test_what_one_consumer_has_is_no_other_ones_unless_they_collude(plan):
+    left(plan, of(31, 47), to="x")
+    some = pa.concat_tables([of(31, 47), pa.table({"a": [31], "y": ["yes"]})])
+    with pytest.raises(CompositionError):
+        left(plan, some, to="y", colluding=True)
+    assert left(plan, some, to="y") == []
+    with pytest.raises(CompositionError, match="to y"):
+        left(plan, of(31, 47), place="two")
+
+
+def test_people_are_erased_and_events_are_not(plan):
+    left(plan, of(31, 47))
+    with pytest.raises(LedgerError, match="without --person"):
+        forget("t", ["p1"])
+    assert forget("t", []) == (1, 4)
+    assert [event.rows for event in ledgers()[0].events] == [""]
+    with pytest.raises(LedgerError, match="has no ledger; did you mean"):
+        forget("tt", [])
+
+
+def test_commands_at_once_lose_nothing(plan):
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda place: left(plan, of(31, 47), place=str(place)), range(4)))
+    assert [event.number for event in ledgers()[0].events] == [1, 2, 3, 4]
+
+
+def test_a_clock_that_was_set_back_changes_no_order(plan, monkeypatch):
+    left(plan, of(31, 47))
+
+    class Earlier(store.datetime):
+        @classmethod
+        def now(cls, zone):
+            return cls(1999, 1, 1, tzinfo=zone)
+
+    monkeypatch.setattr(store, "datetime", Earlier)
+    left(plan, of(31, 47), place="two")
+    assert [(each.number, each.at[:4] == "1999") for each in ledgers()[0].events] == [(1, False), (2, True)]
+
+
+@for_each(
+    ("spoil", "said"),
+    [
+        (lambda ledger: (ledger.folder / "ledger.json").write_text("{}"), "is damaged"),
+        (lambda ledger: next(ledger.folder.glob("*.parquet")).unlink(), "is damaged"),
+        (lambda ledger: next(ledger.folder.glob("*.parquet")).write_bytes(b"x"), "is damaged"),
+        (lambda ledger: (ledger.folder.parents[1] / "rounding.key").write_bytes(b"k" * 32), "of another machine"),
+    ],
+)
+def test_one_that_cannot_be_read_is_never_begun_anew(plan, spoil, said):
+    left(plan, of(31, 47))
+    spoil(ledgers()[0])
+    with pytest.raises(LedgerError, match=said):
+        left(plan, of(31, 47), place="two")
+
+
+def test_another_table_needs_another_name(plan):
+    left(plan, of(31, 47))
+    other = of(31, 47).append_column("more", pa.array(["x"] * 4))
+    with pytest.raises(LedgerError, match=r"now with 'more'.*give another table another --name"):
+        left(plan, other, place="two")
+    left(plan, other, place="two", name="other")
+    assert [ledger.name for ledger in ledgers()] == ["other", "t"]
