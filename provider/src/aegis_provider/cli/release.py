@@ -88,6 +88,8 @@ def release(
     keep_leaks: KeepLeaksOption = None,
     keep: KeepOption = None,
     weights: WeightsOption = None,
+    person: PersonOption = None,
+    rows_per_person: RowsPerPersonOption = None,
     seconds: Annotated[
         float,
         typer.Option(
@@ -147,6 +149,8 @@ def release(
             keep_leaks=names_of("keep-leaks", keep_leaks),
             keep=kept_of(keep),
             weights=weights_of(weights),
+            person=person,
+            rows_per_person=rows_per_person,
             also_generate=also_generate,
             escape_formulas=escape_formulas,
             accept_unique=accept_unique,

@@ -8,6 +8,7 @@ from aegis_provider.errors import PlanError, nearest
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Limits, Masking, Plan
 from aegis_provider.yaml_file import Element
 from aegis_sdk.reading import some
+from aegis_sdk.wire.values import ROWS_PER_PERSON
 
 LIMITS: Final = ("finest", "coarsest")
 """The fields of an attribute that limit its choices."""
@@ -119,6 +120,10 @@ def with_person(plan: Plan, person: str | None, rows: int | None) -> Plan:
     if named in {attribute.name for attribute in plan.attributes}:
         raise PlanError(f"{plan.source}: person: {named!r} is shared; delete it under `attributes`")
     plan = replace(plan, person=named, rows_per_person=plan.rows_per_person if rows is None else rows)
+    if (plan.rows_per_person or 1) > ROWS_PER_PERSON:
+        raise PlanError(
+            f"{plan.source}: rows_per_person: more than {ROWS_PER_PERSON:,}, the most of an entry; use fewer"
+        )
     if any(each.suppressed_cells is not None for each in plan.configurations):
         refuse_people(plan, "suppressed cells")
     return plan

@@ -33,6 +33,8 @@ class Aim:
         generates: Whether to generate tables beside the masked one.
         keep: The attributes that are never dropped, each with its coarsest masking; `None` if any but `drop` will do.
         weights: How much attributes count in a measure of single attributes; others count 1.
+        person: The column that says whose a record is; `None` for that of the plan, if any.
+        rows_per_person: The most records of a person to use; `None` for that of the plan, or the default.
     """
 
     label: str
@@ -45,6 +47,8 @@ class Aim:
     generates: bool = False
     keep: Mapping[str, str | None] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
+    person: str | None = None
+    rows_per_person: int | None = None
 
     def __post_init__(self) -> None:
         work_of(self.effort, 1)  # refuses an unknown one
@@ -83,6 +87,8 @@ class Aim:
             "most": self.most,
             **({"keep": dict(self.keep)} if self.keep else {}),
             **({"weights": dict(self.weights)} if self.weights else {}),
+            **({"person": self.person} if self.person else {}),
+            **({"rows_per_person": self.rows_per_person} if self.rows_per_person else {}),
         }
 
 

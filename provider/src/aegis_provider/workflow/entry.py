@@ -123,9 +123,9 @@ def entry_of_release(
 def _draws(
     table: Source, plan: Plan, name: str, chance: LastingRandomness, stage: Stage, how: Mapping[str, Any]
 ) -> Iterator[PreparedEntry]:
-    used, doing = 0, "counting"
+    used, rows, doing = 0, 1, "counting"
     for controls in ((), *((RandomRounding(base),) for base in _BASES)):
-        if controls and controls[0].base <= used:
+        if controls and controls[0].base * rows <= used:
             continue
         for again in range(_DRAWS):
             drawn = chance.of("again", str(again)) if again else chance
@@ -140,7 +140,7 @@ def _draws(
             doing = "rounding the counts anew"
             yield prepared
         control = prepared.entry.disclosure_control
-        used = (control and control.rounded_to) or 0
+        used, rows = (control and control.rounded_to) or 0, prepared.entry.rows_per_person or 1
 
 
 if TYPE_CHECKING:  # a client loads httpx

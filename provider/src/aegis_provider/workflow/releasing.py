@@ -18,12 +18,11 @@ from pydantic import TypeAdapter
 from aegis_provider.advice import EntryAdvice
 from aegis_provider.classifiers import CheckResult
 from aegis_provider.entry import refuse_name
-from aegis_provider.errors import MachineError, OutputError, SmallCountsError
+from aegis_provider.errors import MachineError, OutputError, PlanError, SmallCountsError
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import accepted_in
 from aegis_provider.ledger.leaving import Leaving
 from aegis_provider.ledger.store import ANYONE
-from aegis_provider.plan.limits import refuse_people
 from aegis_provider.plan.model import Configuration
 from aegis_provider.processes import Stage, processes_ready, unseen
 from aegis_provider.release.alone import told_alone
@@ -93,6 +92,8 @@ def release(
     keep_leaks: Sequence[str] = (),
     keep: Sequence[str] | Mapping[str, str | None] = (),
     weights: Mapping[str, float] | None = None,
+    person: str | None = None,
+    rows_per_person: int | None = None,
     stage: Stage = unseen,
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much utility for the label as possible.
@@ -135,6 +136,9 @@ def release(
         keep: The attributes that are never dropped, beside those that the plan keeps; as a mapping, each with its
             coarsest masking, or `None`. The card says what that costs.
         weights: How much attributes count in a measure of single attributes; others count 1.
+        person: The column that says whose a record is, which is never shared: privacy then counts people. By default
+            that of the plan, if any.
+        rows_per_person: The most records of a person to use; by default that of the plan, or the fewest that keep 95 %.
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
@@ -154,6 +158,7 @@ def release(
     """
     kept = keep if isinstance(keep, Mapping) else dict.fromkeys(keep)
     demands: dict[str, Any] = {"generates": also_generate, "keep": kept, "weights": weights or {}}
+    demands |= {"person": person, "rows_per_person": rows_per_person}
     aim, deadline = (
         Aim(label, require, suppress_at_most, measure, effort, seconds, **demands),
         Deadline(seconds),
@@ -296,9 +301,10 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
     refuse_name(steps.name)
     if not steps.again:
         steps.folder.refuse_other(steps.table, _FINISHED)
-    if steps.given is not None or steps.plan.exists():
-        refuse_people(steps.planned(), "releases with an entry")
+    planned = steps.planned() if steps.given is not None or steps.plan.exists() else None
     if steps.aim.generates:
+        if steps.aim.person or (planned is not None and planned.person):
+            raise PlanError("generated tables do not count people yet; omit --also-generate, or the person column")
         from aegis_provider.synth.generate.methods.registry import method_of  # noqa: PLC0415 - only then is it loaded
 
         method_of(METHOD)  # its extra may be missing

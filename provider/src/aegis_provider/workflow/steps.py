@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.counting.counts import tally
-from aegis_provider.counting.people import repeating_in
+from aegis_provider.counting.people import MOST_ROWS, repeating_in
 from aegis_provider.entry import SMALL, write_entry
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
 from aegis_provider.files import digest_of
@@ -26,7 +26,7 @@ from aegis_provider.identifiers import (
     texts_of_entry,
     values_of,
 )
-from aegis_provider.plan.limits import with_demands
+from aegis_provider.plan.limits import with_demands, with_person
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
@@ -148,7 +148,8 @@ class Steps:
     def _draft(self) -> None:
         from aegis_provider.draft import start  # noqa: PLC0415 - slow to load
 
-        how = {"accept_identifiers": self.accept_identifiers, **self.reads, **self.how}
+        whose = {"person": self.aim.person, "rows_per_person": self.aim.rows_per_person}
+        how = {"accept_identifiers": self.accept_identifiers, **whose, **self.reads, **self.how}
         with self.stage("looking at the columns") as progress:
             started = start(self.table, self.aim.label, self.plan, progress=progress, **how)
         if any(self.reads.values()):
@@ -184,6 +185,7 @@ class Steps:
         if self.again:  # its generated tables are drawn again
             own = tuple(each for each in plan.generated if each.file.parent != self.folder.path)
             plan = replace(plan, generated=own)
+        plan = with_person(plan, self.aim.person, self.aim.rows_per_person)
         plan = with_demands(plan, self.aim.keep, self.aim.weights)
         measure_of_search(self.aim.measure, plan)  # refuses weights that it cannot take
         return plan
@@ -428,14 +430,15 @@ class Steps:
     def _blanks(self, masked: Table) -> Iterator[tuple[str, str]]:
         """Yield each column of the masked table with missing values, and the label if all of these have one.
 
-        Of fewer than five records the label is not told: the head of the card is read without the masked table, too.
+        Of fewer than five people the label is not told: the head of the card is read without the masked table, too.
         """
         names = [name for name in masked.columns if name != self.aim.label]
+        few = SMALL if self.found.person is None else SMALL * (self.found.rows_per_person or MOST_ROWS)
         for name, counted in zip(names, tally(masked, names, self.aim.label), strict=True):
             is_blank = counted.texts == MISSING
             labels = set(counted.labels[is_blank].tolist())
             if labels:
-                told = len(labels) == 1 and counted.counts[is_blank].sum() >= SMALL
+                told = len(labels) == 1 and counted.counts[is_blank].sum() >= few
                 yield name, next(iter(labels)) if told else ""
 
     def _labels(self, table: Table, writings: Mapping[str, Writing]) -> dict[str, int]:
