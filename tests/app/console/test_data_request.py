@@ -300,3 +300,26 @@ async def test_an_unknown_step_or_a_foreign_page_changes_nothing(shared_api, adv
     foreign = {"Origin": "https://evil.example"}
     assert (await send(shared_api, f"/requests/{advised}/approve", fields, **foreign)).status_code == 403
     assert await state_of(shared_api, advised) == "advised"
+
+
+async def test_a_page_says_what_the_consumer_has_of_the_table_and_grants_more_by_a_tick(shared_api, worker):
+    head = await publish(shared_api, entry())
+    first, second = [await requested(shared_api, head, configuration=each) for each in ("c01", "c02")]
+    await worker.run()
+    assert (await act(shared_api, first, "approve")).status_code == 303
+    page = await look(shared_api, f"/requests/{second}")
+    assert "has of the same table: c01 of" in page.text
+    assert "this one can be made from it, so nothing new leaves" in page.text
+    assert "accept_composition" not in {one.get("name") for one in page.all("input")}
+    try:
+        await shared_api.put("/v1/policy", json={"composition": "one"})
+        page = await look(shared_api, f"/requests/{second}")
+        assert "The policy one forbids configuration c02 beside what default has of the same table. c01 keeps it." in (
+            page.text
+        )
+        refused = await act(shared_api, second, "approve")
+        assert (refused.status_code, "only what it has" in refused.text) == (409, True)
+        assert (await act(shared_api, second, "approve", accept_composition="on")).status_code == 303
+    finally:
+        await shared_api.put("/v1/policy", json={})
+    assert f"Accepted beside c01 of {head['name']}, version 1" in (await look(shared_api, f"/requests/{second}")).text
