@@ -187,9 +187,14 @@ SMALL: Final = 5
 """Statistical offices commonly treat counts below 5 as small."""
 
 
+def small_below(rows: int) -> int:
+    """Return the fewest records that are not small, with at most `rows` of a person: one more than `SMALL` - 1 have."""
+    return (SMALL - 1) * rows + 1
+
+
 @dataclass(frozen=True)
 class SmallCounts:
-    """The number of an entry's counts from 1 to below `SMALL`, and the smallest of them; 0 without any."""
+    """The number of an entry's small counts (`small_below`), and the smallest of them; 0 without any."""
 
     counts: int
     smallest: int
@@ -253,7 +258,7 @@ def counted_below_k(entry: EntryDocument) -> int:
 
 def small_counts(entry: EntryDocument) -> SmallCounts:
     """Count the small counts of all tables: histograms, unmasked and masked joint counts, and pair counts."""
-    below = SMALL * (entry.rows_per_person or 1)
+    below = small_below(entry.rows_per_person or 1)
     small = [counts[(counts > 0) & (counts < below)] for counts in tables_in(entry)]
     return SmallCounts(sum(map(len, small)), min((int(each.min()) for each in small if len(each)), default=0))
 

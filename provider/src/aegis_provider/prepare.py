@@ -26,7 +26,7 @@ from aegis_provider.control import (
     write_controlled_plan,
 )
 from aegis_provider.counting.telling_names import TellingNames
-from aegis_provider.entry import SMALL, Exposure, document_of, entry_of, write_entry
+from aegis_provider.entry import Exposure, document_of, entry_of, small_below, write_entry
 from aegis_provider.errors import OutputError
 from aegis_provider.files import refuse_overwriting
 from aegis_provider.identifiers import (
@@ -129,7 +129,7 @@ class PreparedEntry:
         for control in self.controlled.controls:
             yield from control.caveats()
         if self.exposure.small.counts and not self.controlled.controls:
-            small, below = self.exposure.small, SMALL * (self.entry.rows_per_person or 1)
+            small, below = self.exposure.small, small_below(self.entry.rows_per_person or 1)
             yield (
                 f"{small.counts} counts are below {below}, the smallest {small.smallest}: `aegis disclose` shows what "
                 "they give away; without --exact, all counts are rounded"

@@ -174,7 +174,7 @@ def _warn(prepared: PreparedEntry, plan_output: Path | None) -> None:
 
 def _result(prepared: PreparedEntry) -> dict[str, Any]:
     """Return what was written, as JSON values."""
-    from aegis_provider.entry import SMALL
+    from aegis_provider.entry import small_below
 
     entry, exposure, controlled = prepared.entry, prepared.exposure, prepared.controlled
     of_people = {} if entry.people is None else {"people": entry.people, "rows_per_person": entry.rows_per_person}
@@ -188,7 +188,7 @@ def _result(prepared: PreparedEntry) -> dict[str, Any]:
     }
     if controlled.controls:
         return {**result, "controls": {**controlled.declared(), **controlled.changes.listed()}}
-    below = SMALL * (entry.rows_per_person or 1)
+    below = small_below(entry.rows_per_person or 1)
     small = {"below": below, "counts": exposure.small.counts, "smallest": exposure.small.smallest}
     return {**result, "small_counts": small}
 

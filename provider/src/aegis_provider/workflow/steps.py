@@ -13,7 +13,7 @@ from uuid import uuid4
 from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.counting.counts import tally
 from aegis_provider.counting.people import MOST_ROWS, repeating_in
-from aegis_provider.entry import SMALL, write_entry
+from aegis_provider.entry import small_below, write_entry
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import (
@@ -433,7 +433,7 @@ class Steps:
         Of fewer than five people the label is not told: the head of the card is read without the masked table, too.
         """
         names = [name for name in masked.columns if name != self.aim.label]
-        few = SMALL if self.found.person is None else SMALL * (self.found.rows_per_person or MOST_ROWS)
+        few = small_below(1 if self.found.person is None else self.found.rows_per_person or MOST_ROWS)
         for name, counted in zip(names, tally(masked, names, self.aim.label), strict=True):
             is_blank = counted.texts == MISSING
             labels = set(counted.labels[is_blank].tolist())
