@@ -22,6 +22,7 @@ from aegis_provider.errors import PlanError, TableError, UnmaskableValueError, s
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.release.blocks import places_of
 from aegis_provider.table import Table
+from aegis_provider.table.arrays import numbers_in
 from aegis_provider.table.notation import Writing, is_text, plainly, recognised_or_located
 from aegis_provider.table.values import MISSING, Domain, ValueType
 
@@ -89,9 +90,13 @@ MOST_RECORDS: Final = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records in memory, all columns in the same order, the label last."""
+    """Records in memory, all columns in the same order, the label last.
+
+    `people`: (records,) the number of the person of each; `None` if the plan does not say whose they are.
+    """
 
     columns: tuple[Column, ...]
+    people: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.columns[0].places)
@@ -112,7 +117,18 @@ class Records:
 
     def take(self, rows: NDArray[Any]) -> Self:
         """Return some of the records: by their places, or by a mask."""
-        return type(self)(tuple(column.take(rows) for column in self.columns))
+        people = None if self.people is None else self.people[rows]
+        return type(self)(tuple(column.take(rows) for column in self.columns), people)
+
+    def persons(self, names: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return (persons,) the first record of each, and (records,) whose each is.
+
+        If it is not known whose records are, those that are equal in these columns count as one person's.
+        """
+        if self.people is None:
+            return self.distinct(names)
+        _, first, of_record = np.unique(self.people, return_index=True, return_inverse=True)
+        return first, of_record.reshape(-1)
 
     def distinct(self, names: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return (distinct records,) the first record of each kind in these columns, and (records,) their kinds."""
@@ -132,6 +148,7 @@ def read_records(
     most: int = MOST_RECORDS,
     seed: int = 0,
     as_written: bool = False,
+    person: str | None = None,
 ) -> Records:
     """Read the attributes and, as the last column, the label, of at most `most` random records.
 
@@ -139,6 +156,7 @@ def read_records(
         most: Maximum number of records. The sample depends on the number of records.
         as_written: Read all records, and values as texts, whatever their type. Then records are read independently;
             otherwise the types and spellings of values depend on other records.
+        person: The column that says whose a record is, if any.
 
     Raises:
         TableError: The table cannot be read, has no records, lacks a column, or has a value that is not of its type.
@@ -159,7 +177,17 @@ def read_records(
             columns.append(Column.of(name, column.combine_chunks(), ValueType.STRING if as_written else value_type))
         except UnmaskableValueError as error:
             raise TableError(f"{table.located(name, error.text)}: {shortened(name)}: {error}") from error
-    return Records(tuple(columns))
+    if person is None:
+        return Records(tuple(columns))
+    return Records(tuple(columns), people_in(rows_of(table.batches([person]), chosen).column(0)))
+
+
+def people_in(texts: pa.ChunkedArray) -> NDArray[np.intp]:
+    """(records,) The number of the person of each record; one of its own for each without a text."""
+    coded = texts.combine_chunks().dictionary_encode()
+    names, people = coded.dictionary.to_pylist(), numbers_in(coded.indices).astype(np.intp)
+    unknown = people == (names.index(MISSING) if MISSING in names else len(names))
+    return np.where(unknown, len(names) + np.arange(len(people)), people)
 
 
 def _read_plainly(table: Table, attributes: Sequence[Attribute], texts: pa.Table) -> Table:
@@ -214,7 +242,14 @@ def sides_of(records: Records, share: float = SHARE) -> Sides:
 
 
 def held_out_of(records: Records, share: float = SHARE, purpose: str = "") -> NDArray[np.bool_]:
-    """(records,) Return whether each record is held out; the choice differs by purpose."""
+    """(records,) Return whether each record is held out; the choice differs by purpose.
+
+    If it is known whose records are, people are drawn, with all of their records.
+    """
+    if records.people is not None:
+        _, whose = records.persons(records.attributes)
+        seed = int.from_bytes(hashlib.blake2b(purpose.encode(), digest_size=8).digest(), "big")
+        return (np.random.default_rng(seed).random(len(whose)) < share)[whose]
     names = records.attributes
     first, of_record = records.distinct(names)
     texts = [[records.column(name).domain.texts[at] for at in records.column(name).places[first]] for name in names]
@@ -228,7 +263,7 @@ def held_out_of(records: Records, share: float = SHARE, purpose: str = "") -> ND
 def learnt(records: Records, plan: Plan) -> Records:
     """Return the records with the columns that a generator learns from, which determine the held-out records."""
     never = {attribute.name for attribute in plan.attributes if not attribute.is_generable}
-    return Records(tuple(column for column in records.columns if column.name not in never))
+    return replace(records, columns=tuple(column for column in records.columns if column.name not in never))
 
 
 def held_out_share(plan: Plan | None, asked: float | None) -> float:

@@ -16,11 +16,10 @@ from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, TableError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.processes import results
-from aegis_provider.records import MOST_RECORDS, NUMERIC, as_numbers, drawn, numbers_of, rows_of
+from aegis_provider.records import MOST_RECORDS, NUMERIC, as_numbers, drawn, numbers_of, people_in, rows_of
 from aegis_provider.release.blocks import Release, Texts, blocks_of, places_of
 from aegis_provider.release.promise import Promise
 from aegis_provider.table import Table, open_table
-from aegis_provider.table.arrays import numbers_in
 from aegis_provider.table.discretization import undiscretized
 from aegis_provider.table.values import MISSING, Domain, infer_type
 
@@ -152,7 +151,7 @@ class CheckedRecords:
         whose = [] if counted.person is None else [counted.person]
         rows = rows_of(plainly.batches([*plan.columns, *whose]), chosen).columns
         texts = pa.table(rows[: len(plan.columns)], names=plan.columns)
-        people = _people_of(rows[-1]) if whose else np.arange(len(chosen))
+        people = people_in(rows[-1]) if whose else np.arange(len(chosen))
         values, labels = np.unique(
             places_of(texts.column(plan.label).combine_chunks(), counted.label.places), return_inverse=True
         )
@@ -307,14 +306,6 @@ class ChosenAnew:
             chosen = self.configurations
         masked = [records.masked(configuration) for configuration in chosen]
         return [*masked, *masked[-1:] * (len(self.configurations) - len(masked))]
-
-
-def _people_of(texts: pa.ChunkedArray) -> Places:
-    """(records,) The number of the person of each record; one of its own for each without a text."""
-    coded = texts.combine_chunks().dictionary_encode()
-    names, people = coded.dictionary.to_pylist(), numbers_in(coded.indices).astype(np.intp)
-    unknown = people == (names.index(MISSING) if MISSING in names else len(names))
-    return np.where(unknown, len(names) + np.arange(len(people)), people)
 
 
 def is_fitted(attribute: Attribute, configuration: Configuration) -> bool:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from pydantic import ValidationError
@@ -280,12 +280,13 @@ def risk(
     if against is not None:
         from aegis_provider.synth.attacks.attack import Roles
 
-        refuse_beside("--against", {"--require": bool(require), "--check": check, "--person": bool(person)})
+        refuse_beside("--against", {"--require": bool(require), "--check": check})
         named = any(each is not None for each in (label, quasi_identifiers, sensitive))
         refuse_contradictions(plan, configuration, holdout, named=named)
         roles = Roles(label, names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))
         most = _SECONDS if seconds is None else seconds
-        _attack(table, against, plan, configuration, roles, holdout, most, html, delimiter, as_json=as_json)
+        whose = {"person": person, "rows_per_person": rows_per_person}
+        _attack(table, against, plan, configuration, roles, holdout, most, html, delimiter, whose, as_json=as_json)
         return
     if any(each is not None for each in (label, holdout, seconds)):
         raise InputError("--label, --holdout and --seconds are for attacks; name the original table with --against")
@@ -319,6 +320,7 @@ def _attack(
     seconds: float,
     html: Path | None,
     delimiter: str | None,
+    whose: Mapping[str, Any],
     *,
     as_json: bool,
 ) -> None:
@@ -344,6 +346,7 @@ def _attack(
         holdout=holdout,
         delimiter=delimiter,
         memory_limit=memory_limit(),
+        **whose,
     )
     with progress_bar("attacking") as progress:
         judgement = judge(opened.case, seconds, progress)

@@ -35,18 +35,19 @@ def singling_out(case: Case) -> Iterator[Outcome]:
 
     On one column, these are rare and extreme values of the release. On several columns, they describe a random released
     record: its categories, and upper or lower bounds on its numbers. The baseline takes random values. Both sides are
-    represented by equally many persons.
+    represented by equally many persons. If the plan says whose records are, a person may have several: predicates
+    single out as many released records, and real ones of a single person.
     """
     rng = case.rng(SINGLING_OUT)
     sides = [side for side in case.equal_sides(SINGLING_OUT) if len(side)]
     made = {
-        "one column": (univariate(case.release, rng), 1),
-        f"{min(COLUMNS, len(case.release.columns))} columns": (multivariate(case.release, rng), COLUMNS),
+        "one column": (univariate(case.release, rng, case.rows), 1),
+        f"{min(COLUMNS, len(case.release.columns))} columns": (multivariate(case.release, rng, case.rows), COLUMNS),
     }
     for variant, (predicates, columns) in made.items():
         if predicates:
             blind = [_blind(case.release, columns, rng) for _ in range(_PREDICATES)]
-            yield _isolating(variant, predicates, blind, [(side, side.distinct(case.persons_by)[1]) for side in sides])
+            yield _isolating(variant, predicates, blind, [(side, side.persons(case.persons_by)[1]) for side in sides])
 
 
 def _isolating(
@@ -60,6 +61,9 @@ def _isolating(
     searched, persons = sides[0]
     baseline = _share(isolated(blind, searched), persons)
     hits = round(success.value * len(predicates))
+    few, real = "a released record", f"one of {len(searched):,} real ones"
+    if searched.people is not None:
+        few, real = "the released records that one person may have", f"one of {len(np.unique(persons)):,} people"
     return Outcome(
         SINGLING_OUT,
         variant,
@@ -68,22 +72,22 @@ def _isolating(
         success,
         baseline,
         held_out[0] if held_out else None,
-        f"Of {len(predicates):,} predicates that single out a released record, {hits:,} single out one of "
-        f"{len(searched):,} real ones; {Share(baseline.value)} of random predicates do.",
+        f"Of {len(predicates):,} predicates that single out {few}, {hits:,} single out {real}; "
+        f"{Share(baseline.value)} of random predicates do.",
     )
 
 
-def univariate(release: Released, rng: np.random.Generator) -> list[Predicate]:
-    """Return predicates on one column each: values of a single released record, and extreme numbers."""
-    rare = [(column, *each) for column in release.columns for each in _rare(column)]
+def univariate(release: Released, rng: np.random.Generator, rows: int = 1) -> list[Predicate]:
+    """Return predicates on one column each: values of at most `rows` released records, and extreme numbers."""
+    rare = [(column, *each) for column in release.columns for each in _rare(column, rows)]
     chosen = (rare[place] for place in rng.permutation(len(rare))[:_PREDICATES])
     return [[(column.name, _allowed(column, text, extreme))] for column, text, extreme in chosen]
 
 
-def _rare(column: ReleasedColumn) -> Iterator[tuple[int, int]]:
-    """Yield texts: with 0 if only one record has it, and with -1 and 1 for the smallest and the largest numbers."""
+def _rare(column: ReleasedColumn, rows: int) -> Iterator[tuple[int, int]]:
+    """Yield texts: with 0 if at most `rows` records have it, and with -1 and 1 for the smallest and largest numbers."""
     counts = np.bincount(column.codes, minlength=len(column.texts))
-    yield from ((int(text), 0) for text in np.flatnonzero(counts == 1))
+    yield from ((int(text), 0) for text in np.flatnonzero((counts > 0) & (counts <= rows)))
     occurring = np.flatnonzero((counts > 0) & np.isfinite(column.low[column.starts]))
     if column.is_numeric and len(occurring):
         yield int(occurring[column.middles[occurring].argmin()]), -1
@@ -100,15 +104,15 @@ def _allowed(column: ReleasedColumn, text: int, extreme: int) -> NDArray[np.bool
     return allowed_by(column, text)
 
 
-def multivariate(release: Released, rng: np.random.Generator) -> list[Predicate]:
-    """Return predicates on several columns that one released record alone satisfies."""
+def multivariate(release: Released, rng: np.random.Generator, rows: int = 1) -> list[Predicate]:
+    """Return predicates on several columns that at most `rows` released records satisfy."""
     found: list[Predicate] = []
     for _ in range(_TRIES):
         record = int(rng.integers(len(release)))
         places = rng.permutation(len(release.columns))[:COLUMNS]
         parts = [_about(release.columns[place], record) for place in places]
         matching = np.logical_and.reduce([matches for _, matches in parts])
-        if matching.sum() == 1:
+        if matching.sum() <= rows:
             found.append([part for part, _ in parts])
         if len(found) == _PREDICATES:
             break
@@ -152,12 +156,18 @@ def _blind(release: Released, columns: int, rng: np.random.Generator) -> Predica
 
 
 def isolated(predicates: Sequence[Predicate], records: Records) -> NDArray[np.intp]:
-    """(predicates,) The only record that satisfies each predicate; -1 if there is none."""
+    """(predicates,) The only record, or the first of the only person, that satisfies each predicate; -1 without one."""
+    people = np.arange(len(records)) if records.people is None else records.people
     places = {column.name: column.places for column in records.columns}
     satisfied = (
         np.logical_and.reduce([allowed[places[name]] for name, allowed in predicate]) for predicate in predicates
     )
-    return np.array([each.argmax() if np.count_nonzero(each) == 1 else -1 for each in satisfied], dtype=np.intp)
+    return np.array([_of_one(np.flatnonzero(each), people) for each in satisfied], dtype=np.intp)
+
+
+def _of_one(rows: NDArray[np.intp], people: NDArray[np.intp]) -> int:
+    """Return the first of these records if all are of one person, else -1."""
+    return int(rows[0]) if len(rows) and (people[rows] == people[rows[0]]).all() else -1
 
 
 def _share(of_predicate: NDArray[np.intp], persons: NDArray[np.intp]) -> Interval:

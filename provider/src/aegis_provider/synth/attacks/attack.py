@@ -160,8 +160,13 @@ class Case:
         return np.random.default_rng([self.seed, crc32(attack.encode())])
 
     @property
+    def rows(self) -> int:
+        """The most records of one person."""
+        return 1 if self.seen.people is None else int(np.bincount(self.seen.persons(())[1]).max())
+
+    @property
     def persons_by(self) -> tuple[str, ...]:
-        """The released attributes; records that are equal in these count as one person."""
+        """The released attributes; records that are equal in these count as one person, unless the plan says whose."""
         return (
             tuple(attribute for attribute in self.seen.attributes if attribute in self.release.names)
             or self.release.names
@@ -199,7 +204,7 @@ class Case:
         if not len(self.held_out):
             return self.seen, self.held_out
         rng = self.rng(f"sides of {attack}")
-        each = [(side, *side.distinct(self.persons_by)) for side in (self.seen, self.held_out)]
+        each = [(side, *side.persons(self.persons_by)) for side in (self.seen, self.held_out)]
         size = min(len(first) for _, first, _ in each)
         seen, held_out = (side.take((rng.permutation(len(first)) < size)[of]) for side, first, of in each)
         return seen, held_out
@@ -221,13 +226,13 @@ class Case:
         has_one_secret = np.bincount(of_record[first]) == 1
         seen, held_out = np.split(has_one_secret[of_record], [len(self.seen)])
         fair = replace(self, seen=self.seen.take(seen), held_out=self.held_out.take(held_out))
-        enough = min(len(each.distinct(self.persons_by)[0]) for each in (fair.seen, fair.held_out)) >= _FEWEST_PERSONS
+        enough = min(len(each.persons(self.persons_by)[0]) for each in (fair.seen, fair.held_out)) >= _FEWEST_PERSONS
         return fair if enough else self
 
     def _drawn(self, records: Records, most: int, seed: int) -> Records:
         rng = np.random.default_rng(seed)
         shuffled = rng.permutation(len(records))
-        first, _ = records.take(shuffled).distinct(self.persons_by)
+        first, _ = records.take(shuffled).persons(self.persons_by)
         return records.take(np.sort(rng.permutation(shuffled[first])[:most]))
 
 
@@ -272,6 +277,8 @@ def open_case(
     memory_limit: str = "1GB",
     seed: int = 0,
     is_sure: bool = False,
+    person: str | None = None,
+    rows_per_person: int | None = None,
 ) -> OpenedCase:
     """Read a release and its original table.
 
@@ -281,6 +288,8 @@ def open_case(
         holdout: The share of records held out from the release; see `open_release`.
         delimiter: The delimiter of CSV files; by default, the one in each header.
         is_sure: Whether the release certainly never saw the held-out records, whatever its size.
+        person: The column of the table that says whose a record is, by default that of the plan: people are attacked.
+        rows_per_person: The most records of a person that are used; see `People.of`.
 
     Raises:
         PlanError: The plan has no such configuration.
@@ -298,6 +307,8 @@ def open_case(
         delimiter=delimiter,
         memory_limit=memory_limit,
         seed=seed,
+        person=person,
+        rows_per_person=rows_per_person,
     )
     nameable = None
     if not roles.label and not roles.sensitive:

@@ -264,7 +264,7 @@ def _tried(variants: Iterator[Outcome], outcomes: list[Outcome], end: float) -> 
 def _reason_against(name: str, case: Case) -> str:
     """Return why an attack cannot be tried; empty if it can."""
     known, columns = len(case.quasi_identifiers), len(case.release.columns)
-    distinct = len(case.held_out.distinct(case.persons_by)[0]) if name in _COMPARING else 0
+    distinct = len(case.held_out.persons(case.persons_by)[0]) if name in _COMPARING else 0
     few = SEEN_ALL if case.masks_all or case.release.is_masked else "no record is held out (holdout 0)"
     if len(case.held_out):
         few = (

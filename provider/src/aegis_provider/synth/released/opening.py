@@ -9,7 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import CountedTable, MaskedDomain
+from aegis_provider.counting.people import People
 from aegis_provider.errors import TableError, shortened
+from aegis_provider.plan.limits import with_person
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.privacy import PrivacyTable
 from aegis_provider.privacy.cells import STAR
@@ -127,6 +129,8 @@ def open_release(
     delimiter: str | None = None,
     memory_limit: str = "1GB",
     seed: int = 0,
+    person: str | None = None,
+    rows_per_person: int | None = None,
 ) -> Opened:
     """Read a release and its original table.
 
@@ -138,6 +142,8 @@ def open_release(
             value stands for several, as only in masked tables, otherwise that of the plan, or 0.2.
         delimiter: The delimiter of CSV files; by default, the one in each header.
         seed: The seed for sampling a large release.
+        person: The column of the table that says whose a record is; by default that of the plan.
+        rows_per_person: The most records of a person that are used.
 
     Raises:
         PlanError: The plan has no such configuration, or states another holdout.
@@ -150,12 +156,19 @@ def open_release(
         open_table(release, delimiter=marks[0], memory_limit=memory_limit) as given,
         open_table(table, delimiter=marks[1], memory_limit=memory_limit) as real,
     ):
-        original = real if plan is None else plainly(real, plan.writings)
+        whose = with_person(plan or Plan(real.name, label or "", (), (), {}), person, rows_per_person)
+        used = real
+        if whose.person is not None:
+            people = People.of(real, whose.person, whose.rows_per_person)
+            used = people.bounded(real)
+            plan = None if plan is None else replace(plan, person=whose.person, rows_per_person=people.rows)
+        original = used if plan is None else plainly(used, plan.writings)
         masked = with_plain_header(given, original.columns)
         _refuse_other_delimiters(original, masked)
         attributes, label = _columns(original, masked, plan, label, named)
+        attributes = [each for each in attributes if each.name != whose.person]
         alike = named_alike([*(attribute.name for attribute in attributes), label], masked.columns)
-        records = read_records(original, attributes, label)
+        records = read_records(original, attributes, label, person=whose.person)
         if len(records) < FEWEST:
             raise TableError(f"{original.name}: {len(records)} records; at least {FEWEST} are needed")
         known: Mapping[str, Mapping[str, Members]] = {}
