@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from hashlib import sha256
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from aegis_provider import load_plan, prepare_entry
 from aegis_provider.control import RandomRounding
 from aegis_provider.errors import MachineError, OutputError, PlanError, PromiseError, ServiceError, SmallCountsError
 from aegis_provider.handover import Task, fulfil, relink, storage_at
+from aegis_provider.ledger import CompositionError, Leaving, leave, ledgers
 from aegis_provider.synth.offer import with_generated
 from aegis_sdk import ConflictError, UniqueRecordsError
 from aegis_sdk.wire import Verdict, VerdictFinding
@@ -192,6 +194,21 @@ def test_a_table_that_leaves_many_records_alone_is_not_delivered_unless_that_is_
     assert "charge: shared as it is, with values of fewer records than the k" in error
     assert out.splitlines()[1].startswith(only)
     assert client.requests.get(request.id).state == "delivered"
+
+
+def test_what_breaks_its_promise_with_what_the_consumer_has_is_delivered_only_if_that_is_accepted(
+    task, client, people, tmp_path
+):
+    earlier, to = tmp_path / "earlier.csv", client.requests.get(task.request_id).consumer
+    earlier.write_text("\n".join((people / "people.csv").read_text().splitlines()[:-1]) + "\n")
+    leave(earlier, task.plan, "tens", Leaving(name="people", to=to, place="earlier"), {"delimiter": ","})
+    there = storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work"
+    with pytest.raises(CompositionError, match=f"tens, delivered on .* to {to}: k = 1 for 1 record"):
+        fulfil(task, *there)
+    assert client.requests.get(task.request_id).state == "approved"
+    fulfilled = fulfil(replace(task, accept_composition=True), *there)
+    assert (fulfilled.request.state, len(fulfilled.together)) == ("delivered", 1)
+    assert [event.to for event in ledgers()[0].events] == [to, to]
 
 
 UNDECIDED = Verdict(passed=False, findings=(VerdictFinding(reason="undecided", pointer="/attributes/0", cells=3),))

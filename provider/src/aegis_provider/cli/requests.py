@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from aegis_provider.cli.options import (
+    AcceptCompositionOption,
     AcceptOption,
+    ColludingOption,
     DelimiterOption,
     EscapeFormulasOption,
     PlanOption,
@@ -67,6 +69,8 @@ def fulfil(
     escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = None,
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
+    accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
+    colluding: ColludingOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Mask a table for an approved data request and deliver it.
@@ -77,6 +81,9 @@ def fulfil(
 
     If more than 1 % of the records are alone on all shared columns, whatever the plan assumes about an attacker's
     knowledge, the table is not delivered without --accept-unique.
+
+    If it and what its consumer has of this table together break the promise, by the ledger on this machine
+    (`aegis ledger show`), it is not delivered without --accept-composition.
 
     Credentials come from the environment, as for other tools: AWS_ACCESS_KEY_ID, AZURE_STORAGE_ACCOUNT_NAME,
     GOOGLE_SERVICE_ACCOUNT and so on. Links to buckets are presigned and expire after at most seven days.
@@ -99,6 +106,8 @@ def fulfil(
             delimiter=delimiter or delimiter_in(table, intended.label),
             memory_limit=memory_limit(),
             accept_identifiers=accept_identifiers,
+            accept_composition=accept_composition,
+            colluding=colluding,
             ending=f".{file_format}",
             escape_formulas=escape_formulas,
             card=None if card is None else _card(card),
@@ -148,6 +157,7 @@ def _report(fulfilled: Fulfilled) -> Iterator[str]:
         first, *others = delivered(delivery)
         yield first
         yield from () if fulfilled.alone is None else (fulfilled.alone.line(),)
+        yield from fulfilled.together
         yield from others
     if masked.suppressed:
         yield f"left out: {masked.suppressed:,} record{'s' * (masked.suppressed != 1)}, as the plan declares"

@@ -32,7 +32,7 @@ from aegis_sdk.reading import promises_of
 from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequestHead, GrantLimit
 
 ANY: Final = "any"
-_CHOICES: Final = ("escape_formulas", "accept_unique", "accept_identifiers")
+_CHOICES: Final = ("escape_formulas", "accept_unique", "accept_identifiers", "accept_composition", "colluding")
 _DAYS: Final = {"daily": 1, "weekly": 7, "monthly": 30}
 
 
@@ -70,6 +70,8 @@ class PlannedTable:
         delimiter: The stated delimiter of CSV files; by default, the one in the header.
         accept_unique: Whether to deliver even if more than 1 % of the records are alone on all shared columns.
         accept_identifiers: Whether masked tables may contain identifying values.
+        accept_composition: Whether to deliver even if the promise is broken together with what the consumer has.
+        colluding: Whether consumers are taken to share what each of them has.
         refreshed: How often the release with the plan is repeated; `None` for never.
     """
 
@@ -80,6 +82,8 @@ class PlannedTable:
     escape_formulas: bool = False
     accept_unique: bool = False
     accept_identifiers: bool = False
+    accept_composition: bool = False
+    colluding: bool = False
     refreshed: timedelta | None = None
 
     @property
@@ -337,6 +341,8 @@ class Agent:
             accept_unique=planned.accept_unique,
             lease_seconds=self.lease_seconds,
             accept_identifiers=planned.accept_identifiers,
+            accept_composition=planned.accept_composition,
+            colluding=planned.colluding,
             stage=self.stage,
         )
         try:

@@ -34,6 +34,7 @@ from aegis_provider.handover.leasing import (
     work_folder,
 )
 from aegis_provider.handover.storage import CSV_ENDING, MEDIA_TYPES, Storage, file_name
+from aegis_provider.ledger import CompositionError, Leaving, leave
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.processes import Stage, unseen
@@ -72,6 +73,8 @@ class Task:
         accept_unique: Whether to deliver even if more than 1 % of the records are alone on all shared columns.
         lease_seconds: Time after the death of this program until another may take over.
         accept_identifiers: Whether the masked table may contain identifying values.
+        accept_composition: Whether to deliver even if the promise is broken together with what the consumer has.
+        colluding: Whether consumers are taken to share what each of them has.
     """
 
     service: Client
@@ -86,6 +89,8 @@ class Task:
     accept_unique: bool = False
     lease_seconds: int = SECONDS
     accept_identifiers: bool = False
+    accept_composition: bool = False
+    colluding: bool = False
     stage: Stage = unseen
 
 
@@ -97,12 +102,14 @@ class Fulfilled:
         alone: How many of its records are alone, and how many in the worst configuration of the entry; `None` if
             generated.
         warning: What could not be cleaned up; empty if nothing is left.
+        together: What it tells with what left before, for the provider only.
     """
 
     request: DataRequest
     masked: Masked
     alone: Alone | None = None
     warning: str = ""
+    together: tuple[str, ...] = ()
 
 
 def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
@@ -120,6 +127,8 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         IdentifierError: The masked table would contain identifying values, and that is not accepted.
         PromiseError: The masked table lacks the promised privacy.
         UniqueRecordsError: Too many records are alone on all shared columns, and that is not accepted.
+        CompositionError: The promise is broken together with what left before, and that is not accepted.
+        LedgerError: The ledger of what left cannot be used, or is of a table with other columns.
         SmallCountsError: The entry and the masked table together give away small counts.
         MachineError: That could not be decided in time; the next run resumes.
         EntryError: The entry does not count the records of the table.
@@ -143,7 +152,8 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
             alone = _refuse_unique(task, head, request, masked)
             if masked.checked is not None and not head.accepted_small_counts:  # a generated table shows no records
                 _refuse_read_together(task, entry, request.configuration or "", folder.file(masked.file))
-        except (EntryError, IdentifierError, PromiseError, SmallCountsError, UniqueRecordsError):
+            together = _kept_in_ledger(task, entry, request, folder.file(masked.file))
+        except (CompositionError, EntryError, IdentifierError, PromiseError, SmallCountsError, UniqueRecordsError):
             folder.remove()  # after other failures, the next run reuses the masked table
             raise
         if lease.lost.is_set():
@@ -153,8 +163,8 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         try:
             folder.remove()
         except OutputError as error:
-            return Fulfilled(delivered, masked, alone, f"{error}; the masked table is still there")
-        return Fulfilled(delivered, masked, alone)
+            return Fulfilled(delivered, masked, alone, f"{error}; the masked table is still there", together)
+        return Fulfilled(delivered, masked, alone, together=together)
 
 
 def _refuse_link(task: Task, storage: Storage) -> None:
@@ -222,6 +232,16 @@ def _refuse_read_together(task: Task, entry: EntryDocument, configuration: str, 
     if not verdict.passed:
         mend = "publish the entry anew, with its counts rounded by --new-randomness, and let it be requested again"
         raise SmallCountsError(f"{read_together_line(verdict, mend)}. It is not delivered")
+
+
+def _kept_in_ledger(task: Task, entry: EntryDocument, request: DataRequest, masked: Path) -> tuple[str, ...]:
+    """Keep in the ledger what is about to leave, which stays there if the upload fails; return what it tells."""
+    configuration = request.configuration or ""
+    may: dict[str, Any] = {"accept": task.accept_composition, "colluding": task.colluding}
+    leaving = Leaving(name=entry.name, to=request.consumer, place=request.id, digest=digest_of(masked), **may)
+    how = {"delimiter": task.delimiter, "memory_limit": task.memory_limit}
+    with task.stage("measuring what it tells with what left before"):
+        return tuple(leave(task.table, task.plan, configuration, leaving, how))
 
 
 def _masked(task: Task, request: DataRequest, folder: Folder, vouched: Mapping[str, float]) -> Masked:

@@ -1,7 +1,7 @@
 """Measures what a table tells with what left before, refuses what breaks the promise, and keeps what leaves."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -74,6 +74,18 @@ def leave(
     with open_table(table, **how) as given:
         opened = plainly(given, plan.writings)
         own = _Own.of(opened, plan, leaving)
+        event = Event(
+            what="masked table",
+            to=leaving.to,
+            place=leaving.place,
+            digest=leaving.digest,
+            configuration=configuration,
+            person=plan.person,
+        )
+        if plan.generated_table(configuration) is not None:
+            with locked():
+                own.ledger().with_event(replace(event, what="generated table"), None)
+            return []
         chosen = plan.configuration(configuration)
         rows = own.rows(chosen)
         with locked():
@@ -81,16 +93,7 @@ def leave(
             if ledger.keyed != own.known.keyed:
                 raise LedgerError(f"{ledger.name}: another command has begun its ledger meanwhile; run this one again")
             said = _judged(own, ledger, chosen, rows, how.get("memory_limit", "1GB"))
-            event = Event(
-                what="masked table",
-                to=leaving.to,
-                place=leaving.place,
-                configuration=chosen.id,
-                maskings=dict(chosen.maskings),
-                digest=leaving.digest,
-                people=own.keys.people,
-                person=plan.person,
-            )
+            event = replace(event, maskings=dict(chosen.maskings), people=own.keys.people)
             if keep and not any(_same(event, each) for each in ledger.events):
                 ledger.with_event(event, rows)
     return said
