@@ -41,8 +41,8 @@ def _lines(ledgers: list[Ledger]) -> Iterator[str]:
     for ledger in ledgers:
         yield f"{ledger.name}: {ledger.folder}"
         yield from aligned(("", "what", "which", "to", "when (UTC)", "people kept"), list(map(_row, ledger.events)))
-        if spent := [f"{event.epsilon:g}" for event in ledger.events if event.epsilon]:
-            yield f"epsilon spent: {' + '.join(spent)}"
+        if ledger.spent:
+            yield f"epsilon spent: {ledger.spent}"
 
 
 def _row(event: Event) -> tuple[str, ...]:

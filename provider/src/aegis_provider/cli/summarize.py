@@ -22,6 +22,7 @@ from aegis_sdk.cli.terminal import InputError, print_json, progress_bar, say, wa
 
 if TYPE_CHECKING:
     from aegis_provider.control import Control, Controlled
+    from aegis_provider.plan.model import Plan
     from aegis_provider.prepare import PreparedEntry
 
 _SHOWN = 10
@@ -123,13 +124,25 @@ def summarize(
             prepared = with_generated(prepared, progress=progress, **how)
     _warn(prepared, plan_output)
     prepared.write(output, plan_output)
+    spent = "" if epsilon is None else _spent(table, intended, output, name, epsilon, how)
     if as_json:
         written = {} if plan_output is None else {"plan": str(plan_output)}
         print_json({"output": str(output), **written, **_result(prepared)})
     else:
         _report(output, prepared)
+        if "+" in spent:
+            typer.echo(f"epsilon spent on this table if you share all entries that were made of it: {spent}")
         if accept_identifiers and (found := accepted_in_entry(prepared, **how)):
             typer.echo(accepted_in_words(found))
+
+
+def _spent(table: str, intended: Plan, output: Path, name: str, epsilon: float, how: Mapping[str, Any]) -> str:
+    """Keep in the ledger that a noisy entry was made: its noise is drawn anew each time, and spends epsilon."""
+    from aegis_provider.files import digest_of
+    from aegis_provider.ledger import Event, note
+
+    event = Event(what="entry", entry=name, digest=digest_of(output), epsilon=epsilon)
+    return note(table, intended, name, event, how).spent
 
 
 def _minimum(min_cell: int | None, plan_output: Path | None, *, merge_rare_labels: bool) -> Iterator[Control]:

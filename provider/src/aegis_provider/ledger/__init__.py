@@ -6,7 +6,7 @@ It lies in the user's state folder. See decision 114.
 """
 
 from aegis_provider.ledger.composition import Composition, composed
-from aegis_provider.ledger.leaving import ACCEPT, CompositionError, Leaving, leave
+from aegis_provider.ledger.leaving import ACCEPT, CompositionError, Leaving, leave, note
 from aegis_provider.ledger.rows import rows_of
 from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, forget, ledgers
 
@@ -23,5 +23,6 @@ __all__ = [
     "forget",
     "leave",
     "ledgers",
+    "note",
     "rows_of",
 ]

@@ -99,6 +99,26 @@ def leave(
     return said
 
 
+def note(table: Source, plan: Plan, name: str, event: Event, how: Mapping[str, Any]) -> Ledger:
+    """Keep in the ledger that something else than a masked table leaves; return the ledger. The same file adds nothing.
+
+    Args:
+        name: The name of the table, that of its entry.
+        event: What leaves, with its digest.
+        how: Options for reading the table.
+
+    Raises:
+        LedgerError: The ledger is damaged or of another machine.
+        OutputError: It cannot be written.
+    """
+    with open_table(table, **how) as opened:
+        columns = dict.fromkeys(opened.columns, "")
+    with locked():
+        ledger = ledger_of(name, columns, sorted(plan.columns), accept=True)
+        known = any((each.digest, each.to) == (event.digest, event.to) for each in ledger.events)
+        return ledger if known else ledger.with_event(event, None)
+
+
 def _same(event: Event, earlier: Event) -> bool:
     return (event.digest, event.to) == (earlier.digest, earlier.to) and bool(event.digest and earlier.rows)
 

@@ -105,6 +105,11 @@ class Ledger:
         names = "\0".join(sorted(self.columns))
         return _root() / sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
+    @property
+    def spent(self) -> str:
+        """The privacy budgets that entries spent, which add up: `2 + 1`; empty if none did."""
+        return " + ".join(f"{event.epsilon:g}" for event in self.events if event.epsilon)
+
     def rows(self, event: Event) -> Path:
         """Return the file with the rows of an event.
 

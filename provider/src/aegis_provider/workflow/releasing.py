@@ -214,6 +214,8 @@ def carried_out(
             with _withdrawn_if_refused(folder, finished, earlier=earlier):
                 findings = _worked_out(steps, publish, counted, entry_id)
                 together = steps.leave(findings.advice)
+                if entry_id is not None:
+                    steps.note_entry()
                 service = None if publish is None or entry_id is None else CardService(publish.url, entry_id)
                 card = _carded(steps, findings, service)
                 if publish is not None and entry_id is not None:

@@ -415,6 +415,14 @@ class Steps:
         with self.stage("measuring what it tells with what left before"):
             return tuple(leave(self.table, self.found, advice.best.id, leaving, self.how, keep=keep))
 
+    def note_entry(self) -> None:
+        """Keep in the ledger that the entry was published."""
+        from aegis_provider.ledger import Event, note  # noqa: PLC0415 - as above
+
+        if self.leaving is not None:
+            event = Event(what="entry", entry=self.name, digest=digest_of(self.folder.file(ENTRY)))
+            note(self.table, self.found, self.name, event, self.how)
+
     def _mask(self, configuration: str) -> Masked:
         output = self.folder.file(MASKED)
         with self.stage("masking records") as progress:
