@@ -40,7 +40,8 @@ as before.
 * **Same plan, other cuts**: 32 entries. The prior of a value's count is geometric, with the label value's mean. The
   reader of other cuts (8 to 14 of them at random, the same records) walks all tables by single records (Metropolis),
   and gives each distinct published cell, also of the coarser level, its exact probability by itself; the walk begins at
-  the truth, which helps it. For comparison, the same reader of one entry.
+  the truth, which helps it. For comparison, the same reader of one entry, and of a table of single values that is
+  rounded once, with the sums of a fixed tree of halves: entries whose counts are its sums would tell no more.
 * **Versions**: 16 entries, between which 1 % of the records are replaced by ones drawn like the table. The reader of
   each cell knows that rate, and follows all its counts (a hidden Markov model); he knows whether the number of a cell
   is the same in all versions.
@@ -89,6 +90,17 @@ class Cuts:
         return fine + [(self.coarse == each, rounded[over == each].sum(axis=0)) for each in range(int(over.max()) + 1)]
 
 
+def fixed(joint: IntArray, chance: LastingRandomness) -> tuple[list[tuple[IntArray, IntArray]], IntArray]:
+    """Round single values once, so that the sums of a fixed tree of halves are rounded, too; return its nodes."""
+    values = np.arange(len(joint))
+    halves = [values >> level for level in range(len(joint).bit_length())]
+    views = [Partition(each, int(each.max()) + 1) for each in halves[1:]]
+    up = rounded_up(joint.sum(axis=0), BASE, chance.of("label"))
+    rounded = rounded_once(joint, views, BASE, up, chance)
+    nodes = [half == each for half in halves for each in range(int(half.max()) + 1)]
+    return [(members, rounded[members].sum(axis=0)) for members in nodes], rounded
+
+
 def likelihood(count: IntArray, published: IntArray) -> FloatArray:
     return np.clip(1 - np.abs(count - published) / BASE, 0.0, None)
 
@@ -120,9 +132,16 @@ def by_cell(looks: Sequence[Sequence[tuple[IntArray, IntArray]]], joint: IntArra
 
 
 def by_walk(
-    plans: Sequence[Sequence[tuple[IntArray, IntArray]]], joint: IntArray, label: int, rng: np.random.Generator
+    plans: Sequence[Sequence[tuple[IntArray, IntArray]]],
+    joint: IntArray,
+    label: int,
+    rng: np.random.Generator,
+    asked: Sequence[Sequence[tuple[IntArray, IntArray]]] = (),
 ) -> Known:
-    """A reader of cells of many plans, who walks tables of single values; each distinct cell counts once."""
+    """A reader of cells of many plans, who walks tables of single values; each distinct cell counts once.
+
+    He is asked for the true counts of the cells of other plans, or of these.
+    """
     distinct = {members.tobytes(): (members, rounded[label]) for plan in plans for members, rounded in plan}
     members = np.array([each for each, _ in distinct.values()])
     published = np.array([each for _, each in distinct.values()])
@@ -132,7 +151,8 @@ def by_walk(
     sums = state @ members.T
     mean = true.mean()
     step = np.log(mean / (1 + mean))
-    wanted = [at for at in range(len(members)) if members[at] @ true in SMALL]
+    cells = {each.tobytes(): each for plan in (asked or plans) for each, _ in plan}.values()
+    wanted = np.array([each for each in cells if each @ true in SMALL]).reshape(-1, true.size)
     right = np.zeros(len(wanted))
     for sweep in range(sweeps):
         for value in rng.permutation(true.size):
@@ -149,7 +169,7 @@ def by_walk(
             state[takes] += moves[takes]
             sums[np.ix_(takes, touched)] = after[takes]
         if sweep >= sweeps // 4:
-            right += [(sums[:, at] == members[at] @ true).mean() for at in wanted]
+            right += (state @ wanted.T == wanted @ true).mean(axis=0)
     return Known((right / (sweeps - sweeps // 4)).tolist())
 
 
@@ -277,6 +297,14 @@ def of_other_cuts(joint: IntArray, key: LastingRandomness, rng: np.random.Genera
             yield Known([each for walk in walks for each in walk.posteriors]).row("one of other cuts")
         every = [each for label in labels for each in by_walk(plans, joint, label, rng).posteriors]
         yield Known(every).row(f"{LOOKS} of other cuts, {name}")
+    nodes, rounded = fixed(joint, key)
+    every = [each for label in labels for each in by_walk([nodes], joint, label, rng, plans).posteriors]
+    yield Known(every).row(f"{LOOKS} of other cuts, sums of one table")
+    cells = [(joint[members].sum(axis=0), now, rounded[members].sum(axis=0)) for plan in plans for members, now in plan]
+    errors = [np.sqrt(np.mean([(true - each[at]) ** 2 for true, *each in cells])) for at in range(2)]
+    worst = [max(int(np.abs(true - each[at]).max()) for true, *each in cells) for at in range(2)]
+    of_one = f"of sums of one table {errors[1]:.2f}, at most {worst[1]}"
+    yield f"\nError of a cell, root mean square: {errors[0]:.2f}, at most {worst[0]}; {of_one}."
 
 
 def of_versions(joint: IntArray, cuts: Cuts, key: LastingRandomness, rng: np.random.Generator) -> Iterator[str]:

@@ -196,7 +196,9 @@ def test_at_most_so_many_rows_of_a_person_are_used_the_same_ones_in_any_order():
         with open_table(given) as table:
             people = People.of(table, "who", 2)
             texts = [batch.to_pylist() for batch in people.bounded(table).batches(["who", "number"])]
-        used.append(sorted((each["v0"], each["v1"]) for batch in texts for each in batch))
+        kept = [(each["v0"], each["v1"]) for batch in texts for each in batch]
+        assert kept == [both for row in wide if (both := (row[0] or "", row[1])) in {*kept}]  # in the table's order
+        used.append(sorted(kept))
     assert used[0] == used[1]
     wanted = Counter(row[0] or "" for row in rows)
     assert Counter(who for who, _ in used[0]) == {who: n if not who else min(2, n) for who, n in wanted.items()}

@@ -111,7 +111,9 @@ class People:
             yield f"some records have no {name}; each of them counts as one person"
 
     def bounded(self, table: Table) -> Table:
-        """Return the table with at most `rows` records of each person.
+        """Return the table with at most `rows` records of each person, in DuckDB in its order.
+
+        Only the records of those who have more are drawn from: a window over all would sort the whole table.
 
         Raises:
             TableError: The engine fails, or cannot draw records.
@@ -119,13 +121,21 @@ class People:
         if self.most <= self.rows:
             return table
         columns = [f"c{place}" for place in range(len(table.columns))]
-        texts = [table.source[name].cast("string").fill_null(MISSING) for name in columns]
-        text = ibis.literal(_BETWEEN).join([ibis.literal(_DRAW), *texts])
         key = table.reading(self.column).key(table.source[columns[table.columns.index(self.column)]])
-        mixed = table.source.mutate(person=key, text=text, mixed=text.hash())
+        at = ibis.row_number().over(ibis.window()) if table.engine.is_duckdb else ibis.literal(0)
+        keyed = table.source.mutate(person=key, at=at)
+        by_person = keyed.group_by("person").aggregate(n=keyed.count())
+        over = by_person.filter((by_person["n"] > self.rows) & by_person["person"].notnull())
+        over = table.engine.keep(over.select("person"))  # else the engine looks for them twice
+        drawn = keyed.semi_join(over, "person")
+        texts = [drawn[name].cast("string").fill_null(MISSING) for name in columns]
+        text = ibis.literal(_BETWEEN).join([ibis.literal(_DRAW), *texts])
+        mixed = drawn.mutate(text=text, mixed=text.hash())
         window = ibis.window(group_by=mixed["person"], order_by=[mixed["mixed"], mixed["text"]])
         numbered = mixed.mutate(place=ibis.row_number().over(window))
-        used = numbered.filter((numbered["place"] < self.rows) | numbered["person"].isnull()).select(*columns)
+        kept = numbered.filter(numbered["place"] < self.rows).select(*columns, "at")
+        used = keyed.anti_join(over, "person").select(*columns, "at").union(kept)
+        used = (used.order_by("at") if table.engine.is_duckdb else used).select(*columns)
         memory = None if table.memory is None else InMemory(lambda: 0)
         return replace(table, source=table.engine.keep(used), memory=memory, kept={})
 
