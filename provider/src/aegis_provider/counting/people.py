@@ -2,6 +2,7 @@
 
 The records of a person beyond a limit are left out when the table is opened, so that everything is computed from one
 table. Which ones stay follows from a hash of their contents: the same ones each time, whatever the engine's order.
+Another engine keeps others: each writes decimals and dates its own way, so one hash for all would not make them agree.
 """
 
 from collections.abc import Iterator, Sequence
