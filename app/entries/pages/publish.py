@@ -44,8 +44,7 @@ from app.platform.http.refusals import MalformedRequestError, status_and_title
 router = APIRouter(route_class=PageRoute)
 
 _UNIQUE = (
-    "Many records or people are alone on all columns that a configuration shares. Mask more, or tick the box to "
-    "publish it anyway."
+    "Many {} are alone on all columns that a configuration shares. Mask more, or tick the box to publish it anyway."
 )
 
 
@@ -139,7 +138,7 @@ async def _stored(state: State, viewer: Viewer, draft: Draft, publication: Publi
         if named is not None and named.digest == publication.content.digest and draft.entry_id in {"", named.id}:
             return named
         if alone is not None and alone.is_much(offered=True):
-            raise InvalidDocumentError(_UNIQUE)
+            raise InvalidDocumentError(_UNIQUE.format("people" if alone.of_people else "records"))
         if draft.entry_id:
             published = await catalogue.replace(
                 viewer.caller, draft.entry_id, publication, is_seen(draft.seen), admission

@@ -88,3 +88,19 @@ async def test_more_than_one_percent_must_be_accepted(database_url):
             assert (await confirm(api, refused, accept_unique="on")).status_code == 303
             assert (await confirm(api, refused)).status_code == 303  # it is published already
         assert {each["name"]: each["version"] for each in await entries(api)} == {"few": 1, "health-survey": 2}
+
+
+async def test_pages_say_people_where_privacy_counts_them(database_url):
+    unit = {"format": 3, "unit": "person", "people": 5000, "rows_per_person": 4}
+    async with running_app(database_url) as api:
+        checked = await check(api, stating() | unit)
+        page = Html(checked.text).text
+        assert "many people are alone" in page
+        assert "5,000, with at most 4 records each; privacy counts them" in page
+        assert "records are alone" not in page
+        await publish(api, stating() | unit)
+        place = f"/entries/{(await entries(api))[0]['id']}"
+        page = (await look(api, place)).text
+        assert "at least this many people look alike" in page
+        assert "this many records look alike" not in page
+        assert "91 % of the people" in (await look(api, f"{place}/configuration?place=0")).text

@@ -95,8 +95,8 @@ def test_words_and_numbers_stay_the_text_they_are(load):
 
 
 def test_a_plan_may_say_what_the_table_is(load):
-    plan = load("title: T\nkeywords: [a, b]\n" + CONTRACT)
-    assert plan.about == {"title": "T", "keywords": ["a", "b"]}
+    plan = load("title: T\nkeywords: [a, b]\ntable_name: visits\n" + CONTRACT)
+    assert plan.about == {"title": "T", "table": "visits", "keywords": ["a", "b"]}
 
 
 @for_each(

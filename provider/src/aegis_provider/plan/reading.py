@@ -22,7 +22,8 @@ from aegis_provider.plan.model import IDENTITY, Attribute, Configuration, Genera
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, stricter
 
-_ABOUT: Final = ("title", "description", "license")
+_ABOUT: Final = {"title": "title", "description": "description", "license": "license", "table_name": "table"}
+"""By key of the plan, the member of the entry."""
 _OPTIONAL: Final = (
     "privacy",
     "required",
@@ -219,7 +220,7 @@ def _refuse_strays(
 
 
 def _about(fields: dict[str, Element]) -> dict[str, str | list[str]]:
-    about: dict[str, str | list[str]] = {key: fields[key].text() for key in _ABOUT if key in fields}
+    about: dict[str, str | list[str]] = {name: fields[key].text() for key, name in _ABOUT.items() if key in fields}
     if "keywords" in fields:
         about["keywords"] = [keyword.name() for keyword in fields["keywords"].elements()]
     return about
