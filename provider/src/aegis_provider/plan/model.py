@@ -252,7 +252,7 @@ class Configuration:
 class Plan:
     """A plan file, read and checked.
 
-    `about`: its title, description, keywords, license, table, if stated. `sensitive`: the attributes, possibly the label,
+    `about`: what it says of the entry, such as its title. `sensitive`: the attributes, possibly the label,
         whose values nobody should learn about a person. `quasi_identifiers`: the attributes that an attacker may know
         of a person. `seed`: the seed of random maskings. `left_out`: columns of the table that are never shared, each
         with the reason. `saliency`: whether attributes without an `importance` get one by their saliency in a
