@@ -76,6 +76,17 @@ def test_what_one_consumer_has_is_no_other_ones_unless_they_collude(plan):
         left(plan, of(31, 47), place="two")
 
 
+def test_a_table_that_only_made_the_offer_is_not_counted_when_requests_are_fulfilled(plan):
+    left(plan, of(31, 47))
+    some = pa.concat_tables([of(31, 47), pa.table({"a": [31], "y": ["yes"]})])
+    with pytest.raises(CompositionError):
+        left(plan, some, to="x", place="request")
+    assert left(plan, some, to="x", place="request", planned_in="one") == []
+    left(plan, of(31, 47), to="y")
+    with pytest.raises(CompositionError):
+        left(plan, some, to="y", place="request", planned_in="one")
+
+
 def test_people_are_erased_and_events_are_not(plan):
     left(plan, of(31, 47))
     with pytest.raises(LedgerError, match="without --person"):

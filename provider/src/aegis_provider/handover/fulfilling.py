@@ -238,7 +238,9 @@ def _kept_in_ledger(task: Task, entry: EntryDocument, request: DataRequest, mask
     """Keep in the ledger what is about to leave, which stays there if the upload fails; return what it tells."""
     configuration = request.configuration or ""
     may: dict[str, Any] = {"accept": task.accept_composition, "colluding": task.colluding}
-    leaving = Leaving(name=entry.name, to=request.consumer, place=request.id, digest=digest_of(masked), **may)
+    offered_in = str(task.plan.files[0].resolve().parent) if task.plan.files else ""
+    about: dict[str, Any] = {"name": entry.name, "to": request.consumer, "place": request.id, "planned_in": offered_in}
+    leaving = Leaving(**about, digest=digest_of(masked), **may)
     how = {"delimiter": task.delimiter, "memory_limit": task.memory_limit}
     with task.stage("measuring what it tells with what left before"):
         return tuple(leave(task.table, task.plan, configuration, leaving, how))

@@ -43,6 +43,8 @@ class Leaving:
         accept: Whether to go on although it breaks the promise with what left before.
         colluding: Whether all consumers are taken for one.
         ranking: The ids of configurations, the most useful first, among which one is looked for that keeps the promise.
+        planned_in: The folder of the release that made the plan: what left from there to no named consumer is not
+            counted, since that release may have served to offer its configurations only.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Leaving:
     accept: bool = False
     colluding: bool = False
     ranking: Sequence[str] = ()
+    planned_in: str = ""
 
 
 def leave(
@@ -255,6 +258,8 @@ def _before(ledger: Ledger, leaving: Leaving) -> list[list[Event]]:
     """Return what each consumer has who gets the table; what everyone may have, everyone has."""
     own = ("masked table", leaving.place, leaving.to)
     events = [each for each in ledger.events if each.rows and not (own[1] and (each.what, each.place, each.to) == own)]
+    offered = (leaving.planned_in, ANYONE)
+    events = [each for each in events if not each.place or (each.place, each.to) != offered]
     if leaving.colluding:
         return [events] if events else []
     named = {each.to for each in events} - {ANYONE}
