@@ -16,6 +16,8 @@ from pathlib import Path
 
 PLACE = Path(".aegis/demo")
 RELEASE, SHARED, WORK, RECEIVED = (PLACE / name for name in ("release", "shared", "fulfil", "received.csv"))
+#: The demo's own, so that a run before this one is not what left of the table.
+STATE = PLACE / "state"
 TABLE = "examples/health/health.csv"
 K = 5
 #: The storage is on this machine, to which links lead only if somebody allows it.
@@ -47,7 +49,7 @@ def main() -> None:
 def clear() -> None:
     """Remove what an earlier run made, but for its database, so that every run does and shows the same."""
     PLACE.mkdir(parents=True, exist_ok=True)
-    for folder in (RELEASE, SHARED, WORK):
+    for folder in (RELEASE, SHARED, WORK, STATE / "aegis" / "ledger"):
         shutil.rmtree(folder, ignore_errors=True)
     RECEIVED.unlink(missing_ok=True)
     SHARED.mkdir()
@@ -127,7 +129,7 @@ def aegis(environment: Mapping[str, str], *arguments: str) -> str:
     """
     say_line(f"  $ aegis {shlex.join(arguments)}")
     command = [str(Path(sys.executable).with_name("aegis")), *arguments]
-    environment = {**os.environ, "AEGIS_PROGRESS": "lines", **environment}
+    environment = {**os.environ, "AEGIS_PROGRESS": "lines", "XDG_STATE_HOME": str(STATE.resolve()), **environment}
     progress = None if sys.stderr.isatty() else subprocess.PIPE
     with (
         timed(),
