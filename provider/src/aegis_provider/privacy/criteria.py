@@ -259,8 +259,8 @@ _CRITERIA = (
     Criterion(
         name="k",
         word="k-anonymity",
-        meaning="the size of the smallest equivalence class: every record is one of at least k that agree on all "
-        "quasi-identifiers. 1 means that some record stands alone. More is better. (Sweeney 2002)",
+        meaning="the size of the smallest equivalence class: at least so many records, or people where these are "
+        "counted, agree on all quasi-identifiers. 1 means that one stands alone. More is better. (Sweeney 2002)",
         axis="k: records in the smallest equivalence class",
         consequence=lambda reached: (
             "some record stands alone"

@@ -278,7 +278,7 @@ def _privacy(card: Card) -> Iterator[Part]:
     named = [name for name in dict.fromkeys([*card.required, *card.promised]) if name in card.reached]
     rows = [
         (
-            CRITERIA[name].axis,
+            CRITERIA[name].axis.replace("records", card.unit),
             number(card.asked.get(name), 6),
             number(card.promised.get(name), 6),
             number(card.reached[name], 6),
