@@ -9,7 +9,9 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.draft import start
 from aegis_provider.table import open_table
+from aegis_provider.table.values import Domain
 from tests.for_each import for_each
 from tests.provider.workflow.releases import FILES, rows_of
 
@@ -80,6 +82,26 @@ def test_every_class_of_the_masked_table_has_k_people_and_the_entry_hides_them(v
     [ours] = [each for each in entry.masked if each.id == chosen.id]
     assert 5 <= ours.privacy["k"] <= chosen.privacy["k"]
     assert "Z" not in next(each for each in entry.attributes if each.name == "ward").domain  # of four people
+
+
+def test_a_draft_names_no_value_of_few_people_who_came_often(tmp_path):
+    rng, table, plan = random.Random(12), tmp_path / "t.csv", tmp_path / "plan.yaml"
+    wards = [ward for ward in "ABCDEFGH" for _ in range(60)] + ["often"] * 40
+    rows = [f"p{n if n < 480 else n % 4},{ward},{rng.choice(['yes', 'no'])}" for n, ward in enumerate(wards)]
+    table.write_text("\n".join(["who,ward,back", *rows]) + "\n")
+    start(table, "back", tmp_path / "records.yaml", add=["who"], accept_identifiers=True)
+    assert "often" in plan_names(tmp_path / "records.yaml")
+    start(table, "back", plan, person="who", rows_per_person=10)
+    names = plan_names(plan)
+    assert "others" in names
+    assert "often" not in names
+
+
+def plan_names(path):
+    """Return the words of the names of groups of wards that a plan drafts, of 20 people or more."""
+    [ward] = [each for each in load_plan(path, configurations_needed=False).attributes if each.name == "ward"]
+    values = Domain.of([*"ABCDEFGH", "often"])
+    return {word for each in ward.maskings for name in each.function.mask(values) for word in name.split()}
 
 
 @for_each(

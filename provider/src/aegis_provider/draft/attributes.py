@@ -360,7 +360,7 @@ class _Drafting:
         return replace(self.counted.attribute, maskings=maskings, fitted_to_label=bool(fitted)), fitted
 
     def _intervals(self) -> tuple[dict[str, MaskingFunction], list[bool]]:
-        fitted = fit_intervals(self.counted.domain, self.joint, self.minimum, SIZES)
+        fitted = fit_intervals(self.counted.domain, self.joint, self.minimum, SIZES, self.counted.least)
         useful = {len(each.level.groups): each for each in fitted if 1 < len(each.level.groups) < self._values}
         edges: dict[str, MaskingFunction] = {
             f"{self.column.name}-{groups}": EdgeBuckets(each.edges) for groups, each in useful.items()
@@ -370,11 +370,12 @@ class _Drafting:
     def _categories(self) -> tuple[dict[str, MaskingFunction], list[bool]]:
         if self.column.distinct > MOST_TEXTS:
             return {}, []
-        levels = {each.groups: each for each in fit_groups(self.joint, self.minimum, SIZES)}
+        fitted = fit_groups(self.joint, self.minimum, SIZES, self.counted.least)
+        levels = {each.groups: each for each in fitted}
         useful = [each for each in levels.values() if 1 < len(each.groups) < len(self.joint)]
         if not useful:
             return {}, []
-        tree = tree_of(self.counted.domain.texts, self.joint, [each.groups for each in useful])
+        tree = tree_of(self.counted.domain.texts, self.counted.people, [each.groups for each in useful])
         functions = [TreeHierarchy(tree, number) for number in range(1, len(useful) + 1)]
         return self._numbered(functions), [each.by_label for each in useful]
 
@@ -396,7 +397,9 @@ class _Drafting:
         for step, names in steps.items():
             _, places = np.unique(names, return_inverse=True)
             sizes = np.bincount(places, records)
-            are_enough = sizes.min() >= LEAST and sizes[sizes < self.minimum].sum() <= _TOO_FEW * records.sum()
+            are_enough = (
+                sizes.min() >= self.counted.least and sizes[sizes < self.minimum].sum() <= _TOO_FEW * records.sum()
+            )
             if 1 < len(sizes) < values and are_enough:
                 yield step
                 values = len(sizes)

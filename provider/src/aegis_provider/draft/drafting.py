@@ -270,7 +270,13 @@ def start(
             raise PlanError(f"{opened.name}: no column can be shared: {reasons}")
         least = minimum or default_minimum(survey.label.records)
         attributes, leaks = _drafted(
-            as_read, label, survey.to_draft, {*add, *stated}, {*add, *keep_leaks}, least, progress
+            as_read,
+            whose,
+            survey.to_draft,
+            {*add, *stated},
+            {*add, *keep_leaks},
+            least,
+            progress,
         )
         if there is not None:
             leaks = replace(leaks, telling={**_telling_already(opened, there), **leaks.telling})
@@ -401,19 +407,23 @@ def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]
 
 def _drafted(
     table: Table,
-    label: str,
+    whose: Plan,
     columns: Sequence[Column],
     named: Collection[str],
     kept: Collection[str],
     minimum: int,
     progress: Progress,
 ) -> tuple[tuple[DraftedAttribute, ...], Leaks]:
-    """Draft the named columns, and the most informative of the others; without those that leak, unless kept."""
+    """Draft the named columns, and the most informative of the others; without those that leak, unless kept.
+
+    `whose`: what says whose a record is, and the label.
+    """
     if not columns:
         return (), Leaks()
     bins = bins_of(table, [each.name for each in columns if each.is_number and each.distinct > MOST_NUMBERS])
     plain = tuple(Attribute(each.name, each.type, (), bins.get(each.name), writing=each.writing) for each in columns)
-    counted = CountedTable.of(table, Plan("", label, plain, (), {}))
+    label, person, rows = whose.label, whose.person, whose.rows_per_person
+    counted = CountedTable.of(table, Plan("", label, plain, (), {}, person=person, rows_per_person=rows))
     leaks = leaks_in(counted, label, kept)
     if len(leaks.left_out) == len(columns):  # of a plan without attributes, nobody would see the warning
         leaks = leaks_in(counted, label, [each.name for each in columns])

@@ -35,21 +35,21 @@ _LONGEST: Final = 40
 _NUMBERS: Final = (ValueType.INTEGER, ValueType.NUMBER)
 
 
-def group_names(texts: Sequence[str], records: Counts, levels: Sequence[Groups]) -> Mapping[Group, str]:
+def group_names(texts: Sequence[str], people: Counts, levels: Sequence[Groups]) -> Mapping[Group, str]:
     """Return a name for every group of the levels.
 
-    The name lists the group's values with 20 records or more, the most frequent first, but numbers in order, if they
+    The name lists the group's values of 20 people or more, the most frequent first, but numbers in order, if they
     fit into 40 characters. Otherwise it is the first of them and the number of the others. Rarer values become
     `others`, without their number, which could disclose who is in the table. Duplicate names get a number at the end.
 
     Args:
         texts: The values.
-        records: (values,) The records of each value.
+        people: (values,) How many have each value: records, unless somebody has several.
         levels: Groups of the values.
     """
     named: dict[Group, str] = {}
     for group in dict.fromkeys(chain.from_iterable(levels)):
-        frequent = sorted((value for value in group if records[value] >= LEAST), key=lambda value: -int(records[value]))
+        frequent = sorted((value for value in group if people[value] >= LEAST), key=lambda value: -int(people[value]))
         if all(texts[value] for value in frequent) and infer_type([texts[value] for value in frequent]) in _NUMBERS:
             frequent.sort(key=lambda value: float(texts[value]))
         told = [with_blanks(re.sub(r"\s+", " ", texts[value])) or "missing" for value in frequent]
@@ -97,7 +97,9 @@ class Intervals:
     edges: tuple[Decimal, ...]
 
 
-def fit_intervals(domain: Domain, joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Intervals]:
+def fit_intervals(
+    domain: Domain, joint: Counts, minimum: int, sizes: Sequence[int], least: int = LEAST
+) -> list[Intervals]:
     """Return intervals of a domain of numbers or bins for each size, nested, as `best_levels` judges them.
 
     Missing values stay missing. Rare values are merged with neighbours independently of their labels, and no edge
@@ -108,13 +110,14 @@ def fit_intervals(domain: Domain, joint: Counts, minimum: int, sizes: Sequence[i
         joint: (values, labels) counts.
         minimum: Minimum records of an interval.
         sizes: Maximum intervals of each level, descending.
+        least: The fewest records of a value that is not rare.
     """
     places = np.arange(has_missing(domain), len(domain))
     if not len(places):
         return [Intervals(Level((), by_label=False), (-_INFINITE, _INFINITE)) for _ in sizes]
     records = joint[places].sum(axis=1)
-    pieces = cut_where_round(domain, places, records >= LEAST, binned=domain.value_type is ValueType.STRING)
-    runs = blind_runs(np.bincount(pieces, records), LEAST)[pieces]
+    pieces = cut_where_round(domain, places, records >= least, binned=domain.value_type is ValueType.STRING)
+    runs = blind_runs(np.bincount(pieces, records), least)[pieces]
     counts = merging.folded(joint[places], runs)
     levels = [
         replace(level, groups=_members(level.groups, runs))
@@ -142,20 +145,21 @@ def has_missing(domain: Domain) -> int:
     return int(domain.texts[:1] == (MISSING,))
 
 
-def fit_groups(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Level]:
+def fit_groups(joint: Counts, minimum: int, sizes: Sequence[int], least: int = LEAST) -> list[Level]:
     """Return groups of unordered values for each size, nested, as `best_levels` judges them.
 
     Args:
         joint: (values, labels) counts; labels of rare values have no influence.
         minimum: Minimum records of a group.
         sizes: The most groups of each level, descending.
+        least: The fewest records of a value that is not rare.
     """
-    return best_levels(without_labels_of_rare(joint, LEAST), merge_any, minimum, sizes)
+    return best_levels(without_labels_of_rare(joint, least), merge_any, minimum, sizes)
 
 
-def tree_of(texts: Sequence[str], joint: Counts, levels: Sequence[Groups]) -> Tree:
-    """Return the tree with these nested groups of values as levels, given (values, labels) counts."""
-    names = group_names(texts, joint.sum(axis=1), levels)
+def tree_of(texts: Sequence[str], people: Counts, levels: Sequence[Groups]) -> Tree:
+    """Return the tree with these nested groups of values as levels, given how many (values,) people have each."""
+    names = group_names(texts, people, levels)
     trees: Mapping[Group, Tree | tuple[str, ...]] = {
         group: tuple(texts[value] for value in group) for group in levels[0]
     }
@@ -258,7 +262,7 @@ def _refitted_tree(tree: Tree, domain: Domain, joint: Counts, minimum: int) -> T
         if text in domain.places:
             known[row] = joint[domain.places[text]]
     fitted = dict(zip(sizes, fit_groups(known, minimum, sizes), strict=True))
-    return tree_of(list(paths), known, [fitted[number].groups for number in numbers])
+    return tree_of(list(paths), known.sum(axis=1), [fitted[number].groups for number in numbers])
 
 
 def _shortest(number: Decimal) -> Decimal:
