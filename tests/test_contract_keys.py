@@ -35,7 +35,7 @@ LEFT = {
     "app/requests/pages/new_request.py": (7, "members that a form gives, not yet checked"),
     "app/requests/service/data_requests.py": (5, _ROWS),
     "app/requests/store.py": (1, "columns of a row"),
-    "provider/src/aegis_provider/handover/agent.py": (7, "keys of a file of rules"),
+    "provider/src/aegis_provider/handover/agent.py": (9, "keys of a file of rules"),
     "provider/src/aegis_provider/handover/fulfilling.py": (1, "a release card is any JSON object"),
     "provider/src/aegis_provider/handover/storage.py": (1, "the size of an object, as obstore says it"),
 }

@@ -100,7 +100,10 @@ class PrivacyTable:
     def known_rows(self, configuration: Configuration, suppressed: Suppressed | None, k: float) -> KnownRows | None:
         """Return how many people have fewer than `k` alike, to someone who knows some of their records in a release.
 
-        `None` if records are people. Raises PlanError: A masking is random or was made elsewhere.
+        `None` if records are people.
+
+        Raises:
+            PlanError: A masking is random or was made elsewhere.
         """
         masked = self._masked_records(configuration)
         if suppressed is not None:
