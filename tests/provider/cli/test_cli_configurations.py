@@ -22,7 +22,7 @@ REQUIRED = ("--require", "k=5", "--require", "l=2", "--suppress-at-most", "0.01"
 @pytest.fixture
 def small(tmp_path, monkeypatch):
     """A table and a plan without configurations; its rare values count by themselves."""
-    monkeypatch.setattr(published_domain, "least_records", lambda _records: 1)
+    monkeypatch.setattr(published_domain, "least_records", lambda _records, _rows=1: 1)
     monkeypatch.setattr(unmasked_trace, "LEAST", 1)
     table, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"
     table.write_text("a,y\n1,n\n1,n\n2,m\n2,m\n3,n\n", encoding="utf-8")

@@ -21,7 +21,7 @@ PLAN = "label: y\nattributes:\n  a: {}\n  b: {maskings: {two: {mapping: {u: U, v
 @pytest.fixture
 def searched(write, monkeypatch):
     """Return a search of 60 records, in which `c` is a copy of the label but for every fifth."""
-    monkeypatch.setattr(published_domain, "least_records", lambda _records: 1)
+    monkeypatch.setattr(published_domain, "least_records", lambda _records, _rows=1: 1)
     monkeypatch.setattr(unmasked_trace, "LEAST", 1)
     rows = [(a, b, y if n % 5 else "m", y) for n, (a, b, y) in enumerate(RECORDS)]
     table = write("t.csv", "\n".join(["a,b,c,y", *(",".join(row) for row in rows)]) + "\n")
