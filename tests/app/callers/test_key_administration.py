@@ -191,11 +191,11 @@ async def test_bad_tokens_and_prefixes(guarded, operator, administrator):
 async def test_a_policy_over_http(guarded, administrator, operator):
     policy = {"require": {"k": 10, "t": 0.2}, "sign_off": True}
     answer = await guarded.put("/v1/policy", json=policy, headers=administrator)
-    assert answer.json() == {"tenant": "owner", "unit": None} | policy
+    assert answer.json() == {"tenant": "owner", "unit": None, "composition": None} | policy
     assert (await guarded.get("/v1/policy", params={"tenant": "owner"}, headers=operator)).json() == answer.json()
     assert (await guarded.get("/v1/policy", headers=operator)).json()["sign_off"] is False
     foreign = await guarded.put("/v1/policy", params={"tenant": "elsewhere"}, json={}, headers=administrator)
     unknown = await guarded.put("/v1/policy", json={"require": {"q": 1}}, headers=administrator)
     assert (foreign.status_code, unknown.status_code) == (403, 422)
     cleared = await guarded.put("/v1/policy", json={}, headers=administrator)
-    assert cleared.json() == {"tenant": "owner", "require": {}, "unit": None, "sign_off": False}
+    assert cleared.json() == {"tenant": "owner", "require": {}, "unit": None, "sign_off": False, "composition": None}

@@ -85,7 +85,8 @@ def test_another_key_is_another_entry_and_told(summarized, monkeypatch):
     assert "another key" not in summarized()[1]
 
 
-def test_noise_and_exact_counts_need_no_key(summarized):
-    summarized("--epsilon", 1)
+def test_exact_counts_need_no_key_and_noise_only_that_of_the_ledger(summarized):
     summarized("--exact")
     assert not state.state_folder().exists()
+    summarized("--epsilon", 1)
+    assert {path.name for path in state.state_folder().iterdir()} == {"ledger", "rounding.key"}
