@@ -146,3 +146,33 @@ def test_what_is_offered_instead_tells_nothing_new(plan):
     accepted = Leaving(name="t", place="3", accept=True)
     [said] = leave(table(rows, draw), intended, other, accepted, {"delimiter": ","})
     assert said.endswith("k = 2 for 72 records")
+
+
+def test_a_person_with_one_record_is_the_same_with_other_values(plan):
+    """In both versions p0 is in a group with y0 and another label, so whoever knows where p0 was knows y0."""
+    intended = replace(plan(2, person=True), rows_per_person=1)
+    chosen = f"c{CHOICES.index(('identity', 'drop'))}"
+    before = {0: (0, 0, 0, 0), 1: (1, 0, 0, 1), 2: (2, 1, 0, 0), 3: (3, 1, 0, 2)}
+    after = {0: (0, 2, 0, 0), 1: (1, 3, 0, 1), 2: (2, 3, 0, 0), 3: (3, 2, 0, 2)}
+    leave(table(before, random.Random(1)), intended, chosen, Leaving(name="t", place="1"), {"delimiter": ","})
+    with pytest.raises(CompositionError, match="k = 1, l = 1 for 4 people, y of 4 certain"):
+        leave(table(after, random.Random(1)), intended, chosen, Leaving(name="t", place="2"), {"delimiter": ","})
+
+
+def test_what_was_accepted_lets_nothing_worse_leave(plan):
+    """All are in groups of two once the second release is accepted; the third one would leave everybody alone."""
+    rows = {n: (n, n % 2, n // 2 % 4, n // 8) for n in range(16)}
+    intended = plan(5, person=False)
+    choices = [("identity", "drop"), ("drop", "half"), ("drop", "third")]
+    first, second, third = (f"c{CHOICES.index(each)}" for each in choices)
+
+    def left(chosen, place, **how):
+        leaving = Leaving(name="t", place=place, **how)
+        return leave(table(rows, random.Random(1)), intended, chosen, leaving, {"delimiter": ","})
+
+    left(first, "1")
+    [said] = left(second, "2", accept=True)
+    assert said.endswith("k = 4 for 16 records")
+    assert left(first, "3")
+    with pytest.raises(CompositionError, match="k = 2 for 16 records"):
+        left(third, "4")

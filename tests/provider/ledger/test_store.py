@@ -139,3 +139,20 @@ def test_another_table_needs_another_name(plan):
         left(plan, other, place="two")
     left(plan, other, place="two", name="other")
     assert [ledger.name for ledger in ledgers()] == ["other", "t"]
+
+
+def test_what_was_erased_is_said_to_be_no_longer_measured(plan):
+    left(plan, of(31, 47), to="x")
+    forget("t", [])
+    assert left(plan, of(31, 47).slice(1), place="two", to="y") == []
+    [said] = left(plan, of(31, 47).slice(1), place="two", to="x")
+    assert said.endswith("to x: 4 of its records were erased here, so they are not measured with this")
+
+
+def test_a_killed_command_leaves_no_rows_of_people(plan):
+    left(plan, of(31, 47))
+    [ledger] = ledgers()
+    for name in ("0" * 32 + ".parquet", ".0.parquet.1.part"):
+        (ledger.folder / name).write_bytes(b"rows of a person")
+    forget("t", [])
+    assert [path.name for path in ledger.folder.iterdir()] == ["ledger.json"]

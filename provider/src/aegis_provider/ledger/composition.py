@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import duckdb
 import numpy as np
@@ -40,6 +40,17 @@ class Composition:
     broken: tuple[str, ...]
     below: int
     certain: int
+
+    def is_worse(self, before: Self) -> bool:
+        """Return whether it breaks more of the promise than the join of what left before, by people or by how much."""
+        lower = any(
+            self.reached[name] < before.reached[name]
+            if CRITERIA[name].at_least
+            else self.reached[name] > before.reached[name]
+            for name in self.broken
+            if name in before.reached
+        )
+        return bool(self.broken) and (lower or self.below > before.below or self.certain > before.certain)
 
 
 def composed(
@@ -79,6 +90,7 @@ class _Join:
             else:
                 connection.register(f"r{n}", each)
         self._columns = ", ".join(f"c{n}" for n in range(len(releases)))
+        self._record = self._known_record() if of_people else "record"
         # DuckDB drops its copy of the files' rows once they are joined.
         connection.execute(f"CREATE TEMP TABLE joined AS {self._joined()}")
         connection.execute(
@@ -87,12 +99,22 @@ class _Join:
             f"FROM joined) GROUP BY {self._columns})"
         )
 
+    def _known_record(self) -> str:
+        """Return by what a record of a person is known: whoever never has several is known with changed values, too."""
+        several = " UNION ALL ".join(
+            f"SELECT {_PERSON} FROM r{n} GROUP BY {_PERSON} HAVING min(record) <> max(record)"  # noqa: S608 - own names
+            for n in range(len(self._kinds))
+        )
+        self._run.execute(f"CREATE TEMP TABLE several AS {several}")
+        return f"CASE WHEN ({_PERSON}) IN (SELECT ({_PERSON}) FROM several) THEN record ELSE 0 END AS record"  # noqa: S608
+
     def _joined(self) -> str:
         parts, columns = [], []
         for n, kinds in enumerate(self._kinds):
             own = [f"class AS c{n}", *(f"s{s} AS v{n}_{s}" for s in range(len(kinds)))]
             # A record that is left out is in no class, as one that the table did not have.
-            parts.append(f"(SELECT {self._distinct} {_PERSON}, record, {', '.join(own)} FROM r{n} WHERE class >= 0)")  # noqa: S608
+            known = f"{self._distinct} {_PERSON}, {self._record}"
+            parts.append(f"(SELECT {known}, {', '.join(own)} FROM r{n} WHERE class >= 0)")  # noqa: S608 - own names
             columns += [f"coalesce(c{n}, {LEFT_OUT})::INT AS c{n}", *(f"v{n}_{s}" for s in range(len(kinds)))]
         join = parts[0] + "".join(f" FULL JOIN {part} USING ({_PERSON}, record)" for part in parts[1:])
         return f"SELECT {_PERSON}, {', '.join(columns)} FROM {join}"  # noqa: S608 - own names

@@ -200,7 +200,12 @@ def _judged(own: _Own, ledger: Ledger, chosen: Configuration, rows: pa.Table, me
         CompositionError: It breaks the promise, and that is not accepted.
         LedgerError: What left before is known by another column.
     """
-    leaving, said, broken = own.leaving, [], []
+    leaving, broken = own.leaving, []
+    said = [
+        f"{event.in_words()}: {event.erased:,} of its records were erased here, so they are not measured with this"
+        for event in ledger.events
+        if event.erased and (leaving.colluding or ANYONE in {leaving.to, event.to} or leaving.to == event.to)
+    ]
     for events in _before(ledger, leaving):
         if any(event.person != own.plan.person for event in events) and not leaving.accept:
             was, now = next(e.person for e in events if e.person != own.plan.person), own.plan.person
@@ -211,9 +216,9 @@ def _judged(own: _Own, ledger: Ledger, chosen: Configuration, rows: pa.Table, me
         alike = [event for event in events if event.person == own.plan.person]
         if not alike:
             continue
-        found, before = _together(own, ledger, alike, chosen, rows, memory)
+        found, is_worse = _together(own, ledger, alike, chosen, rows, memory)
         line = _in_words(alike, found, own.plan)
-        if line and found.below > before:
+        if line and is_worse:
             broken.append((line, alike))
         said += [line] if line else []
     if broken and not leaving.accept:
@@ -236,12 +241,12 @@ def _together(
     chosen: Configuration,
     rows: pa.Table,
     memory: str,
-) -> tuple[Composition, int]:
-    """Measure a release with what left; return also how many people were below the promise before."""
+) -> tuple[Composition, bool]:
+    """Measure a release with what left; return also whether that breaks more of its promise than what left did."""
     how: dict[str, Any] = {"of_people": own.plan.person is not None, "memory_limit": memory}
     left = [ledger.rows(event) for event in events]
     found = composed([*left, rows], chosen.promised, **how)
-    return found, composed(left, chosen.promised, **how).below if found.below else 0
+    return found, bool(found.broken) and found.is_worse(composed(left, chosen.promised, **how))
 
 
 def _keeping(own: _Own, ledger: Ledger, events: Sequence[Event], memory: str) -> Iterator[Configuration]:
@@ -249,8 +254,7 @@ def _keeping(own: _Own, ledger: Ledger, events: Sequence[Event], memory: str) ->
     for tried, candidate in enumerate(own.nested(events)):
         if tried == _TRIED:
             return
-        found, before = _together(own, ledger, events, candidate, own.rows(candidate), memory)
-        if found.below <= before:
+        if not _together(own, ledger, events, candidate, own.rows(candidate), memory)[1]:
             yield candidate
 
 

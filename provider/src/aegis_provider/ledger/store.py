@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.errors import OutputError, ProviderError, nearest, shortened
-from aegis_provider.files import digest_of, written_whole
+from aegis_provider.files import digest_of, is_unfinished, written_whole
 from aegis_provider.state import lasting_randomness, state_folder
 
 ANYONE: Final = "anyone"
@@ -28,6 +28,7 @@ ANYONE: Final = "anyone"
 _FOLDER: Final = "ledger"
 _DOCUMENT: Final = "ledger.json"
 _LOCK: Final = "lock"
+_ROWS: Final = ".parquet"
 _FORMAT: Final = 1
 _PRIVATE: Final = 0o700
 _KEY: Final = b"ledger of a table"
@@ -57,6 +58,7 @@ class Event:
         person: The column that said whose a record is; `None` if records were counted.
         rows: The name of the file with the rows of a masked table, or empty: nothing is kept, or it was forgotten.
         sealed: The SHA-256 of that file.
+        erased: How many of these rows were forgotten.
     """
 
     number: int = 0
@@ -74,6 +76,7 @@ class Event:
     person: str | None = None
     rows: str = ""
     sealed: str = ""
+    erased: int = 0
 
     def in_words(self) -> str:
         """Return what left, to whom and when: `c0071, delivered on 3 May 2026 to hospital-b`."""
@@ -136,20 +139,21 @@ class Ledger:
             event = self._with_rows(event, rows)
         kept = replace(self, events=(*(each for each in self.events if each not in gone), event))
         _write(kept)
-        kept.remove_rows(gone)
+        kept.sweep()
         return kept
 
     def _with_rows(self, event: Event, rows: pa.Table) -> Event:
-        name = f"{uuid4().hex}.parquet"
+        name = f"{uuid4().hex}{_ROWS}"
         with written_whole(self.folder / name, private=True) as part:
             pq.write_table(rows, part, compression="zstd")
         return replace(event, rows=name, sealed=digest_of(self.folder / name))
 
-    def remove_rows(self, events: Sequence[Event]) -> None:
-        """Remove the rows of these events."""
-        for event in events:
-            if event.rows:
-                (self.folder / event.rows).unlink(missing_ok=True)
+    def sweep(self) -> None:
+        """Remove the rows of no event, of a command that was killed, too."""
+        known = {event.rows for event in self.events}
+        for path in self.folder.iterdir():
+            if (path.suffix == _ROWS or is_unfinished(path)) and path.name not in known:
+                path.unlink(missing_ok=True)
 
 
 def key_of(chance: LastingRandomness) -> bytes:
@@ -254,10 +258,12 @@ def forget(name: str, people: Sequence[str]) -> tuple[int, int]:
                 path, events = ledger.rows(event), events + 1
                 rows = pq.read_table(path)
                 left = without(rows, people, key_of(lasting_randomness())) if people else rows.slice(0, 0)
-                erased += len(rows) - len(left)
+                gone = len(rows) - len(left)
+                erased, event = erased + gone, replace(event, erased=event.erased + gone)  # noqa: PLW2901
                 changed.append(ledger._with_rows(event, left) if len(left) else replace(event, rows="", sealed=""))  # noqa: SLF001 - its own module
-            _write(replace(ledger, events=tuple(changed)))
-            ledger.remove_rows(ledger.events)
+            changed_ledger = replace(ledger, events=tuple(changed))
+            _write(changed_ledger)
+            changed_ledger.sweep()
         return events, erased
 
 

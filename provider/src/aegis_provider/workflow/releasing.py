@@ -200,6 +200,7 @@ def carried_out(
         _refuse_early(steps, publish)
         with stage("opening the table"):
             records = steps.records
+        steps.refuse_ledger()
         folder.claim(table, steps.asked)
         earlier = any(folder.file(each).exists() for each in _CARDS)
         folder.withdraw(_CARDS)
@@ -212,10 +213,10 @@ def carried_out(
             # Keep a published entry, so that its counts are not rounded a second time.
             finished = [each for each in _FINISHED if entry_id is None or each != ENTRY]
             with _withdrawn_if_refused(folder, finished, earlier=earlier):
-                findings = _worked_out(steps, publish, counted, entry_id)
-                together = steps.leave(findings.advice)
                 if entry_id is not None:
                     steps.note_entry()
+                findings = _worked_out(steps, publish, counted, entry_id)
+                together = steps.leave(findings.advice)
                 service = None if publish is None or entry_id is None else CardService(publish.url, entry_id)
                 card = _carded(steps, findings, service)
                 if publish is not None and entry_id is not None:

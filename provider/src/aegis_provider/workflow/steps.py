@@ -396,6 +396,18 @@ class Steps:
         inputs = self.inputs_of(FOUND, configuration=configuration, escapes=self.escape_formulas)
         return self.folder.step("masked", inputs, [MASKED], Masked, lambda: self._mask(configuration))
 
+    def refuse_ledger(self) -> None:
+        """Refuse a ledger that cannot be used before minutes of work.
+
+        Raises:
+            LedgerError: It is damaged, of another machine, or of a table with other columns under this name.
+        """
+        from aegis_provider.ledger.store import ledger_of  # noqa: PLC0415 - as below
+
+        if self.leaving is not None:
+            with open_table(self.table, **self.how) as opened:
+                ledger_of(self.name, dict.fromkeys(opened.columns, ""), (), accept=self.leaving.accept)
+
     def leave(self, advice: EntryAdvice, *, keep: bool = True) -> tuple[str, ...]:
         """Keep in the ledger that the table masked by the best configuration leaves; return what it tells with others.
 
