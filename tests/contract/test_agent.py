@@ -79,17 +79,15 @@ def test_it_approves_by_its_rules_and_delivers(aegis, client, ask, policy, store
     assert client.requests.get(other).state == "advised"
     card = dict(client.requests.get(fits).delivery.card)
     first, *_ = card.pop("for_consumers").splitlines()
-    assert (first.endswith(" masked, for predicting ill; for default, for: a study of care."), card) == (
-        True,
-        {
-            "configuration": "tens",
-            "columns": [
-                {"name": "age", "role": "quasi-identifier"},
-                {"name": "town", "role": "quasi-identifier"},
-                {"name": "ill", "role": "sensitive"},
-            ],
-        },
-    )
+    assert " masked, for predicting ill; for default, for: a study of care. Records were counted, not people" in first
+    assert card == {
+        "configuration": "tens",
+        "columns": [
+            {"name": "age", "role": "quasi-identifier"},
+            {"name": "town", "role": "quasi-identifier"},
+            {"name": "ill", "role": "sensitive"},
+        ],
+    }
     assert len(store.files) == 2
     assert list((tmp_path / "work").iterdir()) == []
     changes = client.requests.get(fits).changes
