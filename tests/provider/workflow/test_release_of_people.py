@@ -80,7 +80,10 @@ def test_every_class_of_the_masked_table_has_k_people_and_the_entry_hides_them(v
     assert abs(entry.people - len({row["who"] for row in rows})) < 3 + len(rows) - len(left)
     assert chosen.privacy["k"] == min(map(len, people.values()))
     [ours] = [each for each in entry.masked if each.id == chosen.id]
-    assert 5 <= ours.privacy["k"] <= chosen.privacy["k"]
+    assert 5 <= ours.privacy["k"] < chosen.privacy["k"]  # people, whom a masked table does not show
+    card = json.loads((released.folder / "card.json").read_text(encoding="utf-8"))
+    assert (card["reached"]["k"], card["highest_risk"][0]) == (ours.privacy["k"], 1 / ours.privacy["k"])
+    assert "k: people in the smallest equivalence class" in (released.folder / "card.md").read_text(encoding="utf-8")
     assert "Z" not in next(each for each in entry.attributes if each.name == "ward").domain  # of four people
 
 

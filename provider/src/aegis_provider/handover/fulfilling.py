@@ -286,6 +286,8 @@ def _applied(task: Task, request: DataRequest, output: Path, vouched: Mapping[st
     told = published_privacy(applied.reached, vouched, [((1, SMALL), (records, records + applied.suppressed))])
     compared = {name: vouched.get(name, told.get(name)) for name in applied.reached if CRITERIA[name].compares}
     reached = {name: number for name, number in {**applied.reached, **compared}.items() if number is not None}
+    if applied.of_people:  # the consumer cannot count them
+        reached = {name: vouched[name] for name in reached if name in vouched}
     return Masked(
         output.name,
         applied.records,

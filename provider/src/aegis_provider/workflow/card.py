@@ -350,7 +350,8 @@ _SHARE_DIGITS: Final = 2
 def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card:
     """Return a card without counts and digits that its entry and masked table do not show.
 
-    Privacy is rounded to the steps of the entry, since a card may be read without the masked table.
+    Privacy is rounded to the steps of the entry, since a card may be read without the masked table; the `k` of people,
+    which that does not show, is the entry's.
 
     Args:
         card: The card with exact numbers.
@@ -363,7 +364,10 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
     chosen = known.get(card.configuration)
     published = {} if chosen is None else chosen.privacy or {}
     release, before = card.highest_risk
-    control = entry.disclosure_control
+    reached, control = dict(card.reached), entry.disclosure_control
+    if (entry.rows_per_person or 1) > 1 and "k" in reached:  # nobody can count the people of a masked table
+        reached["k"] = published.get("k", 1.0)
+        release = None if release is None else 1 / reached["k"]
     return replace(
         card,
         table=PurePath(card.table).name,
@@ -374,7 +378,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         promised={
             name: published.get(name, number) for name, number in card.promised.items() if _is_told(name, published)
         },
-        reached=coarse_privacy(card.reached, published, entry, chosen, sensitive),
+        reached=coarse_privacy(reached, published, entry, chosen, sensitive),
         highest_risk=(release, None if before is None else _share(min(before, HIGHEST_SAID))),
         labels=_labels(card.labels, entry),
         columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
