@@ -366,8 +366,9 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
     release, before = card.highest_risk
     reached, control = dict(card.reached), entry.disclosure_control
     if (entry.rows_per_person or 1) > 1 and "k" in reached:  # nobody can count the people of a masked table
-        reached["k"] = published.get("k", 1.0)
-        release = None if release is None else 1 / reached["k"]
+        del reached["k"]
+        reached |= {"k": published["k"]} if "k" in published else {}
+        release = 1 / reached["k"] if release is not None and "k" in reached else None
     return replace(
         card,
         table=PurePath(card.table).name,
