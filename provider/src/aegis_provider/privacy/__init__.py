@@ -39,7 +39,7 @@ from aegis_provider.privacy.classes import (
     classes_of,
 )
 from aegis_provider.privacy.criteria import CRITERIA, Criterion, without_left_out
-from aegis_provider.privacy.known_rows import KnownRows, KnownShares
+from aegis_provider.privacy.known_rows import KnownRows, KnownShares, share_of_people
 from aegis_provider.privacy.measuring import (
     breaks,
     holds,
@@ -87,5 +87,6 @@ __all__ = [
     "refuse_without_order",
     "roles_of",
     "says_certain",
+    "share_of_people",
     "without_left_out",
 ]

@@ -27,8 +27,7 @@ _STEPS: Final = tuple(Fraction(percent, 100) for percent in (1, 2, 5, 10, 20, 50
 class KnownShares:
     """The shares of people with fewer than `k` alike, to someone who knows one, two or all records of theirs.
 
-    Each is a multiple of a step that is at least 1 % and more than five people, and 0 only if there are none. So they
-    give no count of 1 to 4 away. `two` is `None` if it was not counted.
+    Each is as `share_of_people` rounds it, so they give no count of 1 to 4 away. `two` is `None` if it was not counted.
     """
 
     k: int
@@ -93,12 +92,17 @@ class KnownRows:
     @property
     def shares(self) -> KnownShares:
         """The shares that may be published."""
-        two = None if self.two is None else self._share(self.two)
-        return KnownShares(self.k, self._share(self.one), two, self._share(self.all))
+        one, two, every = (
+            None if some is None else share_of_people(Fraction(some, self.people), self.people)
+            for some in (self.one, self.two, self.all)
+        )
+        return KnownShares(self.k, one or 0.0, two, every or 0.0)
 
-    def _share(self, some: int) -> float:
-        step = next((each for each in _STEPS if each * self.people > _FEW), _STEPS[-1])
-        return float(max(step, round(Fraction(some, self.people) / step) * step)) if some else 0.0
+
+def share_of_people(share: Fraction | float, people: int) -> float:
+    """Return a share as a multiple of a step that is at least 1 % and more than five people, and 0 only if it is."""
+    step = next((each for each in _STEPS if each * people > _FEW), _STEPS[-1])
+    return float(max(step, round(Fraction(share) / step) * step)) if share else 0.0
 
 
 def _few(known: Places, people: Places, many: int, k: int) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from aegis_provider.classifiers import CHANCE, RAW, Interval
-from aegis_provider.privacy import CRITERIA, KnownShares
+from aegis_provider.privacy import CRITERIA, KnownShares, share_of_people
 from aegis_provider.report.verdicts import leak_warning
 from aegis_provider.search import LimitsCost, in_words
 from aegis_provider.workflow.generating import Comparison
@@ -365,7 +365,10 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
     published = {} if chosen is None else chosen.privacy or {}
     release, before = card.highest_risk
     reached, control = dict(card.reached), entry.disclosure_control
-    if (entry.rows_per_person or 1) > 1 and "k" in reached:  # nobody can count the people of a masked table
+    certain, guessable = _share(card.certain) or 0.0, round(card.guessable, _SHARE_DIGITS)
+    if entry.people is not None:  # nobody can count them in a masked table
+        certain, guessable = (share_of_people(each, entry.people) for each in (card.certain, card.guessable))
+    if (entry.rows_per_person or 1) > 1 and "k" in reached:
         del reached["k"]
         reached |= {"k": published["k"]} if "k" in published else {}
         release = 1 / reached["k"] if release is not None and "k" in reached else None
@@ -384,9 +387,9 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         labels=_labels(card.labels, entry),
         columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
         never_shared={name: without_values(reason) for name, reason in card.never_shared.items()},
-        certain=_share(card.certain) or 0.0,
+        certain=certain,
         kept=_share(card.kept),
-        guessable=round(card.guessable, _SHARE_DIGITS),
+        guessable=guessable,
         predicted=_interval(card.predicted),
         runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),
         frontier=tuple(_choice(choice, known.get(choice.configuration)) for choice in card.frontier),
