@@ -15,6 +15,7 @@ from aegis_provider.errors import NothingHoldsError, TableError
 from aegis_provider.prepare import prepare_entry
 from aegis_provider.search import Requirement, find_configurations
 from aegis_provider.summary import summarize, summarize_shared
+from aegis_provider.table import open_table
 from aegis_provider.table.values import Domain
 from tests.for_each import for_each
 from tests.provider.privacy import people_oracle as oracle
@@ -190,3 +191,15 @@ def test_tables_that_do_not_say_whose_records_they_have_are_refused(tmp_path):
     with pytest.raises(PlanError, match="masked elsewhere does not say whose its records are") as error:
         summarize(a_table(rows), a_plan(tmp_path, "", text), name="v")
     assert "\n" not in str(error.value)
+
+
+def test_the_people_of_a_value_are_counted_alike_by_the_engine_and_in_memory(tmp_path):
+    path, rng = tmp_path / "t.csv", random.Random(4)
+    rows = [(rng.choice("abc"), rng.choice(["", "p1", "p2", "p3"])) for _ in range(40)]
+    path.write_text("value,who\n" + "".join(f"{value},{who}\n" for value, who in rows))
+    people = {
+        value: len({who for one, who in rows if one == value and who}) + rows.count((value, "")) for value in "abc"
+    }
+    with open_table(path) as table:
+        for one in (table, replace(table, memory=None, kept={})):
+            assert dict(one.people_of_texts("value", "who")) == people

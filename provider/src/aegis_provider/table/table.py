@@ -237,12 +237,10 @@ class Table:
             yield from zip(coded.dictionary.to_pylist(), counts.tolist(), strict=True)
             return
         keys = self.keys([name, person])
-        counted = {"known": keys["v1"].nunique(), "unknown": keys["v1"].isnull().sum()}
-        grouped = keys.group_by("v0").aggregate(**counted)
-        both = {each: grouped[each].cast("int64") for each in counted}
-        for batch in self._texts([name], grouped, both):
-            known, unknown = batch.column("known").to_pylist(), batch.column("unknown").to_pylist()
-            yield from zip(batch.column(0).to_pylist(), map(int.__add__, known, unknown), strict=True)
+        many = keys["v1"].nunique() + keys.count(where=keys["v1"].isnull())  # a sum would be a decimal in DuckDB
+        grouped = keys.group_by("v0").aggregate(many=many)
+        for batch in self._texts([name], grouped, {"many": grouped["many"]}):
+            yield from zip(batch.column(0).to_pylist(), batch.column("many").to_pylist(), strict=True)
 
     def alone(self, names: Sequence[str]) -> tuple[int, int]:
         """Return the number of records that differ from all others in these columns, and the number of all records."""
