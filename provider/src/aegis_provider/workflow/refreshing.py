@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from aegis_provider.errors import OutputError
 from aegis_provider.files import held_alone
 from aegis_provider.ledger.leaving import Leaving
+from aegis_provider.ledger.store import ANYONE
 from aegis_provider.plan.model import IDENTITY
 from aegis_provider.processes import Stage, unseen
 from aegis_provider.table import Source
@@ -132,7 +133,8 @@ def refresh(
         deadline, may = Deadline(seconds), (accept_identifiers, asked["escape_formulas"])
         steps = Steps(table, aim, opened, opened.file(FOUND), asked["name"], how, stage, deadline, *may, again=True)
         if leaves:  # from no place, since it does not replace what left before
-            steps = replace(steps, leaving=Leaving(name=asked["name"], accept=accept_composition))
+            leaving = Leaving(name=asked["name"], to=asked.get("to", ANYONE), accept=accept_composition)
+            steps = replace(steps, leaving=leaving)
         released = carried_out(steps, publish, accept_unique=accept_unique)
     return Refreshed(before, released, *_compared(before.entry, released.entry))
 
@@ -162,8 +164,9 @@ def kept(folder: Path) -> Iterator[None]:
         part.rename(before)
         try:
             yield
-        except BaseException:
+        except BaseException as stopped:
             brought_back(folder)
+            stopped.add_note(f"{folder} has the release before")
             raise
         before.rename(part)
         shutil.rmtree(part, ignore_errors=True)

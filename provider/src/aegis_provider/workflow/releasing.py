@@ -205,14 +205,14 @@ def carried_out(
         earlier = any(folder.file(each).exists() for each in _CARDS)
         folder.withdraw(_CARDS)
         with processes_ready(records, find_configurations.__module__):
-            with _withdrawn_if_refused(folder, _FINISHED, earlier=earlier):
+            with _withdrawn_if_refused(steps, _FINISHED, earlier=earlier):
                 counted = _Counted.of(steps)
                 if publish is not None:
                     steps.leave(counted.summarised.advice, keep=False)
                 entry_id = None if publish is None else _published(steps, publish, counted, accept_unique=accept_unique)
             # Keep a published entry, so that its counts are not rounded a second time.
             finished = [each for each in _FINISHED if entry_id is None or each != ENTRY]
-            with _withdrawn_if_refused(folder, finished, earlier=earlier):
+            with _withdrawn_if_refused(steps, finished, earlier=earlier):
                 if entry_id is not None:
                     steps.note_entry()
                 findings = _worked_out(steps, publish, counted, entry_id)
@@ -266,24 +266,26 @@ def _texts_in(document: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
 
 
 @contextmanager
-def _withdrawn_if_refused(folder: Folder, names: Sequence[str], *, earlier: bool) -> Iterator[None]:
+def _withdrawn_if_refused(steps: Steps, names: Sequence[str], *, earlier: bool) -> Iterator[None]:
     """Remove these files if the release is refused.
 
-    The error mentions a removed `earlier` release. Runs that stop otherwise, by Ctrl-C, a full disk or a lost service,
-    can resume: the card is removed, finished files stay, and the error says not to share them yet.
+    The error mentions a removed `earlier` release; one that is repeated comes back. Runs that stop otherwise, by
+    Ctrl-C, a full disk or a lost service, can resume: the card is removed, finished files stay, and the error says not
+    to share them yet.
     """
+    folder, again = steps.folder, steps.again
     try:
         yield
     except (*_FAILURES, KeyboardInterrupt, SystemExit) as stopped:
         with suppress(OutputError):  # the disk may be the problem
             folder.withdraw(_CARDS)
-        if left := [name for name in _FINISHED if name not in _CARDS and folder.file(name).exists()]:
+        if (left := [each for each in _FINISHED if each not in _CARDS and folder.file(each).exists()]) and not again:
             there = f"{folder.path} has {' and '.join(left)} without a card"
             stopped.add_note(f"{there}: do not share them yet; the same command goes on")
         raise
     except AegisError as error:
         folder.withdraw(names)
-        if earlier:
+        if earlier and not again:
             error.add_note(f"The release of an earlier run that was in {folder.path} is removed")
         raise
 

@@ -105,7 +105,8 @@ class Steps:
     def asked(self) -> dict[str, Any]:
         """What the release was asked to be, so that it can be repeated; never what was accepted by name."""
         aim = {**self.aim.as_json(), "generates": self.aim.generates}
-        return {"aim": aim, "name": self.name, "how": dict(self.how), "escape_formulas": self.escape_formulas}
+        asked = {"aim": aim, "name": self.name, "how": dict(self.how), "escape_formulas": self.escape_formulas}
+        return asked if self.leaving is None else {**asked, "to": self.leaving.to}
 
     @property
     def plan(self) -> Path:
