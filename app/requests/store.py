@@ -205,7 +205,8 @@ class DataRequestStore(Store):
         if lock:
             tenants = {"provider": request.provider, "consumer": request.consumer}
             await self._session.execute(_GRANTS_ONE_BY_ONE, tenants)
-        table = request.table_name or request.entry_name
+        # An earlier version of the entry may not have named the table.
+        names = {request.table_name or request.entry_name, request.entry_name}
         one, of_it = aliased(DataRequestRow), HandoverRow.request_id == DataRequestRow.id
         # Looked up for each: the table of handovers is long.
         delivered_at = select(HandoverRow.delivered_at).where(of_it).scalar_subquery()
@@ -214,7 +215,7 @@ class DataRequestStore(Store):
             select(DataRequestRow, delivered_at.is_not(None), at)
             .join(one, (one.id == uuid.UUID(request.id)) & (one.id != DataRequestRow.id))
             .where(DataRequestRow.provider_id == one.provider_id, DataRequestRow.consumer_id == one.consumer_id)
-            .where(func.coalesce(DataRequestRow.table_name, DataRequestRow.entry_name) == table)
+            .where(func.coalesce(DataRequestRow.table_name, DataRequestRow.entry_name).in_(names))
             .where(or_(DataRequestRow.state == State.APPROVED.value, delivered_at.is_not(None)))
             .order_by(at.desc(), DataRequestRow.id)
         )

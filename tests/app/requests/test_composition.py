@@ -3,7 +3,7 @@
 import asyncio
 
 from tests.app.requests.asking import advised, entry, step
-from tests.service import publish
+from tests.service import ACCEPTED, publish
 
 
 async def test_of_two_that_are_not_nested_and_are_approved_at_once_one_is_granted(guarded, keys, worker):
@@ -19,3 +19,19 @@ async def test_of_two_that_are_not_nested_and_are_approved_at_once_one_is_grante
     refused = next(each.json() for each in both if each.status_code == 409)
     assert refused["code"] == "not_composed"
     assert refused["allowed"] in ("age-2", "odd")
+
+
+async def test_what_was_granted_before_the_entry_named_its_table_counts(guarded, keys, worker):
+    document = entry(configurations=[{"id": name, "maskings": {"age": name}} for name in ("age-2", "odd")])
+    document["attributes"][0]["maskings"].append({"id": "odd", "domain": ["even", "odd"], "mapping": [0, 1] * 4})
+    head = await publish(guarded, document, **keys["provider"])
+    first = await advised(guarded, keys, head, worker, require=None, configuration="age-2", measure="g3")
+    assert (await step(guarded, keys["provider"], first, "approve")).status_code == 200
+    put = {**keys["provider"], "If-Match": "*"}
+    named = await guarded.put(
+        f"/v1/entries/{head['id']}", json=document | {"table": "patients"}, headers=put, params=ACCEPTED
+    )
+    assert named.status_code == 200, named.text
+    second = await advised(guarded, keys, named.json(), worker, require=None, configuration="odd", measure="g3")
+    refused = await step(guarded, keys["provider"], second, "approve")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_composed")
