@@ -20,9 +20,10 @@ from aegis_provider.plan.limits import with_demands
 from aegis_provider.search import LimitsCost
 from aegis_provider.workflow import release
 from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.card import HIGHEST_SAID, is_public, public
+from aegis_provider.workflow.card import HIGHEST_SAID
 from aegis_provider.workflow.card_making import card_of
 from aegis_provider.workflow.card_report import card_report
+from aegis_provider.workflow.public_card import is_public, public
 from aegis_provider.workflow.releasing import name_of
 from aegis_sdk.cli.terminal import explained
 from aegis_sdk.reading import Share

@@ -8,9 +8,10 @@ from typing import Any
 from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import columns_of
 from aegis_provider.release.apply import Checked
-from aegis_provider.workflow.card import Card, CardColumn, without_values
+from aegis_provider.workflow.card import Card, CardColumn
 from aegis_provider.workflow.card_head import head_of, in_markdown, made_up_rows, renewed
 from aegis_provider.workflow.card_making import people_of
+from aegis_provider.workflow.public_card import without_values
 from aegis_sdk.reading import Alone
 from aegis_sdk.wire import LARGEST_CARD, DataRequest, EntryDocument
 

@@ -45,8 +45,8 @@ from aegis_provider.release.apply import apply
 from aegis_provider.release.table_file import hand_out
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.formulas import unescaped_table
-from aegis_provider.workflow.card import is_public
 from aegis_provider.workflow.folder import Folder, digests_of
+from aegis_provider.workflow.public_card import is_public
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
 from aegis_sdk._links import link_faults
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aegis_provider.workflow.aim import USUAL, Aim
     from aegis_provider.workflow.card import Card
-    from aegis_provider.workflow.releasing import Released, release
+    from aegis_provider.workflow.released import Released
+    from aegis_provider.workflow.releasing import release
 
 __all__ = ["USUAL", "Aim", "Card", "Released", "release"]
 

@@ -1,22 +1,16 @@
-"""The release card as data, and the public one: combined with entry and masked table, it discloses no further count.
-
-Its counts of the table are the rounded counts of the entry. Counts of the release are visible in the masked table.
-Everything else that depends on unseen records is a share of two digits, or an AUC of three.
-"""
+"""The release card as data."""
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import PurePath
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final
 
 from aegis_provider.classifiers import CHANCE, RAW, Interval
-from aegis_provider.privacy import CRITERIA, KnownShares, share_of_people
+from aegis_provider.privacy import KnownShares
 from aegis_provider.report.verdicts import leak_warning
 from aegis_provider.search import LimitsCost, in_words
 from aegis_provider.workflow.generating import Comparison
 from aegis_sdk.reading import Alone, Share, number, share_with_limits, shown, some
-from aegis_sdk.wire import Configuration, EntryDocument
 
 
 @dataclass(frozen=True)
@@ -342,150 +336,3 @@ HIGHEST_SAID: Final = 0.2
 """A higher risk of the unmasked table would disclose the size of its rarest combination, 1 to 4 records."""
 
 _MOST_NAMES: Final = 5
-_NOT_COUNTED: Final = "some records are left out, but the entry counts none of them"
-_AUC_DIGITS: Final = 3
-_SHARE_DIGITS: Final = 2
-
-
-def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card:
-    """Return a card without counts and digits that its entry and masked table do not show.
-
-    Privacy is rounded to the steps of the entry, since a card may be read without the masked table; the `k` of people,
-    which that does not show, is the entry's.
-
-    Args:
-        card: The card with exact numbers.
-        entry: The entry of the release.
-        sensitive: The sensitive attributes of its plan.
-    """
-    from aegis_provider.control import coarse_privacy  # noqa: PLC0415 - slow to load, and needed last
-
-    known = {configuration.id: configuration for configuration in entry.masked}
-    chosen = known.get(card.configuration)
-    published = {} if chosen is None else chosen.privacy or {}
-    release, before = card.highest_risk
-    reached, control = dict(card.reached), entry.disclosure_control
-    certain, guessable = _share(card.certain) or 0.0, round(card.guessable, _SHARE_DIGITS)
-    if entry.people is not None:  # nobody can count them in a masked table
-        certain, guessable = (share_of_people(each, entry.people) for each in (card.certain, card.guessable))
-    if (entry.rows_per_person or 1) > 1 and "k" in reached:
-        del reached["k"]
-        reached |= {"k": published["k"]} if "k" in published else {}
-        release = 1 / reached["k"] if release is not None and "k" in reached else None
-    return replace(
-        card,
-        table=PurePath(card.table).name,
-        plan_digest=None,
-        rounded_to=None if control is None else control.rounded_to,
-        left_out=(left_out := _left_out(card.left_out, chosen)),
-        left_out_reason=_reason(card.left_out, left_out),
-        promised={
-            name: published.get(name, number) for name, number in card.promised.items() if _is_told(name, published)
-        },
-        reached=coarse_privacy(reached, published, entry, chosen, sensitive),
-        highest_risk=(release, None if before is None else _share(min(before, HIGHEST_SAID))),
-        labels=_labels(card.labels, entry),
-        columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
-        never_shared={name: without_values(reason) for name, reason in card.never_shared.items()},
-        certain=certain,
-        kept=_share(card.kept),
-        guessable=guessable,
-        predicted=_interval(card.predicted),
-        runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),
-        frontier=tuple(_choice(choice, known.get(choice.configuration)) for choice in card.frontier),
-        measured=tuple(map(_auc, card.measured)),
-        comparison=None if card.comparison is None else _comparison(card.comparison),
-        limits=None if card.limits is None else _limits(card.limits),
-    )
-
-
-def _limits(cost: LimitsCost) -> LimitsCost:
-    return replace(cost, kept=round(cost.kept, _SHARE_DIGITS), without=round(cost.without, _SHARE_DIGITS))
-
-
-def is_public(card: Mapping[str, Any]) -> bool:
-    """Return whether the JSON of a card has no exact numbers, unlike the provider's and older cards."""
-    labels = card.get("labels")
-    counted = labels.values() if isinstance(labels, Mapping) else ()
-    exact = any(not isinstance(each, Mapping) or each.get("released") is not None for each in counted)
-    return not exact and card.get("plan_digest") is None
-
-
-def _share(share: float | None) -> float | None:
-    """Return a share in whole percent; other shares than 0 and 1 are at least half a percent from both."""
-    if share is None:
-        return None
-    rounded = round(share, _SHARE_DIGITS)
-    if rounded == 1 and Share(share).whole != Share(1).whole:
-        return 1 - _LITTLE
-    return _LITTLE if share > 0 and not rounded else rounded
-
-
-_LITTLE: Final = 0.005
-
-
-def _left_out(exact: int | None, configuration: Configuration | None) -> int | None:
-    """Return the entry's number of records that a configuration leaves out; `None` if it counts none of them."""
-    if not exact or configuration is None:
-        return exact if exact == 0 else None
-    return configuration.suppressed or None
-
-
-def _reason(exact: int | None, published: int | None) -> str:
-    """Return why a number of left-out records is not published; empty if it is, or is unknown."""
-    return _NOT_COUNTED if exact is not None and published is None else ""
-
-
-def _is_told(name: str, published: Mapping[str, float]) -> bool:
-    """Whether a promise may be published: a measurable one only in the entry's form."""
-    return name in published or name not in CRITERIA or not CRITERIA[name].is_measured
-
-
-def _labels(labels: Mapping[str, CardLabel], entry: EntryDocument) -> dict[str, CardLabel]:
-    """Return the published count of each label value, and its share of the table and of the release."""
-    published = dict(zip(entry.label.domain, entry.label.histogram, strict=True))
-    total = max(1, sum(published.values()))
-    return {
-        value: CardLabel(
-            published.get(value) or None,
-            None,
-            _share(published[value] / total) if value in published else None,
-            _share(each.share_released),
-        )
-        for value, each in labels.items()
-    }
-
-
-def _choice(choice: CardChoice, configuration: Configuration | None) -> CardChoice:
-    return replace(
-        choice,
-        suppressed=(suppressed := _left_out(choice.suppressed, configuration)),
-        suppressed_reason=_reason(choice.suppressed, suppressed),
-        suppressed_cells=None if configuration is None else configuration.suppressed_cells,
-        kept=_share(choice.kept),
-        at_most=_share(choice.at_most),
-        predicted=_interval(choice.predicted),
-    )
-
-
-def _interval(interval: Interval | None) -> Interval | None:
-    if interval is None:
-        return None
-    value, low, high = (round(each, _SHARE_DIGITS) for each in (interval.value, interval.low, interval.high))
-    return Interval(value, low, high)
-
-
-def _auc(measured: CardAuc) -> CardAuc:
-    auc, low, high = (round(each, _AUC_DIGITS) for each in (measured.auc, measured.low, measured.high))
-    return replace(measured, auc=auc, low=low, high=high)
-
-
-def _comparison(comparison: Comparison) -> Comparison:
-    releases = tuple(replace(release, kept=_interval(release.kept)) for release in comparison.releases)
-    return replace(comparison, held_out=round(comparison.held_out, -1), releases=releases)
-
-
-def without_values(reason: str) -> str:
-    """Return the reason why a column is never shared, without the values that a draft quotes for its provider."""
-    what, excepted, _ = reason.partition(", except ")
-    return f"{what}, and texts that are none" if excepted and what in {"numbers", "dates"} else reason

@@ -24,7 +24,8 @@ from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card
 from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.folder import Folder
-from aegis_provider.workflow.releasing import PROVIDER_ONLY, Released, carried_out
+from aegis_provider.workflow.released import Released
+from aegis_provider.workflow.releasing import PROVIDER_ONLY, carried_out
 from aegis_provider.workflow.steps import ENTRY, FOUND, Steps
 from aegis_sdk.wire import EntryDocument, publishable, read_json
 

@@ -6,16 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Self
 
-import pyarrow as pa
-import pyarrow.csv as arrow_csv
 from pydantic import TypeAdapter
 
-from aegis_provider.advice import EntryAdvice
 from aegis_provider.classifiers import CheckResult
 from aegis_provider.entry import refuse_name
 from aegis_provider.errors import MachineError, OutputError, PlanError, SmallCountsError
@@ -26,17 +23,20 @@ from aegis_provider.ledger.store import ANYONE
 from aegis_provider.plan.model import Configuration
 from aegis_provider.processes import Stage, processes_ready, unseen
 from aegis_provider.release.alone import told_alone
-from aegis_provider.search import FrontierPoint, SearchResult, find_configurations
+from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.table.databases import is_url
 from aegis_provider.workflow.aim import USUAL, Aim
-from aegis_provider.workflow.card import CARD_ENDINGS, Card, CardService, public
+from aegis_provider.workflow.card import CARD_ENDINGS, Card, CardService
 from aegis_provider.workflow.card_head import head_of, in_markdown
 from aegis_provider.workflow.card_making import Findings, Summarised, card_of, entry_faults, texts_of_cards
 from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, Comparison, file_at
+from aegis_provider.workflow.leaving import leave, note_entry, refuse_ledger
 from aegis_provider.workflow.measuring import compared, kept_of_columns, measured_privacy, trained
+from aegis_provider.workflow.public_card import public
+from aegis_provider.workflow.released import Released
 from aegis_provider.workflow.steps import ENTRY, FOUND, MASKED, PLAN, Steps
 from aegis_sdk import (
     AegisError,
@@ -200,7 +200,7 @@ def carried_out(
         _refuse_early(steps, publish)
         with stage("opening the table"):
             records = steps.records
-        steps.refuse_ledger()
+        refuse_ledger(steps)
         folder.claim(table, steps.asked)
         earlier = any(folder.file(each).exists() for each in _CARDS)
         folder.withdraw(_CARDS)
@@ -208,15 +208,15 @@ def carried_out(
             with _withdrawn_if_refused(steps, _FINISHED, earlier=earlier):
                 counted = _Counted.of(steps)
                 if publish is not None:
-                    steps.leave(counted.summarised.advice, keep=False)
+                    leave(steps, counted.summarised.advice, keep=False)
                 entry_id = None if publish is None else _published(steps, publish, counted, accept_unique=accept_unique)
             # Keep a published entry, so that its counts are not rounded a second time.
             finished = [each for each in _FINISHED if entry_id is None or each != ENTRY]
             with _withdrawn_if_refused(steps, finished, earlier=earlier):
                 if entry_id is not None:
-                    steps.note_entry()
+                    note_entry(steps)
                 findings = _worked_out(steps, publish, counted, entry_id)
-                together = steps.leave(findings.advice)
+                together = leave(steps, findings.advice)
                 service = None if publish is None or entry_id is None else CardService(publish.url, entry_id)
                 card = _carded(steps, findings, service)
                 if publish is not None and entry_id is not None:
@@ -418,69 +418,3 @@ def name_of(table: Source) -> str:
     letters = unicodedata.normalize("NFKD", stem.casefold())
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))  # Größe: grosse
     return re.sub(r"[^a-z0-9._-]+", "-", plain).strip("-._")[:_LONGEST_NAME] or "table"
-
-
-@dataclass(frozen=True, eq=False)
-class Released:
-    """A release: the masked table and its evidence.
-
-    Attributes:
-        folder: The folder with all of its files.
-        card: The release card.
-        findings: The results of all steps.
-        entry_id: The id of the published entry; `None` if it was not published.
-        like: The kind of data frame of `table`: `pandas`, `polars` or `pyarrow`.
-        delimiter: What separates the fields of `masked.csv`.
-        together: What the masked table tells with what left before, for the provider only.
-    """
-
-    folder: Path
-    card: Card
-    findings: Findings
-    entry_id: str | None
-    like: str
-    delimiter: str = ","
-    temporary: TemporaryDirectory[str] | None = field(default=None, repr=False)
-    together: tuple[str, ...] = ()
-
-    @property
-    def table(self) -> Any:  # noqa: ANN401 - pandas and Polars are not always there
-        """The masked table: a data frame of the same kind as the input, by default an Arrow table."""
-        masked = self.arrow_table()
-        if self.like == "polars":
-            import polars as pl  # noqa: PLC0415 - installed, since the table was of that kind
-
-            return pl.from_arrow(masked)
-        return masked.to_pandas() if self.like == "pandas" else masked
-
-    @property
-    def advice(self) -> EntryAdvice:
-        """The configurations, the most useful first."""
-        return self.findings.advice
-
-    @property
-    def entry(self) -> EntryDocument:
-        """The entry, which may leave this machine, like the masked table."""
-        return self.findings.entry
-
-    @property
-    def frontier(self) -> tuple[FrontierPoint, ...]:
-        """The best configuration for each k."""
-        return self.findings.search.frontier
-
-    def arrow_table(self) -> pa.Table:
-        """Return the masked table as an Arrow table."""
-        path = self.folder / MASKED
-        return arrow_csv.read_csv(
-            path,
-            parse_options=arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
-            convert_options=arrow_csv.ConvertOptions(strings_can_be_null=True),
-        )
-
-    def _repr_html_(self) -> str:
-        """Return the card, as notebooks show it."""
-        from aegis_provider.report.rendering import render_fragment  # noqa: PLC0415 - few releases are shown so
-        from aegis_provider.workflow.card_report import card_report  # noqa: PLC0415
-        from aegis_sdk.charts import style  # noqa: PLC0415
-
-        return f"<style>{style()}</style>{render_fragment(card_report(self.card))}"

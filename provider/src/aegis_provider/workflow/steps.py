@@ -397,45 +397,6 @@ class Steps:
         inputs = self.inputs_of(FOUND, configuration=configuration, escapes=self.escape_formulas)
         return self.folder.step("masked", inputs, [MASKED], Masked, lambda: self._mask(configuration))
 
-    def refuse_ledger(self) -> None:
-        """Refuse a ledger that cannot be used before minutes of work.
-
-        Raises:
-            LedgerError: It is damaged, of another machine, or of a table with other columns under this name.
-        """
-        from aegis_provider.ledger.store import ledger_of  # noqa: PLC0415 - as below
-
-        if self.leaving is not None:
-            with open_table(self.table, **self.how) as opened:
-                ledger_of(self.name, dict.fromkeys(opened.columns, ""), (), accept=self.leaving.accept)
-
-    def leave(self, advice: EntryAdvice, *, keep: bool = True) -> tuple[str, ...]:
-        """Keep in the ledger that the table masked by the best configuration leaves; return what it tells with others.
-
-        Args:
-            keep: Whether it leaves now; otherwise it is only measured.
-
-        Raises:
-            CompositionError: With what left before it breaks the promise.
-            LedgerError: The ledger cannot be used.
-        """
-        from aegis_provider.ledger import leave  # noqa: PLC0415 - slow to load, and not all releases leave
-
-        if self.leaving is None:
-            return ()
-        ranking = [each.id for each in advice.ranking]
-        leaving = replace(self.leaving, digest=digest_of(self.folder.file(MASKED)), ranking=ranking)
-        with self.stage("measuring what it tells with what left before"):
-            return tuple(leave(self.table, self.found, advice.best.id, leaving, self.how, keep=keep))
-
-    def note_entry(self) -> None:
-        """Keep in the ledger that the entry was published."""
-        from aegis_provider.ledger import Event, note  # noqa: PLC0415 - as above
-
-        if self.leaving is not None:
-            event = Event(what="entry", entry=self.name, digest=digest_of(self.folder.file(ENTRY)))
-            note(self.table, self.found, self.name, event, self.how)
-
     def _mask(self, configuration: str) -> Masked:
         output = self.folder.file(MASKED)
         with self.stage("masking records") as progress:
