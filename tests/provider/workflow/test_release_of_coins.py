@@ -36,7 +36,7 @@ def test_the_card_tells_nothing_of_coins(write, tmp_path):
     for seed in range(6):
         table, plan = coins(write, seed)
         output = tmp_path / f"release-{seed}"
-        required = {"require": {"k": 2}, "suppress_at_most": 0.5, "accept_unique": True}
+        required = {"require": {"k": 2}, "suppress_at_most": 0.5, "accept_unique": True, "accept_composition": True}
         card = release(table, "y", output=output, plan=plan, seconds=3_600, **required).card
         assert "the search was repeated in each fold" in card.check
         assert card.check.split("; ")[1] in (output / "card.md").read_text().replace("\\", "")
