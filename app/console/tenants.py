@@ -26,7 +26,7 @@ from app.webhooks.model import Webhook
 
 #: The choices of which configurations of one table a consumer may have, in words.
 COMPOSED = {
-    "": "the default: nested, and any in development mode",
+    "": "the default: nested, or any where no keys are used",
     Composed.NESTED: "nested: those of which one can be made from the other",
     Composed.ONE: "one: only the configuration that it has",
     Composed.ANY: "any: all, without a check",
