@@ -32,7 +32,7 @@ def test_another_table_is_a_new_version_and_the_same_one_is_none(aegis, client, 
     table.write_text(table.read_text() + "40,A,yes\n" * 30)
     code, out, error = aegis("refresh", before.folder, table, "--publish")
     assert (code, error) == (0, "")
-    assert f"published as a new version of {before.entry_id}" in out
+    assert f"published: {before.entry_id} has this entry" in out
     assert client.entry(before.entry_id).version > version
     entry = json.loads((before.folder / "entry.json").read_text())
     assert client.summaries(before.entry_id)["label"] == entry["label"]

@@ -73,3 +73,14 @@ def test_what_is_refused_or_stopped_leaves_the_release_before(people, folder, tm
         refresh(folder, table_of_today(people, tmp_path), seconds=HOURS, stage=stopped)
     assert contents(folder) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["release", "small.csv", "today.csv"]
+
+
+def test_what_it_tells_with_the_release_before_is_refused_or_accepted_and_said(aegis, people, folder, tmp_path):
+    refresh(folder, people, seconds=HOURS)  # left
+    before, today = contents(folder), table_of_today(people, tmp_path)
+    status, _, errors = aegis("refresh", folder, today)
+    assert (status, "It does not leave" in errors, contents(folder)) == (1, True, before)
+    status, output, errors = aegis("refresh", folder, today, "--accept-composition", "--json")
+    assert status == 0, errors
+    [said] = json.loads(output)["together"]
+    assert "delivered on" in said

@@ -73,6 +73,7 @@ def _document(refreshed: Refreshed, folder: Path) -> dict[str, object]:
         "lost": list(refreshed.lost),
         "counts": refreshed.counts,
         "changed": refreshed.changed,
+        "together": list(refreshed.released.together),
     }
 
 
@@ -97,8 +98,9 @@ def _report(refreshed: Refreshed, folder: Path) -> Iterator[str]:
         some = ", ".join(refreshed.lost[:_LISTED]) + (", ..." if len(refreshed.lost) > _LISTED else "")
         yield f"no longer offered, for want of {after.aim}: {some} ({len(refreshed.lost):,} in all)"
     yield after.privacy_line
+    yield from (f"for you only: {each}" for each in refreshed.released.together)
     yield "no configuration was searched: `aegis release` in another folder may find one that keeps more"
     if refreshed.released.entry_id is not None:
-        yield f"published as a new version of {refreshed.released.entry_id}"
+        yield f"published: {refreshed.released.entry_id} has this entry, as a new version if it changed"
     elif before.service is not None:
         yield f"{before.service.address} has the entry before, {before.service.entry}: --publish adds a version"

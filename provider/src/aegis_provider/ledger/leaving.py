@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.counts import Places
+from aegis_provider.counting.counts import Partition
 from aegis_provider.ledger.composition import Composition, composed
 from aegis_provider.ledger.rows import Keys, rows_of
 from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, key_of, ledger_of, locked
@@ -168,29 +168,19 @@ class _Own:
 
     def _is_nested(self, coarse: Mapping[str, str], fine: Mapping[str, str]) -> bool:
         shared = {*self.plan.quasi_identifiers, *self.plan.sensitive} - {self.plan.label}
-        return all(
-            _is_function(self._mapping(name, coarse[name]), self._mapping(name, fine.get(name, ""))) for name in shared
-        )
-
-    def _mapping(self, name: str, choice: str) -> Places | None:
-        """(values,) Return the masked value of each value; `None` if the plan does not know it."""
-        return self._mappings[name].get(choice)
+        pairs = [(self._groups[name].get(coarse[name]), self._groups[name].get(fine.get(name, ""))) for name in shared]
+        return all(one is not None and other is not None and one.follows_from(other) for one, other in pairs)
 
     @cached_property
-    def _mappings(self) -> Mapping[str, Mapping[str, Places]]:
+    def _groups(self) -> Mapping[str, Mapping[str, Partition]]:
+        """The groups of the values of each attribute, by masking."""
         known = {}
         for each in self.counted.attributes:
-            values = np.arange(len(each.domain))
-            by_value = {masking: np.array(of.mapping) for masking, of in self.counted.masked_domains(each).items()}
-            known[each.attribute.name] = {IDENTITY: values, DROP: np.zeros_like(values), **by_value}
+            values = len(each.domain)
+            masked = {masking: of.partition() for masking, of in self.counted.masked_domains(each).items()}
+            dropped = Partition(np.zeros(values, dtype=np.intp), 1)
+            known[each.attribute.name] = {IDENTITY: Partition.identity(values), DROP: dropped, **masked}
         return known
-
-
-def _is_function(coarse: Places | None, fine: Places | None) -> bool:
-    """Return whether each value of the finer mapping lies in one of the coarser."""
-    if coarse is None or fine is None:
-        return False
-    return len({*zip(fine.tolist(), coarse.tolist(), strict=True)}) == len({*fine.tolist()})
 
 
 def _judged(own: _Own, ledger: Ledger, chosen: Configuration, rows: pa.Table, memory: str) -> list[str]:
