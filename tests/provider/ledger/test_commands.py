@@ -29,6 +29,7 @@ def test_a_person_is_erased_from_what_left_and_the_rest_stays_listed(aegis, plan
         ("masked table", "hospital-b", "c")
     ]
     code, out, _ = aegis("ledger", "show", "visits")
+    assert "rows erased" in out
     assert out.splitlines()[2].split()[:5] == ["1", "masked", "table", "c", "hospital-b"]
     assert "p3" not in out
     code, _, error = aegis("ledger", "show", "visit")

@@ -49,6 +49,7 @@ def _row(event: Event) -> tuple[str, ...]:
     version = "" if event.version is None else f" version {event.version}"
     which = f"{event.entry}{version}" if event.what == "entry" else event.configuration
     kept = f"{event.people:,}" if event.rows else "none"
+    kept += f", {event.erased:,} rows erased" if event.rows and event.erased else ""
     return f"{event.number}", event.what, which, event.to, event.at.replace("T", " ").rstrip("Z"), kept
 
 
