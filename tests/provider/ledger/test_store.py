@@ -103,6 +103,19 @@ def test_commands_at_once_lose_nothing(plan):
     assert [event.number for event in ledgers()[0].events] == [1, 2, 3, 4]
 
 
+def test_a_ledger_that_another_command_begins_meanwhile_is_no_other_table(plan, monkeypatch):
+    listed = store.ledgers
+
+    def begun_by_another():
+        monkeypatch.setattr(store, "ledgers", listed)
+        left(plan, of(31, 47), place="two")
+        return listed()
+
+    monkeypatch.setattr(store, "ledgers", begun_by_another)
+    left(plan, of(31, 47))
+    assert [event.place for event in ledgers()[0].events] == ["two", "one"]
+
+
 def test_a_clock_that_was_set_back_changes_no_order(plan, monkeypatch):
     left(plan, of(31, 47))
 

@@ -195,7 +195,8 @@ def ledger_of(name: str, columns: Mapping[str, str], keyed: Sequence[str], *, ac
         kinds = {each: kind or known.columns.get(each, "") for each, kind in columns.items()}
         return replace(known, name=name, columns=kinds)
     for known in ledgers():
-        if known.name == name and not accept:
+        # One with the same columns was begun by another command since it was looked for.
+        if known.name == name and known.folder != new.folder and not accept:
             raise LedgerError(
                 f"{name}: what left under this name has other columns ({_difference(known.columns, columns)}): give "
                 "another table another --name; the same table begins a new ledger by --accept-composition"
