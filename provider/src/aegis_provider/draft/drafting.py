@@ -1,132 +1,30 @@
 """Drafts a usable plan for a bare table, for `aegis plan start`."""
 
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
-import ibis
-import yaml
-
-from aegis_provider.counting.counted_table import LEAST, CountedTable
+from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.people import People
 from aegis_provider.draft.attributes import MOST_NUMBERS, Column, DraftedAttribute, columns_of, drafted, telling_most
+from aegis_provider.draft.bins import bins_of
 from aegis_provider.draft.fitting import default_minimum
 from aegis_provider.draft.leaks import Leaks, leaks_in, telling_among
-from aegis_provider.draft.writing import attribute_lines, plan_text
+from aegis_provider.draft.writing import extended, plan_text
 from aegis_provider.errors import IdentifierError, PlanError, TableError, shortened
 from aegis_provider.files import refuse_overwriting, written_whole
 from aegis_provider.identifiers import MOST_COLUMNS, told
 from aegis_provider.plan.limits import with_person
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.plan.reading import is_sketch, load_plan
-from aegis_provider.plan.writing import Edit, end_of, members_of_person
+from aegis_provider.plan.writing import members_of_person
 from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, delimiter_in, described, open_table
-from aegis_provider.table.arithmetic import is_round, plain
-from aegis_provider.table.discretization import (
-    Binned,
-    CutBins,
-    Edges,
-    EqualFrequency,
-    discretized,
-    number_of,
-    plain_key,
-    roundest_above,
-)
 from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import MISSING, Domain
 from aegis_sdk.reading import shown, some
-
-_INDENT = 2
-
-
-def extended(plan: Path, attributes: Sequence[DraftedAttribute], label: str) -> str:
-    """Return the text of a valid plan with these attributes added, and removed from those left out.
-
-    Raises:
-        PlanError: The layout of the file does not permit this.
-    """
-    text = plan.read_bytes().decode()  # with its line ends and byte-order mark
-    root = yaml.compose(text, Loader=yaml.BaseLoader)
-    nodes = {key.value: value for key, value in root.value} if isinstance(root, yaml.MappingNode) else {}
-    own = nodes["attributes"]
-    if not isinstance(own, yaml.MappingNode) or own.flow_style or own.start_mark.column != _INDENT:
-        raise PlanError(f"{plan}: cannot add attributes unless those below `attributes:` are indented by two spaces")
-    place = _line_end(text, end_of(own))
-    added = "".join(f"{line}\n" for attribute in attributes for line in attribute_lines(attribute, label))
-    edits = [(place, place, added if text[place - 1] == "\n" else f"\n{added}")]
-    edits += _removals(plan, nodes.get("left_out"), {attribute.column.name for attribute in attributes}, text)
-    for start, end, instead in sorted(edits, reverse=True):
-        text = text[:start] + instead + text[end:]
-    return text
-
-
-def _removals(plan: Path, left_out: yaml.Node | None, names: set[str], text: str) -> Iterator[Edit]:
-    if isinstance(left_out, yaml.MappingNode) and left_out.flow_style:
-        raise PlanError(f"{plan}: `left_out` must have one column in each line; rewrite it so")
-    for key, value in left_out.value if isinstance(left_out, yaml.MappingNode) else ():
-        if key.value in names:
-            yield text.rfind("\n", 0, key.start_mark.index) + 1, _line_end(text, value.end_mark.index), ""
-
-
-def _line_end(text: str, place: int) -> int:
-    """Return the beginning of the next line."""
-    end = text.find("\n", place)
-    return len(text) if end < 0 else end + 1
-
-
-#: Number of bins, with about equally many records each.
-BINS: Final = 32
-
-
-def bins_of(table: Table, names: Sequence[str]) -> dict[str, Edges]:
-    """Return the edges of the bins of these columns of numbers, independent of the label.
-
-    The table is read twice for each column: for quantiles, and for numbers that would fill a bin alone. Zero is often
-    one, with another meaning than nearby numbers.
-
-    Raises:
-        TableError: A value is not a number.
-    """
-    binned = discretized(table, dict.fromkeys(names, EqualFrequency(BINS)))
-    return {name: Edges(tuple(_edges(table, name, binned))) for name in names}
-
-
-def _edges(table: Table, name: str, binned: Table) -> list[Decimal]:
-    """Return the edges of a column's bins, except those that disclose a rare number, unless it is round."""
-    reading = binned.reading(name)
-    cuts = reading.bins.edges if isinstance(reading, Binned) and isinstance(reading.bins, CutBins) else ()
-    counted = _counted(table, name)
-    edges = {Decimal(plain(each.normalize())) for each in (*cuts, *_around_frequent(table, counted))}
-    telling = {float(edge) for edge in edges if edge.is_finite() and not is_round(edge)}
-    rare = counted.filter(counted["x"].isin(sorted(telling)) & (counted["n"] < LEAST)) if telling else None
-    told = set() if rare is None else {row["x"] for row in table.engine.fetch(rare).to_pylist()}
-    return sorted(edge for edge in edges if float(edge) not in told)
-
-
-def _counted(table: Table, name: str) -> ibis.Table:
-    """Return the distinct numbers of a column, `x`, with the number of records of each, `n`."""
-    [place] = table.positions([name])
-    value = plain_key(table.readings[place], table.source[f"c{place}"])
-    numbers = table.source.select(x=number_of(value)).filter(ibis._.x.notnull())
-    return numbers.group_by("x").aggregate(n=ibis._.count())
-
-
-def _around_frequent(table: Table, counted: ibis.Table) -> Iterator[Decimal]:
-    """Yield edges around every number that would fill a bin alone: the roundest between it and its neighbours."""
-    total = counted["n"].sum().over()
-    beside = counted.mutate(
-        total=total, before=counted["x"].lag().over(order_by="x"), after=counted["x"].lead().over(order_by="x")
-    )
-    for found in table.engine.fetch(beside.filter(beside["n"] * BINS >= beside["total"])).to_pylist():
-        if found["before"] is not None:
-            yield roundest_above(found["before"], found["x"])
-        if found["after"] is not None:
-            yield roundest_above(found["x"], found["after"])
-
 
 #: With more columns, a draft includes the most informative ones: a search over hundreds would not finish.
 MOST_DRAFTED: Final = 60

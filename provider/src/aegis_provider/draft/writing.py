@@ -3,18 +3,23 @@
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
+import yaml
+
 from aegis_provider.draft.attributes import DraftedAttribute, Level
+from aegis_provider.errors import PlanError
 from aegis_provider.masking import EdgeBuckets, Function
 from aegis_provider.masking.hierarchy import DateHierarchy, PrefixHierarchy, Tree, TreeHierarchy
-from aegis_provider.plan.writing import scalar
+from aegis_provider.plan.writing import Edit, end_of, scalar
 from aegis_provider.table.arithmetic import plain
 from aegis_provider.table.discretization import Edges
 from aegis_sdk.printable import one_line
 from aegis_sdk.reading import Share, some
 
 _WIDTH: Final = 100
+_INDENT: Final = 2
 _INTRODUCTION: Final = (
     "#",
     "# The maskings of an attribute go from fine to coarse, and each merges values of the one before. A configuration",
@@ -64,6 +69,41 @@ def plan_text(
         *chain.from_iterable(attribute_lines(attribute, label) for attribute in attributes),
     ]
     return "\n".join(lines) + "\n"
+
+
+def extended(plan: Path, attributes: Sequence[DraftedAttribute], label: str) -> str:
+    """Return the text of a valid plan with these attributes added, and removed from those left out.
+
+    Raises:
+        PlanError: The layout of the file does not permit this.
+    """
+    text = plan.read_bytes().decode()  # with its line ends and byte-order mark
+    root = yaml.compose(text, Loader=yaml.BaseLoader)
+    nodes = {key.value: value for key, value in root.value} if isinstance(root, yaml.MappingNode) else {}
+    own = nodes["attributes"]
+    if not isinstance(own, yaml.MappingNode) or own.flow_style or own.start_mark.column != _INDENT:
+        raise PlanError(f"{plan}: cannot add attributes unless those below `attributes:` are indented by two spaces")
+    place = _line_end(text, end_of(own))
+    added = "".join(f"{line}\n" for attribute in attributes for line in attribute_lines(attribute, label))
+    edits = [(place, place, added if text[place - 1] == "\n" else f"\n{added}")]
+    edits += _removals(plan, nodes.get("left_out"), {attribute.column.name for attribute in attributes}, text)
+    for start, end, instead in sorted(edits, reverse=True):
+        text = text[:start] + instead + text[end:]
+    return text
+
+
+def _removals(plan: Path, left_out: yaml.Node | None, names: set[str], text: str) -> Iterator[Edit]:
+    if isinstance(left_out, yaml.MappingNode) and left_out.flow_style:
+        raise PlanError(f"{plan}: `left_out` must have one column in each line; rewrite it so")
+    for key, value in left_out.value if isinstance(left_out, yaml.MappingNode) else ():
+        if key.value in names:
+            yield text.rfind("\n", 0, key.start_mark.index) + 1, _line_end(text, value.end_mark.index), ""
+
+
+def _line_end(text: str, place: int) -> int:
+    """Return the beginning of the next line."""
+    end = text.find("\n", place)
+    return len(text) if end < 0 else end + 1
 
 
 def _whose(person: Mapping[str, str]) -> Iterator[str]:
