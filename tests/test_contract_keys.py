@@ -36,7 +36,10 @@ LEFT = {
     "app/requests/service/data_requests.py": (5, _ROWS),
     "app/requests/store.py": (1, "columns of a row"),
     "provider/src/aegis_provider/handover/agent.py": (9, "keys of a file of rules"),
-    "provider/src/aegis_provider/handover/fulfilling.py": (1, "a release card is any JSON object"),
+    "provider/src/aegis_provider/handover/fulfilling.py": (
+        2,
+        "a release card is any JSON object, and so is a question",
+    ),
     "provider/src/aegis_provider/handover/storage.py": (1, "the size of an object, as obstore says it"),
 }
 

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -90,6 +91,16 @@ def test_who_knows_two_rows_or_all_finds_as_many_people_as_dictionaries_do(monke
     assert differing > 20
     monkeypatch.setattr(known_rows, "_MOST_PAIRS", 0)
     assert KnownRows.of(records, np.zeros(len(records.counts), dtype=np.intp)).two is None
+
+
+def test_known_rows_are_counted_by_the_k_that_was_asked_for(tmp_path):
+    rows = random_rows(random.Random(9), 60, 3)
+    plan = a_plan(tmp_path, CHOSEN)
+    plan = replace(plan, configurations=(replace(plan.configurations[0], privacy={"k": 9}, required={"k": 4}),))
+    for require, k in (({}, 4), ({"k": 3}, 3)):
+        [release] = assess(a_table(rows), plan, require=require).releases
+        applied = apply(a_table(rows), plan, "c1", tmp_path / "m.csv", asked_k=require.get("k"), force=True)
+        assert release.known.k == applied.checked.known.k == k
 
 
 def test_shares_of_people_tell_no_small_number():

@@ -83,6 +83,7 @@ def test_every_class_of_the_masked_table_has_k_people_and_the_entry_hides_them(v
     assert 5 <= ours.privacy["k"] < chosen.privacy["k"]  # people, whom a masked table does not show
     card = json.loads((released.folder / "card.json").read_text(encoding="utf-8"))
     assert (card["reached"]["k"], card["highest_risk"][0]) == (ours.privacy["k"], 1 / ours.privacy["k"])
+    assert card["people"]["known"]["k"] == 5  # as asked, whatever was found
     assert "k: people in the smallest equivalence class" in (released.folder / "card.md").read_text(encoding="utf-8")
     assert "Z" not in next(each for each in entry.attributes if each.name == "ward").domain  # of four people
 

@@ -278,6 +278,7 @@ def _applied(task: Task, request: DataRequest, output: Path, vouched: Mapping[st
             escape_formulas=task.escape_formulas,
             accept_identifiers=task.accept_identifiers,
             accept_unique=True,  # judged below
+            asked_k=(request.request.get("require") or {}).get("k"),
             progress=progress,
         )
     records = applied.records

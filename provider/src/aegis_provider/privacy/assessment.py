@@ -407,7 +407,7 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
         return ReleasePrivacy(
             configuration.id, promise, {}, None, left_to_chance=tuple(chance), masked_elsewhere=tuple(elsewhere)
         )
-    k = strictest(configuration.promised, require).get("k", 1)
+    k = {**configuration.promised, **require}.get("k", 1)  # the k that was asked for, not a higher one found for it
     if not configuration.suppresses:
         known = table.known_rows(configuration, None, k)
         return replace(_measured(configuration.id, promise, table.masked(configuration)), known=known)

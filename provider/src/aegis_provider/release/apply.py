@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -187,6 +188,7 @@ class Checked:
         reasons: Mapping[str, str],
         *,
         accept_identifiers: bool,
+        asked_k: float | None = None,
     ) -> "Checked":
         """Check a written table.
 
@@ -198,6 +200,7 @@ class Checked:
             suppression: What was suppressed in it, if anything.
             reasons: Why columns of the original table identify persons.
             accept_identifiers: Whether it may contain identifying values.
+            asked_k: See `apply`.
 
         Raises:
             OutputError: The table differs from what was written.
@@ -208,7 +211,7 @@ class Checked:
         reached, told, judged, known = {}, (0, 0), 0, None
         if chosen.privacy:
             records = promise.records(written, suppression)
-            classes, known = promise.classes(records, suppression), promise.known_rows(records)
+            classes, known = promise.classes(records, suppression), promise.known_rows(records, asked_k)
             reached, told = measure_privacy(classes), certain_and_guessable(classes)
             judged = int(classes.sizes.sum())
         there, person = (written, None) if whose is None else (whose, counted.person)
@@ -290,6 +293,7 @@ def apply(
     escape_formulas: bool = False,
     accept_identifiers: bool = False,
     accept_unique: bool = False,
+    asked_k: float | None = None,
     progress: Progress = lambda _done, _records: None,
 ) -> Applied:
     """Write the table as the configuration masks it: as Parquet if the output ends in `.parquet`, otherwise as CSV.
@@ -314,6 +318,7 @@ def apply(
         accept_identifiers: Whether to write the table even if it contains identifying values.
         accept_unique: Whether to write it even if it shows values of fewer records than the promised `k`, or names that
             disclose values of fewer than 20.
+        asked_k: The `k` that was asked for, if that is not the promised one, to count `Checked.known` by.
         progress: Called with the number of records masked.
 
     Raises:
@@ -354,7 +359,7 @@ def apply(
         formulas = _write(part, output, kept, blocks, separator, escape_formulas=escape_formulas)
         with open_table(part, delimiter=separator, memory_limit=memory_limit) as again:
             written = unescaped_table(again, kept.names) if escape_formulas else again
-            how = {"accept_identifiers": accept_identifiers}
+            how: dict[str, Any] = {"accept_identifiers": accept_identifiers, "asked_k": asked_k}
             with nullcontext() if whose is None else open_table(whose, memory_limit=memory_limit) as of_people:
                 checked = Checked.of(opened, written, of_people, promise, suppression, plan, reasons, **how)
         faults += promise.broken(checked.reached)

@@ -172,10 +172,14 @@ class Promise:
         classes = classes_of(records, {}, self.quasi_identifiers, self.sensitive)
         return classes if suppression is None else classes.compared_with(suppression.suppressed.before)
 
-    def known_rows(self, records: DistinctRecords) -> KnownRows | None:
-        """Return how many people have too few alike to someone who knows some of their written records."""
+    def known_rows(self, records: DistinctRecords, k: float | None) -> KnownRows | None:
+        """Return how many people have too few alike to someone who knows some of their written records.
+
+        Args:
+            k: How many should be alike; by default the promised `k`.
+        """
         groups, _ = class_of_each(records, {}, self.quasi_identifiers)
-        return KnownRows.of(records, groups, self.configuration.promised.get("k", 1))
+        return KnownRows.of(records, groups, self.configuration.promised.get("k", 1) if k is None else k)
 
     def _judged(self, blocks: Iterable[pa.RecordBatch]) -> "JudgedRecords":
         names, person = self.judged.names, self.release.counted.person

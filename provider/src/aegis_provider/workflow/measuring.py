@@ -68,7 +68,8 @@ def measured_privacy(steps: Steps, configuration: str, alone: Alone, published: 
 
     def work() -> Assessed:
         with steps.stage("measuring privacy") as progress:
-            found = assess(steps.table, steps.found, configuration=configuration, progress=progress, **steps.how)
+            how = {"require": steps.aim.require, "progress": progress, **steps.how}
+            found = assess(steps.table, steps.found, configuration=configuration, **how)
         [release] = found.releases
         highest, before = (None if each is None else each.highest for each in (release.risk, found.as_it_is.risk))
         judged = replace(found, releases=(replace(release, told=published),))
