@@ -208,7 +208,7 @@ def test_what_breaks_its_promise_with_what_the_consumer_has_is_delivered_only_if
     assert client.requests.get(task.request_id).state == "approved"
     fulfilled = fulfil(replace(task, accept_composition=True), *there)
     assert (fulfilled.request.state, len(fulfilled.together)) == ("delivered", 1)
-    assert [event.to for event in ledgers()[0].events] == [to, to]
+    assert [event.to for event in ledgers()[0][0].events] == [to, to]
 
 
 UNDECIDED = Verdict(passed=False, findings=(VerdictFinding(reason="undecided", pointer="/attributes/0", cells=3),))

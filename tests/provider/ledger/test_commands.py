@@ -1,15 +1,16 @@
 """`aegis ledger`, and what other commands put there."""
 
 import json
+from io import StringIO
 
 import pyarrow as pa
 import pytest
 
 from aegis_provider import load_plan
-from aegis_provider.ledger import Leaving, leave
+from aegis_provider.ledger import Leaving, leave, ledgers
 
 PLAN = (
-    "label: y\nattributes: {a: {}}\nquasi_identifiers: [a]\nconfigurations: {c: {}}\nprivacy: {c: {k: 5}}\nperson: p\n"
+    "label: y\nattributes: {a: {}}\nquasi_identifiers: [a]\nconfigurations: {c: {}}\nprivacy: {c: {k: 2}}\nperson: p\n"
 )
 
 
@@ -19,10 +20,11 @@ def plan(tmp_path):
     return load_plan(tmp_path / "plan.yaml")
 
 
-def test_a_person_is_erased_from_what_left_and_the_rest_stays_listed(aegis, plan):
+def test_a_person_is_erased_from_what_left_and_the_rest_stays_listed(aegis, plan, tmp_path, monkeypatch):
     table = pa.table({"p": [f"p{n}" for n in range(20)], "a": [n % 2 for n in range(20)], "y": ["no", "yes"] * 10})
     leave(table, plan, "c", Leaving(name="visits", to="hospital-b"), {"delimiter": ","})
-    code, out, _ = aegis("ledger", "forget", "visits", "--person", "p3", "--person", "nobody")
+    (tmp_path / "people.txt").write_text("p3\nnobody\n")
+    code, out, _ = aegis("ledger", "forget", "visits", "--people", tmp_path / "people.txt")
     assert (code, out) == (0, "visits: 1 rows of 1 releases erased; what left is still listed\n")
     [shown] = json.loads(aegis("ledger", "show", "--json")[1])["ledgers"]
     assert [(each["what"], each["to"], each["configuration"]) for each in shown["events"]] == [
@@ -32,6 +34,12 @@ def test_a_person_is_erased_from_what_left_and_the_rest_stays_listed(aegis, plan
     assert "rows erased" in out
     assert out.splitlines()[2].split()[:5] == ["1", "masked", "table", "c", "hospital-b"]
     assert "p3" not in out
+    monkeypatch.setattr("sys.stdin", StringIO("p4\n"))
+    assert aegis("ledger", "forget", "visits", "--people", "-")[1].startswith("visits: 1 rows of 1 releases erased")
+    (tmp_path / "people.txt").write_text("\n")
+    assert "has no line" in aegis("ledger", "forget", "visits", "--people", tmp_path / "people.txt")[2]
+    assert aegis("ledger", "forget", "visits", "--event", "1")[0] == 0
+    assert aegis("ledger", "show", "visits")[1].splitlines()[2].endswith("not given away")
     code, _, error = aegis("ledger", "show", "visit")
     assert (code, error) == (2, "aegis: visit: has no ledger; did you mean 'visits'?\n")
 
@@ -45,3 +53,14 @@ def test_each_noisy_entry_spends_epsilon(aegis, tmp_path):
     assert [code for code, *_ in said] == [0, 0]
     assert "epsilon spent on this table if you share all entries that were made of it: 2 + 1" in "".join(said[1][1:])
     assert aegis("ledger", "show", "t")[1].splitlines()[-1] == "epsilon spent: 2 + 1"
+
+
+def test_a_damaged_ledger_is_named_and_the_others_are_listed(aegis, plan):
+    table = {"p": ["p1", "p2"] * 5, "a": [1] * 10, "y": ["no", "yes"] * 5}
+    leave(pa.table(table), plan, "c", Leaving(name="bad"), {"delimiter": ","})
+    [ledger], _ = ledgers()
+    (ledger.folder / "ledger.json").write_text("{}")
+    leave(pa.table({**table, "b": [1] * 10}), plan, "c", Leaving(name="visits"), {"delimiter": ","})
+    code, out, error = aegis("ledger", "show")
+    assert (code, out.splitlines()[0].partition(":")[0]) == (1, "visits")
+    assert error.startswith(f"aegis: {ledger.folder}/ledger.json: the ledger is damaged")

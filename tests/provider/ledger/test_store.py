@@ -1,7 +1,9 @@
 """The ledger as a file: for its owner only, in order, whole, and of one machine."""
 
+import json
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 
 import pyarrow as pa
 import pytest
@@ -46,16 +48,25 @@ def test_only_its_owner_reads_it_and_it_names_nobody(plan, state):
     assert not any(b"secret" in each.read_bytes() for each in files)
 
 
-def test_a_folder_that_is_written_again_replaces_what_left_from_it(plan):
-    left(plan, of(31, 47))
+def test_what_left_from_a_folder_stays_when_it_is_written_again_until_nobody_is_said_to_have_it(plan, state):
+    with_one = pa.concat_tables([of(31, 47), pa.table({"a": [31], "y": ["yes"]})])
+    left(plan, of(31, 47), digest="a")
+    left(plan, of(31, 47), digest="a")
     left(plan, of(31, 47, 52), "none")
-    left(plan, of(31, 47), place="two")
-    [ledger] = ledgers()
-    assert [(each.number, each.place, each.configuration) for each in ledger.events] == [
-        (2, "one", "none"),
-        (3, "two", "fine"),
+    refused = r"if nobody got fine and none of this folder: aegis ledger forget t --event 1 --event 2; or --accept"
+    with pytest.raises(CompositionError, match=refused):
+        left(plan, with_one)
+    assert forget("t", [], [1, 2]) == (2, 10)
+    assert left(plan, with_one) == []
+    [ledger], _ = ledgers()
+    assert [(each.number, each.configuration, each.given) for each in ledger.events] == [
+        (1, "fine", False),
+        (2, "none", False),
+        (3, "fine", True),
     ]
-    assert len([*ledger.folder.glob("*.parquet")]) == 2
+    assert len([*(state / "ledger").rglob("*.parquet")]) == 1
+    with pytest.raises(LedgerError, match="has no event 4"):
+        forget("t", [], [4])
 
 
 def test_people_who_came_or_left_between_versions_are_in_classes_of_their_own(plan):
@@ -89,10 +100,10 @@ def test_a_table_that_only_made_the_offer_is_not_counted_when_requests_are_fulfi
 
 def test_people_are_erased_and_events_are_not(plan):
     left(plan, of(31, 47))
-    with pytest.raises(LedgerError, match="without --person"):
+    with pytest.raises(LedgerError, match="without --people"):
         forget("t", ["p1"])
     assert forget("t", []) == (1, 4)
-    assert [event.rows for event in ledgers()[0].events] == [""]
+    assert [event.rows for event in ledgers()[0][0].events] == [""]
     with pytest.raises(LedgerError, match="has no ledger; did you mean"):
         forget("tt", [])
 
@@ -100,7 +111,7 @@ def test_people_are_erased_and_events_are_not(plan):
 def test_commands_at_once_lose_nothing(plan):
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda place: left(plan, of(31, 47), place=str(place)), range(4)))
-    assert [event.number for event in ledgers()[0].events] == [1, 2, 3, 4]
+    assert [event.number for event in ledgers()[0][0].events] == [1, 2, 3, 4]
 
 
 def test_a_ledger_that_another_command_begins_meanwhile_is_no_other_table(plan, monkeypatch):
@@ -113,7 +124,7 @@ def test_a_ledger_that_another_command_begins_meanwhile_is_no_other_table(plan, 
 
     monkeypatch.setattr(store, "ledgers", begun_by_another)
     left(plan, of(31, 47))
-    assert [event.place for event in ledgers()[0].events] == ["two", "one"]
+    assert [event.place for event in ledgers()[0][0].events] == ["two", "one"]
 
 
 def test_a_clock_that_was_set_back_changes_no_order(plan, monkeypatch):
@@ -126,7 +137,7 @@ def test_a_clock_that_was_set_back_changes_no_order(plan, monkeypatch):
 
     monkeypatch.setattr(store, "datetime", Earlier)
     left(plan, of(31, 47), place="two")
-    assert [(each.number, each.at[:4] == "1999") for each in ledgers()[0].events] == [(1, False), (2, True)]
+    assert [(each.number, each.at[:4] == "1999") for each in ledgers()[0][0].events] == [(1, False), (2, True)]
 
 
 @for_each(
@@ -140,7 +151,7 @@ def test_a_clock_that_was_set_back_changes_no_order(plan, monkeypatch):
 )
 def test_one_that_cannot_be_read_is_never_begun_anew(plan, spoil, said):
     left(plan, of(31, 47))
-    spoil(ledgers()[0])
+    spoil(ledgers()[0][0])
     with pytest.raises(LedgerError, match=said):
         left(plan, of(31, 47), place="two")
 
@@ -151,7 +162,47 @@ def test_another_table_needs_another_name(plan):
     with pytest.raises(LedgerError, match=r"now with 'more'.*give another table another --name"):
         left(plan, other, place="two")
     left(plan, other, place="two", name="other")
-    assert [ledger.name for ledger in ledgers()] == ["other", "t"]
+    assert [ledger.name for ledger in ledgers()[0]] == ["other", "t"]
+
+
+def test_another_name_of_the_same_columns_is_another_table_only_if_that_is_said(plan):
+    left(plan, of(31, 47))
+    with pytest.raises(LedgerError, match=r"u: a table with these columns left as t: .*--name t.*--accept-composition"):
+        left(plan, of(52), name="u")
+    assert left(plan, of(52), name="u", accept=True) == []
+    assert left(plan, of(31, 47), name="u", place="two") == []
+    with pytest.raises(CompositionError):
+        left(plan, of(31, 47).slice(1), name="t", place="two")
+    assert [(ledger.name, len(ledger.events)) for ledger in ledgers()[0]] == [("t", 1), ("u", 2)]
+
+
+def test_a_damaged_ledger_stops_its_own_table_only(plan):
+    left(plan, of(31, 47))
+    other = of(31, 47).append_column("more", pa.array(["x"] * 4))
+    left(plan, other, name="other")
+    [ledger] = [each for each in ledgers()[0] if each.name == "t"]
+    (ledger.folder / "ledger.json").write_text("{}")
+    assert left(plan, other, name="other", place="two") == []
+    for name, columns in (("t", other), ("new", of(31, 47))):
+        with pytest.raises(LedgerError, match="is damaged"):
+            left(plan, columns, name=name, accept=True)
+
+
+def test_a_ledger_of_format_1_is_read_and_written_as_format_2(plan):
+    left(plan, of(31, 47))
+    [ledger], _ = ledgers()
+    document = json.loads((ledger.folder / "ledger.json").read_text())
+    for event in document["ledger"]["events"]:
+        del event["given"]
+    document |= {"format": 1, "sealed": store._seal(document["ledger"])}
+    (ledger.folder / "ledger.json").write_text(json.dumps(document))
+    ledger.folder.rename(ledger.folder.with_name(sha256(b"a\0y").hexdigest()[:32]))
+    with pytest.raises(CompositionError):
+        left(plan, of(31, 47).slice(1), place="two")
+    left(plan, of(31, 47), place="two")
+    [ledger], _ = ledgers()
+    assert [event.number for event in ledger.events] == [1, 2]
+    assert json.loads((ledger.folder / "ledger.json").read_text())["format"] == 2
 
 
 def test_what_was_erased_is_said_to_be_no_longer_measured(plan):
@@ -164,7 +215,7 @@ def test_what_was_erased_is_said_to_be_no_longer_measured(plan):
 
 def test_a_killed_command_leaves_no_rows_of_people(plan):
     left(plan, of(31, 47))
-    [ledger] = ledgers()
+    [ledger], _ = ledgers()
     for name in ("0" * 32 + ".parquet", ".0.parquet.1.part"):
         (ledger.folder / name).write_bytes(b"rows of a person")
     forget("t", [])

@@ -80,7 +80,7 @@ SECTION = CommandSection(
                 Command(
                     "aegis_provider.cli.ledger:forget",
                     "Erase what a ledger keeps of people; that something left is never erased.",
-                    "aegis ledger forget health --person P-1007",
+                    "aegis ledger forget health --people erased.txt",
                 ),
             ),
         ),

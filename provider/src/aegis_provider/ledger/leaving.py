@@ -12,7 +12,7 @@ from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Partition
 from aegis_provider.ledger.composition import Composition, composed
 from aegis_provider.ledger.rows import Keys, rows_of
-from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, key_of, ledger_of, locked
+from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, key_of, ledger_of, ledgers, locked
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.state import lasting_randomness
@@ -117,6 +117,9 @@ def note(table: Source, plan: Plan, name: str, event: Event, how: Mapping[str, A
     with open_table(table, **how) as opened:
         columns = dict.fromkeys(opened.columns, "")
     with locked():
+        if event.epsilon:  # budgets of one table add up, whatever its entries are called
+            alike = [each.name for each in ledgers()[0] if each.columns.keys() == columns.keys()]
+            name = next(iter(alike), name) if name not in alike else name
         ledger = ledger_of(name, columns, sorted(plan.columns), accept=True)
         known = any((each.digest, each.to) == (event.digest, event.to) for each in ledger.events)
         return ledger if known else ledger.with_event(event, None)
@@ -220,8 +223,21 @@ def _judged(own: _Own, ledger: Ledger, chosen: Configuration, rows: pa.Table, me
             if offered is None
             else f"{offered.id} keeps it"
         )
-        raise CompositionError(f"{chosen.id} promises {promise}, but {line}. It does not leave: {instead}; or {ACCEPT}")
+        raise CompositionError(
+            f"{chosen.id} promises {promise}, but {line}. It does not leave: {instead}; "
+            f"{_tried(ledger, alike, leaving)}or {ACCEPT}"
+        )
     return said
+
+
+def _tried(ledger: Ledger, events: Sequence[Event], leaving: Leaving) -> str:
+    """Return how to say that what was made in the same place before was only tried."""
+    before = [each for each in events if each.place and each.place == leaving.place]
+    if not before:
+        return ""
+    numbers = "".join(f" --event {each.number}" for each in before)
+    listed = " and ".join(dict.fromkeys(each.configuration for each in before))
+    return f"if nobody got {listed} of this folder: aegis ledger forget {ledger.name}{numbers}; "
 
 
 def _together(
@@ -250,10 +266,8 @@ def _keeping(own: _Own, ledger: Ledger, events: Sequence[Event], memory: str) ->
 
 def _before(ledger: Ledger, leaving: Leaving) -> list[list[Event]]:
     """Return what each consumer has who gets the table; what everyone may have, everyone has."""
-    own = ("masked table", leaving.place, leaving.to)
-    events = [each for each in ledger.events if each.rows and not (own[1] and (each.what, each.place, each.to) == own)]
     offered = (leaving.planned_in, ANYONE)
-    events = [each for each in events if not each.place or (each.place, each.to) != offered]
+    events = [each for each in ledger.events if each.rows and (not each.place or (each.place, each.to) != offered)]
     if leaving.colluding:
         return [events] if events else []
     named = {each.to for each in events} - {ANYONE}

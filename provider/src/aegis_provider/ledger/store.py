@@ -29,7 +29,10 @@ _FOLDER: Final = "ledger"
 _DOCUMENT: Final = "ledger.json"
 _LOCK: Final = "lock"
 _ROWS: Final = ".parquet"
-_FORMAT: Final = 1
+_FORMAT: Final = 2
+_READ: Final = (1, 2)
+_HASHED: Final = 16
+"""The letters of the hash of a name, and of columns, in the name of a folder. Format 1 had columns only."""
 _PRIVATE: Final = 0o700
 _KEY: Final = b"ledger of a table"
 
@@ -47,7 +50,7 @@ class Event:
         what: `masked table`, `generated table`, `entry` or `card`.
         to: Who has it.
         at: When it left, by the clock of this machine, in UTC.
-        place: The folder or the request that it belongs to: what is written there again replaces it.
+        place: The folder or the request that it belongs to.
         configuration: The configuration of a table.
         maskings: The masking of each attribute in it.
         digest: The SHA-256 of the file, or the digest of the entry.
@@ -59,6 +62,7 @@ class Event:
         rows: The name of the file with the rows of a masked table, or empty: nothing is kept, or it was forgotten.
         sealed: The SHA-256 of that file.
         erased: How many of these rows were forgotten.
+        given: Whether it was given away; otherwise its provider said that it was not, and it no longer counts.
     """
 
     number: int = 0
@@ -77,6 +81,7 @@ class Event:
     rows: str = ""
     sealed: str = ""
     erased: int = 0
+    given: bool = True
 
     def in_words(self) -> str:
         """Return what left, to whom and when: `c0071, delivered on 3 May 2026 to hospital-b`."""
@@ -93,6 +98,7 @@ class Ledger:
         key: The fingerprint of the key by which people are known in it.
         columns: The columns of the table, which tell it from others, each with the type of its values, if known.
         keyed: The columns by which a record is known.
+        folder: Where it lies.
         events: What has left, in order.
     """
 
@@ -100,18 +106,13 @@ class Ledger:
     key: str
     columns: Mapping[str, str]
     keyed: tuple[str, ...]
+    folder: Path
     events: tuple[Event, ...] = ()
-
-    @property
-    def folder(self) -> Path:
-        """Where it lies."""
-        names = "\0".join(sorted(self.columns))
-        return _root() / sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     @property
     def spent(self) -> str:
         """The privacy budgets that entries spent, which add up: `2 + 1`; empty if none did."""
-        return " + ".join(f"{event.epsilon:g}" for event in self.events if event.epsilon)
+        return " + ".join(f"{event.epsilon:g}" for event in self.events if event.epsilon and event.given)
 
     def rows(self, event: Event) -> Path:
         """Return the file with the rows of an event.
@@ -125,19 +126,18 @@ class Ledger:
         return path
 
     def with_event(self, event: Event, rows: pa.Table | None) -> Self:
-        """Keep an event, instead of what left of the same kind from the same place to the same consumer.
+        """Keep an event.
 
         Raises:
             OutputError: It cannot be written.
         """
-        own = (event.what, event.place, event.to)
-        gone = [each for each in self.events if (each.what, each.place, each.to) == own and own[1]]
-        number = 1 + max((each.number for each in self.events), default=0)
+        named = [self, *(each for each in ledgers()[0] if each.name == self.name)]
+        number = 1 + max((each.number for ledger in named for each in ledger.events), default=0)
         event = replace(event, number=number, at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
         _made(self.folder)
         if rows is not None:
             event = self._with_rows(event, rows)
-        kept = replace(self, events=(*(each for each in self.events if each not in gone), event))
+        kept = replace(self, events=(*self.events, event))
         _write(kept)
         kept.sweep()
         return kept
@@ -161,47 +161,67 @@ def key_of(chance: LastingRandomness) -> bytes:
     return hmac.digest(chance.key, _KEY, "sha256")
 
 
-def ledgers() -> list[Ledger]:
-    """Return the ledgers of this machine, by name.
-
-    Raises:
-        LedgerError: One is damaged, or of another machine.
-    """
-    return sorted(map(_read, _root().glob(f"*/{_DOCUMENT}")), key=lambda ledger: ledger.name)
+def ledgers() -> tuple[list[Ledger], dict[Path, LedgerError]]:
+    """Return the ledgers of this machine by name, and what is wrong with the folder of each that cannot be used."""
+    usable, faults = [], {}
+    for path in sorted(_root().glob(f"*/{_DOCUMENT}")):
+        try:
+            usable.append(_read(path))
+        except LedgerError as fault:
+            faults[path.parent] = fault
+    return sorted(usable, key=lambda ledger: ledger.name), faults
 
 
 def ledger_of(name: str, columns: Mapping[str, str], keyed: Sequence[str], *, accept: bool) -> Ledger:
-    """Return the ledger of the table with these columns, which is empty if nothing left yet.
+    """Return the ledger of the table with this name and these columns, which is empty if nothing left yet.
 
     Args:
         name: The name of the table.
         columns: Its columns, with the types of the values that are known.
         keyed: The columns by which to know a record in a new ledger.
-        accept: Whether the table may differ from the one that left under this name.
+        accept: Whether the table may differ from the one that left under this name, or have the columns of another.
 
     Raises:
         LedgerError: The ledger is damaged or of another machine, or the table differs.
     """
-    new = Ledger(name, lasting_randomness().fingerprint, columns, tuple(keyed))
-    if (new.folder / _DOCUMENT).exists():
-        known = _read(new.folder / _DOCUMENT)
-        other = [each for each, kind in columns.items() if kind and known.columns.get(each) not in {"", kind, None}]
-        if other and not accept:
-            was, now = known.columns[other[0]], columns[other[0]]
-            raise LedgerError(
-                f"{known.name}: {shortened(other[0])} had values of the type {was} when it left, now {now}: write them "
-                "as before, or --accept-composition"
-            )
-        kinds = {each: kind or known.columns.get(each, "") for each, kind in columns.items()}
-        return replace(known, name=name, columns=kinds)
-    for known in ledgers():
-        # One with the same columns was begun by another command since it was looked for.
-        if known.name == name and known.folder != new.folder and not accept:
+    usable, faults = ledgers()
+    parts = {_hashed([name]), _hashed(sorted(columns))}
+    for folder, fault in faults.items():
+        if parts & {folder.name[:_HASHED], folder.name[_HASHED:]}:
+            raise fault
+    for known in usable:
+        if known.name == name and known.columns.keys() == columns.keys():
+            return _with_types(known, columns, accept=accept)
+    if not accept:
+        _refuse_another(name, columns, usable)
+    folder = _root() / f"{_hashed([name])}{_hashed(sorted(columns))}"
+    return Ledger(name, lasting_randomness().fingerprint, columns, tuple(keyed), folder)
+
+
+def _with_types(known: Ledger, columns: Mapping[str, str], *, accept: bool) -> Ledger:
+    other = [each for each, kind in columns.items() if kind and known.columns[each] not in {"", kind}]
+    if other and not accept:
+        was, now = known.columns[other[0]], columns[other[0]]
+        raise LedgerError(
+            f"{known.name}: {shortened(other[0])} had values of the type {was} when it left, now {now}: write them "
+            "as before, or --accept-composition"
+        )
+    return replace(known, columns={each: kind or known.columns[each] for each, kind in columns.items()})
+
+
+def _refuse_another(name: str, columns: Mapping[str, str], usable: Sequence[Ledger]) -> None:
+    other = [known for known in usable if known.name == name or known.columns.keys() == columns.keys()]
+    for known in other:
+        if known.name == name:
             raise LedgerError(
                 f"{name}: what left under this name has other columns ({_difference(known.columns, columns)}): give "
                 "another table another --name; the same table begins a new ledger by --accept-composition"
             )
-    return new
+    for known in other:
+        raise LedgerError(
+            f"{name}: a table with these columns left as {known.name}: if it is this one, --name {known.name}; another "
+            "one begins a ledger of its own by --accept-composition"
+        )
 
 
 @contextmanager
@@ -226,46 +246,54 @@ def locked() -> Iterator[None]:
         os.close(descriptor)
 
 
-def forget(name: str, people: Sequence[str]) -> tuple[int, int]:
+def forget(name: str, people: Sequence[str], events: Sequence[int] = ()) -> tuple[int, int]:
     """Erase the rows of these people, or of all without any, from the ledger of a table. Its events stay.
 
     Args:
         name: The name of the table.
         people: The identifiers of people, as the table has them.
+        events: The numbers of events that were never given away, which then no longer count.
 
     Returns:
         The numbers of releases and of rows from which they were erased.
 
     Raises:
-        LedgerError: There is no such ledger, it knows no people by identifier, or it is damaged.
+        LedgerError: There is no such ledger or event, it knows no people by identifier, or it is damaged.
     """
+    with locked():
+        usable, faults = ledgers()
+        named = [each for each in usable if each.name == name]
+        if not named:
+            none = LedgerError(f"{name}: has no ledger; {nearest(name, [each.name for each in usable])}")
+            raise next(iter(faults.values()), none)
+        if unknown := set(events) - {each.number for ledger in named for each in ledger.events}:
+            raise LedgerError(f"{name}: has no event {min(unknown)}; `aegis ledger show {name}` lists them")
+        changed = [_forgotten(ledger, people, events) for ledger in named]
+        for ledger, _, _ in changed:
+            _write(ledger)
+            ledger.sweep()
+        return sum(releases for _, releases, _ in changed), sum(rows for _, _, rows in changed)
+
+
+def _forgotten(ledger: Ledger, people: Sequence[str], events: Sequence[int]) -> tuple[Ledger, int, int]:
+    """Return a ledger without these people, and the numbers of releases and of rows from which they were erased."""
     from aegis_provider.ledger.rows import without  # noqa: PLC0415 - it imports this module
 
-    with locked():
-        named = [each for each in ledgers() if each.name == name]
-        if not named:
-            raise LedgerError(f"{name}: has no ledger; {nearest(name, [each.name for each in ledgers()])}")
-        events, erased = 0, 0
-        for ledger in named:
-            if people and any(event.rows and event.person is None for event in ledger.events):
-                raise LedgerError(
-                    f"{name}: its rows are known by their values, not by a person: forget all, without --person"
-                )
-            changed = []
-            for event in ledger.events:
-                if not event.rows:
-                    changed.append(event)
-                    continue
-                path, events = ledger.rows(event), events + 1
-                rows = pq.read_table(path)
-                left = without(rows, people, key_of(lasting_randomness())) if people else rows.slice(0, 0)
-                gone = len(rows) - len(left)
-                erased, event = erased + gone, replace(event, erased=event.erased + gone)  # noqa: PLW2901
-                changed.append(ledger._with_rows(event, left) if len(left) else replace(event, rows="", sealed=""))  # noqa: SLF001 - its own module
-            changed_ledger = replace(ledger, events=tuple(changed))
-            _write(changed_ledger)
-            changed_ledger.sweep()
-        return events, erased
+    if people and any(event.rows and event.person is None for event in ledger.events):
+        raise LedgerError(
+            f"{ledger.name}: its rows are known by their values, not by a person: forget all, without --people"
+        )
+    changed, releases, erased = [], 0, 0
+    for event in ledger.events:
+        kept = replace(event, given=event.given and event.number not in events)
+        if event.rows and (not events or not kept.given):
+            rows, releases = pq.read_table(ledger.rows(event)), releases + 1
+            left = without(rows, people, key_of(lasting_randomness())) if people else rows.slice(0, 0)
+            gone = len(rows) - len(left)
+            erased, kept = erased + gone, replace(kept, erased=kept.erased + gone * kept.given)
+            kept = ledger._with_rows(kept, left) if len(left) else replace(kept, rows="", sealed="")  # noqa: SLF001 - its own module
+        changed.append(kept)
+    return replace(ledger, events=tuple(changed)), releases, erased
 
 
 def _root() -> Path:
@@ -282,7 +310,7 @@ def _made(folder: Path) -> None:
 
 
 def _write(ledger: Ledger) -> None:
-    content = TypeAdapter(Ledger).dump_python(ledger, mode="json")
+    content = TypeAdapter(Ledger).dump_python(ledger, mode="json", exclude={"folder"})
     document = {"format": _FORMAT, "sealed": _seal(content), "ledger": content}
     with written_whole(ledger.folder / _DOCUMENT, private=True) as part:
         part.write_text(json.dumps(document), encoding="utf-8")
@@ -291,8 +319,8 @@ def _write(ledger: Ledger) -> None:
 def _read(path: Path) -> Ledger:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        ledger = TypeAdapter(Ledger).validate_python(document["ledger"])
-        is_whole = document["format"] == _FORMAT and document["sealed"] == _seal(document["ledger"])
+        ledger = TypeAdapter(Ledger).validate_python({**document["ledger"], "folder": path.parent})
+        is_whole = document["format"] in _READ and document["sealed"] == _seal(document["ledger"])
     except (OSError, ValueError, KeyError, TypeError) as error:  # a ValidationError is a ValueError
         raise LedgerError(_damaged(path)) from error
     if not is_whole:
@@ -303,6 +331,10 @@ def _read(path: Path) -> Ledger:
             f"has {own}: put that key back as {state_folder() / 'rounding.key'}"
         )
     return ledger
+
+
+def _hashed(names: Sequence[str]) -> str:
+    return sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()[:_HASHED]
 
 
 def _seal(content: Any) -> str:  # noqa: ANN401 - any JSON value
