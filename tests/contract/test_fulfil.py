@@ -199,9 +199,10 @@ def test_a_table_that_leaves_many_records_alone_is_not_delivered_unless_that_is_
 def test_what_breaks_its_promise_with_what_the_consumer_has_is_delivered_only_if_that_is_accepted(
     task, client, people, tmp_path
 ):
-    earlier, to = tmp_path / "earlier.csv", client.requests.get(task.request_id).consumer
+    earlier, request = tmp_path / "earlier.csv", client.requests.get(task.request_id)
+    name, to = request.entry.name, request.consumer
     earlier.write_text("\n".join((people / "people.csv").read_text().splitlines()[:-1]) + "\n")
-    leave(earlier, task.plan, "tens", Leaving(name="people", to=to, place="earlier"), {"delimiter": ","})
+    leave(earlier, task.plan, "tens", Leaving(name=name, to=to, place="earlier"), {"delimiter": ","})
     there = storage_at(str(tmp_path), "https://shared.example"), tmp_path / "work"
     with pytest.raises(CompositionError, match=f"tens, delivered on .* to {to}: k = 1 for 1 record"):
         fulfil(task, *there)

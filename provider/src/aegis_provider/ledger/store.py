@@ -131,7 +131,7 @@ class Ledger:
         Raises:
             OutputError: It cannot be written.
         """
-        named = [self, *(each for each in ledgers()[0] if each.name == self.name)]
+        named: list[Ledger] = [self, *(each for each in ledgers()[0] if each.name == self.name)]
         number = 1 + max((each.number for ledger in named for each in ledger.events), default=0)
         event = replace(event, number=number, at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
         _made(self.folder)
