@@ -36,21 +36,23 @@ class EntryAdvice:
         measure: The measure of utility.
         basis: `exact` if this is provably the order by the true counts, otherwise `estimated`.
         ranking: All configurations considered, or as many as were requested from the service.
+        named: The configuration to share instead of the first, if it was chosen by its id.
     """
 
     measure: str
     basis: str
     ranking: tuple[RankedConfiguration, ...]
+    named: str | None = None
 
     @property
     def best(self) -> RankedConfiguration:
         """The configuration to share."""
-        return self.ranking[0]
+        return self.ranking[0] if self.named is None else next(row for row in self.ranking if row.id == self.named)
 
     @property
     def runner_up(self) -> RankedConfiguration | None:
-        """The next best configuration, if any."""
-        return self.ranking[1] if len(self.ranking) > 1 else None
+        """The best of the others, if any."""
+        return next((row for row in self.ranking if row.id != self.best.id), None)
 
 
 def advise(

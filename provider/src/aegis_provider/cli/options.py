@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -116,6 +117,12 @@ RowsPerPersonOption = Annotated[
     ),
 ]
 
+ChosenOption = Annotated[
+    str | None,
+    typer.Option(
+        "--configuration", metavar="ID", help="Share this one of the folder, as a refusal offers it.  [the best]"
+    ),
+]
 ConfigurationOption = Annotated[str | None, typer.Option(help="The configuration of the plan that made the release.")]
 HoldoutOption = Annotated[
     float | None,
@@ -132,6 +139,25 @@ def of_release(release: Path, table: str, plan: Path, delimiter: str, *more: str
     """Return the arguments with which commands examine a release beside its table: `RELEASE --against TABLE ...`."""
     files = [str(release), "--against", table, "--plan", str(plan)]
     return shlex.join([*files, *more, *(() if delimiter == "," else ("--delimiter", delimiter))])
+
+
+@contextmanager
+def offering(context: typer.Context) -> Iterator[None]:
+    """Add to a refusal of the ledger the command that shares what it offers, to copy, without the secrets of a URL."""
+    from aegis_provider.ledger.leaving import CompositionError
+    from aegis_provider.table import table_name
+
+    try:
+        yield
+    except CompositionError as error:
+        if error.offered is not None:
+            option = "--configuration"
+            words = list(context.find_root().obj)
+            given = {place for place, word in enumerate(words) if word.partition("=")[0] == option}
+            given |= {place + 1 for place in given if words[place] == option}
+            kept = [table_name(word) for place, word in enumerate(words) if place not in given]
+            error.add_note(f"To share that one: {shlex.join(['aegis', *kept, option, error.offered])}")
+        raise
 
 
 def refuse_contradictions(plan: Path | None, configuration: str | None, holdout: float | None, *, named: bool) -> None:

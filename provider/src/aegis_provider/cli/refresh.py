@@ -1,14 +1,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import aegis_sdk  # loads httpx only when its client is used
-from aegis_provider.cli.options import AcceptCompositionOption, AcceptOption, TableArgument, memory_limit
-from aegis_provider.cli.release import faults_of
+from aegis_provider.cli.options import (
+    AcceptCompositionOption,
+    AcceptOption,
+    ChosenOption,
+    TableArgument,
+    memory_limit,
+    offering,
+)
+from aegis_provider.cli.release import faults_of, lights_of
 from aegis_sdk.cli.options import AcceptUniqueOption, JsonOption
 from aegis_sdk.cli.terminal import print_result, stage, warn
 from aegis_sdk.reading import Share
@@ -20,6 +28,7 @@ _LISTED = 5
 
 
 def refresh(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a release.")],
     table: TableArgument,
     publish: Annotated[  # noqa: FBT002 - a flag
@@ -28,6 +37,7 @@ def refresh(
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
+    configuration: ChosenOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Repeat a release on its table as it is today.
@@ -38,8 +48,7 @@ def refresh(
     """
     from aegis_provider.workflow.refreshing import refresh as make_refresh
 
-    client = aegis_sdk.Client() if publish else None
-    try:
+    with offering(context), aegis_sdk.Client() if publish else nullcontext() as client:
         refreshed = make_refresh(
             folder,
             table,
@@ -47,12 +56,10 @@ def refresh(
             accept_unique=accept_unique,
             accept_identifiers=accept_identifiers,
             accept_composition=accept_composition,
+            configuration=configuration,
             memory_limit=memory_limit(),
             stage=stage,
         )
-    finally:
-        if client is not None:
-            client.close()
     for warning in refreshed.released.findings.masked.applied.warnings:
         warn(warning)
     faults = list(faults_of(refreshed.released, accept_unique=accept_unique))
@@ -83,12 +90,15 @@ def _records(refreshed: Refreshed) -> int:
 
 
 def _report(refreshed: Refreshed, folder: Path) -> Iterator[str]:
-    """Yield what changed."""
+    """Yield the head of the card, and what changed."""
     before, after = refreshed.before.card, refreshed.released.card
+    yield from lights_of(after)
     yield f"{folder}: the release of {before.made}, repeated on the table of today"
     yield f"records: {before.records + (before.left_out or 0):,} before, {_records(refreshed):,} today"
     yield f"counts of the entry: {refreshed.changed:,} of {refreshed.counts:,} changed"
-    if refreshed.advice_holds:
+    if after.chosen:
+        yield f"{after.configuration} was chosen by its id from {after.considered}"
+    elif refreshed.advice_holds:
         yield f"{after.configuration} is still the best of {after.considered}"
     else:
         yield f"{after.configuration} is the best of {after.considered} now, no longer {before.configuration}"

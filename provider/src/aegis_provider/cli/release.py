@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +12,7 @@ import aegis_sdk  # loads httpx only when its client is used
 from aegis_provider.cli.options import (
     AcceptCompositionOption,
     AcceptOption,
+    ChosenOption,
     ColludingOption,
     ConsumerOption,
     DelimiterOption,
@@ -32,6 +33,7 @@ from aegis_provider.cli.options import (
     memory_limit,
     names_of,
     of_release,
+    offering,
 )
 from aegis_provider.errors import PromiseError
 from aegis_sdk.cli.options import (
@@ -54,6 +56,7 @@ _LEAKING = 10
 
 
 def release(
+    context: typer.Context,
     table: TableArgument,
     label: Annotated[str, typer.Option(help="The column that the others are to predict.")],
     output: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the release.")],
@@ -82,6 +85,7 @@ def release(
     to: ConsumerOption = "anyone",
     accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
     colluding: ColludingOption = False,  # noqa: FBT002 - a flag
+    configuration: ChosenOption = None,
     index: IndexOption = False,  # noqa: FBT002 - a flag
     odd_as_missing: OddOption = False,  # noqa: FBT002 - a flag
     fold_case: FoldOption = False,  # noqa: FBT002 - a flag
@@ -112,7 +116,8 @@ def release(
     about an attacker's knowledge, the exit code is 1 and nothing is published without --accept-unique.
 
     What left before, from other folders, is in the ledger of the table (`aegis ledger show`). If that and this release
-    together break the promise, nothing is written without --accept-composition.
+    together break the promise, nothing is written without --accept-composition. The refusal has the command that
+    shares a configuration with which they keep it.
 
     Ctrl-C during the search continues with the best configurations so far. The same command again resumes an
     interrupted run.
@@ -122,8 +127,7 @@ def release(
     from aegis_provider.workflow import USUAL
     from aegis_provider.workflow import release as make_release
 
-    client = aegis_sdk.Client() if publish else None
-    try:
+    with offering(context), aegis_sdk.Client() if publish else nullcontext() as client:
         released = make_release(
             table,
             label,
@@ -143,6 +147,7 @@ def release(
             to=to,
             accept_composition=accept_composition,
             colluding=colluding,
+            configuration=configuration,
             index=index,
             odd_as_missing=odd_as_missing,
             fold_case=fold_case,
@@ -156,9 +161,6 @@ def release(
             accept_unique=accept_unique,
             stage=stage,
         )
-    finally:
-        if client is not None:
-            client.close()
     for warning in released.findings.masked.applied.warnings:
         warn(warning)
     card = TypeAdapter(type(released.card)).dump_python(released.card, mode="json")
@@ -185,7 +187,7 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     from aegis_provider.workflow.steps import PLAN
 
     card = released.card
-    yield from _lights(card)
+    yield from lights_of(card)
     yield card.headline
     if card.named:
         yield card.named
@@ -228,7 +230,7 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield f"{released.folder}: for you only: {', '.join(own)}"
 
 
-def _lights(card: Card) -> Iterator[str]:
+def lights_of(card: Card) -> Iterator[str]:
     """Yield what is shared in a sentence, and a line for each light, coloured in a terminal."""
     from aegis_provider.report.model import Light
     from aegis_provider.workflow.card_head import head_of

@@ -28,7 +28,15 @@ _NAMED: Final = 3
 
 
 class CompositionError(AegisError):
-    """With what left before, a release would break its promise, and that is not accepted. The files are valid."""
+    """With what left before, a release would break its promise, and that is not accepted. The files are valid.
+
+    Attributes:
+        offered: The id of a configuration of the plan that keeps it; `None` if none was found.
+    """
+
+    def __init__(self, text: str, offered: str | None = None) -> None:
+        super().__init__(text)
+        self.offered = offered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,10 +231,11 @@ def _judged(own: _Own, ledger: Ledger, chosen: Configuration, rows: pa.Table, me
             if offered is None
             else f"{offered.id} keeps it"
         )
-        raise CompositionError(
+        text = (
             f"{chosen.id} promises {promise}, but {line}. It does not leave: {instead}; "
             f"{_tried(ledger, alike, leaving)}or {ACCEPT}"
         )
+        raise CompositionError(text, None if offered is None else offered.id)
     return said
 
 

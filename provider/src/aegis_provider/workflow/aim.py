@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from aegis_provider.errors import PlanError
+from aegis_provider.advice import EntryAdvice
+from aegis_provider.errors import PlanError, nearest
 from aegis_provider.plan.model import Configuration
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.search import Requirement, in_words
@@ -35,6 +36,7 @@ class Aim:
         weights: How much attributes count in a measure of single attributes; others count 1.
         person: The column that says whose a record is; `None` for that of the plan, if any.
         rows_per_person: The most records of a person to use; `None` for that of the plan, or the default.
+        configuration: The id of the configuration to share; `None` for the best.
     """
 
     label: str
@@ -49,6 +51,7 @@ class Aim:
     weights: Mapping[str, float] = field(default_factory=dict)
     person: str | None = None
     rows_per_person: int | None = None
+    configuration: str | None = None
 
     def __post_init__(self) -> None:
         work_of(self.effort, 1)  # refuses an unknown one
@@ -71,12 +74,24 @@ class Aim:
         """Return whether every configuration that meets the aim has this privacy, too."""
         return name in CRITERIA and _reaches(name, self.require.get(name), limit)
 
+    def choosing(self, advice: EntryAdvice) -> EntryAdvice:
+        """Return the advice with the configuration to share.
+
+        Raises:
+            PlanError: The one with this id lacks the required privacy.
+        """
+        ids = [row.id for row in advice.ranking]
+        if self.configuration is not None and self.configuration not in ids:
+            other = nearest(self.configuration, ids)
+            raise PlanError(f"no configuration {self.configuration} was found that has {self.described()}; {other}")
+        return replace(advice, named=self.configuration)
+
     def described(self) -> str:
         """Return the aim in words: `k = 5, at most 1 % of the records left out`."""
         return f"{in_words(self.require)}, at most {100 * self.suppress_at_most:.3g} % of the records left out"
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything that the masked table depends on, as JSON values."""
+        """Return everything that the configurations depend on, as JSON values."""
         return {
             "label": self.label,
             "require": dict(self.require),

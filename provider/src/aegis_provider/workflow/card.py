@@ -175,6 +175,7 @@ class Card:
         repeating: The identifiers, never shared, that are the same in several records, if it does.
         limits: What it costs to keep attributes, and to limit their maskings; `None` if the plan does neither.
         weights: How much attributes count in the measure, if not 1.
+        chosen: Whether the provider chose the configuration by its id, not as the best.
     """
 
     table: str
@@ -231,6 +232,7 @@ class Card:
     weights: Mapping[str, float] = field(default_factory=dict)
     people: CardPeople | None = None
     repeating: tuple[str, ...] = ()
+    chosen: bool = False
 
     @property
     def unit(self) -> str:

@@ -206,7 +206,7 @@ def card_of(
         runner_up=None if runner_up is None else (runner_up.id, shares.get(runner_up.id)),
         frontier=tuple(sorted(_frontier(findings, plan), key=lambda each: sorted(each.require.items()))),
         measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
-        check="" if isinstance(findings.check, str) else "; ".join([findings.check.verdict, *findings.check.notes]),
+        check="" if isinstance(findings.check, str) else "; ".join([_held(findings), *findings.check.notes]),
         unfinished=tuple(_unfinished(findings)),
         telling_label=tuple(name for name in findings.summarised.telling_label if name in shared),
         cut="; ".join(_cut(findings)),
@@ -220,6 +220,7 @@ def card_of(
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
         people=people_of(entry, findings.assessed.known),
         repeating=findings.repeating,
+        chosen=advice.named is not None,
     )
 
 
@@ -333,6 +334,14 @@ def _measured(check: CheckResult) -> Iterator[CardAuc]:
         yield CardAuc(
             performance.table, performance.model, performance.auc.value, performance.auc.low, performance.auc.high
         )
+
+
+def _held(findings: Findings) -> str:
+    """Return whether the advice held, in words; a configuration chosen by its id followed none."""
+    named = findings.advice.named
+    if named is not None or isinstance(findings.check, str):
+        return f"whether the advice held was not tested, since {named} was chosen by its id"
+    return findings.check.verdict
 
 
 def _cut(findings: Findings) -> Iterator[str]:

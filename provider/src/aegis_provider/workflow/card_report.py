@@ -313,14 +313,16 @@ def _privacy(card: Card) -> Iterator[Part]:
 def _utility(card: Card) -> Iterator[Part]:
     yield (
         f"Of what the table tells about {shown(card.label)}, by the measure {card.measure}, it keeps "
-        f"{kept_in_words(card.kept)}. It is the best of {card.considered:,} configurations; their order is "
+        f"{kept_in_words(card.kept)}. It {'was chosen by its id from' if card.chosen else 'is the best of'} "
+        f"{card.considered:,} configurations; their order is "
         f"{card.basis}."
     )
     if card.weights:
         weights = ", ".join(f"{shown(name)} {weight:g}" for name, weight in card.weights.items())
         yield f"In that measure, columns count: {weights}; every other one counts 1."
     if card.runner_up is not None:
-        yield f"The next best, {card.runner_up[0]}, keeps {kept_in_words(card.runner_up[1])}."
+        rank = "best of the others" if card.chosen else "next best"
+        yield f"The {rank}, {card.runner_up[0]}, keeps {kept_in_words(card.runner_up[1])}."
     if card.measured:
         rows = [
             (each.table, each.model, f"{each.auc:.3f}", f"{each.low:.3f} to {each.high:.3f}") for each in card.measured

@@ -95,6 +95,7 @@ def refresh(
     accept_unique: bool = False,
     accept_identifiers: bool = False,
     accept_composition: bool = False,
+    configuration: str | None = None,
     leaves: bool = True,
     memory_limit: str = "1GB",
     seconds: float = 1800.0,
@@ -113,6 +114,7 @@ def refresh(
         accept_unique: As in `release`; not remembered from it.
         accept_identifiers: As in `release`; not remembered from it.
         accept_composition: As in `release`: what left from the folder before counts as left.
+        configuration: As in `release`; by default the one that was chosen for it, if any, or the best.
         leaves: Whether the masked table leaves. What an agent delivers is another one, which it masks for a request.
         seconds: The time limit; see `Deadline`.
         stage: Called with the name of each step; returns a context that shows its progress.
@@ -130,7 +132,9 @@ def refresh(
         before, asked = Before.of(opened), opened.asked
         if asked is None:
             raise OutputError(f"{path}: does not say what was asked of its release; make it once more by aegis release")
-        aim, how = Aim(**{**asked["aim"], "seconds": seconds}), {**asked["how"], "memory_limit": memory_limit}
+        chosen = (configuration or asked["aim"].get("configuration")) if leaves else None
+        aim = Aim(**{**asked["aim"], "seconds": seconds, "configuration": chosen})
+        how = {**asked["how"], "memory_limit": memory_limit}
         deadline, may = Deadline(seconds), (accept_identifiers, asked["escape_formulas"])
         steps = Steps(table, aim, opened, opened.file(FOUND), asked["name"], how, stage, deadline, *may, again=True)
         if leaves:  # from no place, since it does not replace what left before

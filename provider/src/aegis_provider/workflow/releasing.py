@@ -86,6 +86,7 @@ def release(
     to: str = ANYONE,
     accept_composition: bool = False,
     colluding: bool = False,
+    configuration: str | None = None,
     index: bool = False,
     odd_as_missing: bool = False,
     fold_case: bool = False,
@@ -129,6 +130,8 @@ def release(
         to: Who gets the masked table, for the ledger of what left. A temporary folder is not kept there.
         accept_composition: Whether it may break its promise with what left before, to the same consumer or to anyone.
         colluding: Whether consumers are taken to share what each of them has.
+        configuration: The id of a configuration that an earlier run in this folder found, as a refusal offers it: it is
+            shared instead of the best. What was found for the same table and options is not searched again.
         index: Whether a drafted plan includes the index of a data frame.
         odd_as_missing: How a drafted plan reads other texts among numbers or dates; see `start`.
         fold_case: How it reads values that differ only in case; see `start`.
@@ -142,7 +145,7 @@ def release(
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
-        PlanError: The plan or the requirements are invalid.
+        PlanError: The plan or the requirements are invalid, or the folder has no such configuration.
         TableError: The table cannot be read or does not fit the plan.
         OutputError: The folder cannot be used, or has the release of another table.
         IdentifierError: A column shared unmasked, or a text in the output, identifies persons, and that is not
@@ -158,7 +161,7 @@ def release(
     """
     kept = keep if isinstance(keep, Mapping) else dict.fromkeys(keep)
     demands: dict[str, Any] = {"generates": also_generate, "keep": kept, "weights": weights or {}}
-    demands |= {"person": person, "rows_per_person": rows_per_person}
+    demands |= {"person": person, "rows_per_person": rows_per_person, "configuration": configuration}
     aim, deadline = (
         Aim(label, require, suppress_at_most, measure, effort, seconds, **demands),
         Deadline(seconds),
@@ -306,6 +309,8 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
     refuse_name(steps.name)
     if not steps.again:
         steps.folder.refuse_other(steps.table, _FINISHED)
+    if steps.aim.configuration is not None and not steps.again:
+        steps.refuse_unknown(steps.aim.configuration)
     planned = steps.planned() if steps.given is not None or steps.plan.exists() else None
     if steps.aim.generates:
         if steps.aim.person or (planned is not None and planned.person):
@@ -374,7 +379,7 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
         from aegis_provider.workflow.entry import asked  # noqa: PLC0415 - only then is it loaded
 
         with steps.stage("asking the service for advice"):
-            advice = asked(service, entry_id, entry, steps.aim, steps.found.weights)
+            advice = steps.aim.choosing(asked(service, entry_id, entry, steps.aim, steps.found.weights))
     masked = steps.mask(advice.best.id)
     together = steps.judge_together(entry, advice.best.id)
     published_privacy = (
@@ -385,7 +390,8 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
     alone = told_alone(steps.found, shares, advice.best.id)
     assessed = measured_privacy(steps, advice.best.id, alone, published_privacy)
     kept = kept_of_columns(steps, advice.best.id)
-    check = _checked(steps, [ranked.id for ranked in advice.ranking[:2]], search)
+    tried = [advice.best] if advice.named or advice.runner_up is None else [advice.best, advice.runner_up]
+    check = _checked(steps, [ranked.id for ranked in tried], search)
     on_frontier = [point.configuration for point in search.frontier if point.configuration is not None]
     masks = {each.id: each for each in [*on_frontier, steps.found.configuration(advice.best.id)]}
     comparison = _compared(steps, entry, sorted(masks.values(), key=lambda each: each.privacy.get("k", 0)))

@@ -104,7 +104,7 @@ class Steps:
     @property
     def asked(self) -> dict[str, Any]:
         """What the release was asked to be, so that it can be repeated; never what was accepted by name."""
-        aim = {**self.aim.as_json(), "generates": self.aim.generates}
+        aim = {**self.aim.as_json(), "generates": self.aim.generates, "configuration": self.aim.configuration}
         asked = {"aim": aim, "name": self.name, "how": dict(self.how), "escape_formulas": self.escape_formulas}
         return asked if self.leaving is None else {**asked, "to": self.leaving.to}
 
@@ -232,8 +232,31 @@ class Steps:
             NothingHoldsError: There is none.
         """
         generated = {"generated": [table.sha256 for table in drawn]} if drawn else {}
-        inputs = {**self.origin, "plan": digest_of(self.plan), **generated, **({"again": True} if self.again else {})}
+        inputs = {**self._searched_in, **generated}
         return self.folder.step("search", inputs, [FOUND], SearchResult, lambda: self._search(drawn), self._kept_search)
+
+    @property
+    def _searched_in(self) -> dict[str, Any]:
+        return {**self.origin, "plan": digest_of(self.plan), **({"again": True} if self.again else {})}
+
+    def refuse_unknown(self, configuration: str) -> None:
+        """Refuse a configuration to share whose id the folder lacks, or may mean by another search.
+
+        A table without files, and one with generated tables, is searched again: equal searches give equal ids.
+
+        Raises:
+            PlanError: It is unknown.
+        """
+        found = self.folder.file(FOUND)
+        if not found.exists():
+            raise PlanError(f"{self.folder.path}: has no configurations yet; make the release without {configuration}")
+        load_plan(found, source=str(found)).configuration(configuration)
+        is_kept = digests_of(self.table) is not None and not self.aim.generates
+        if is_kept and not (self.plan.exists() and self.folder.remembers("search", self._searched_in)):
+            raise PlanError(
+                f"{found}: {configuration} is from a search of another table or by other options; repeat these, or "
+                "make the release without a configuration first"
+            )
 
     def _kept_search(self, result: SearchResult) -> bool:
         """Reuse an earlier search, since another would change the release; note if it was unfinished."""
@@ -301,7 +324,8 @@ class Steps:
         for warning in filter(None, [self.chance.made, *key_warnings(self.chance, self.found)]):
             with self.stage(warning):
                 pass
-        inputs = self.inputs_of(FOUND, name=self.name, key=self.chance.fingerprint)  # another key is another entry
+        chosen = {"configuration": self.aim.configuration} if self.aim.configuration else {}
+        inputs = self.inputs_of(FOUND, name=self.name, key=self.chance.fingerprint, **chosen)  # of a key, of a table
         found = self.folder.step("entry", inputs, [ENTRY], Summarised, self._summarise)
         return publishable(read_json(self.folder.file(ENTRY).read_bytes())), found
 
@@ -354,10 +378,10 @@ class Steps:
         return Summarised(advice, prepared.telling, accepted, drawn.in_time, tuple(telling_in(prepared.counted)))
 
     def _masked_by_best(self, prepared: PreparedEntry) -> EntryAdvice:
-        """Rank the configurations by the exact counts, and mask the table by the best one."""
+        """Rank the configurations by the exact counts, and mask the table by the best or the chosen one."""
         with self.stage("ranking the configurations"):
             left_out = {configuration.id: configuration.suppressed or 0 for configuration in self.found.configurations}
-            advice = advise(prepared.counted, self.aim.measure, left_out, self.found.weights)
+            advice = self.aim.choosing(advise(prepared.counted, self.aim.measure, left_out, self.found.weights))
         self.mask(advice.best.id)
         return advice
 

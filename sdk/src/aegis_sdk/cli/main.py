@@ -38,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _print_what_the_encoding_has()
         _refuse_no_text(words)
         with ended_by_signals(), _warnings_in_a_line():
-            code = command_group()(args=words, prog_name="aegis", standalone_mode=False) or 0
+            # A command may print itself again, with another option.
+            code = command_group()(args=list(words), prog_name="aegis", standalone_mode=False, obj=words) or 0
             sys.stdout.flush()
     except SystemExit as ended:  # a signal came
         for note in getattr(ended, "__notes__", ()):
