@@ -25,7 +25,7 @@ def test_from_a_table_to_the_masked_table_of_the_winner(aegis, tmp_path):
     assert advice["considered"] < len(json.loads(entry.read_text())["configurations"])
 
     winner = advice["configuration"]
-    assert aegis("apply", TABLE, "--plan", PLAN, "--configuration", winner, "--output", masked)[0] == 0
+    assert aegis("apply", TABLE, "--stays", "--plan", PLAN, "--configuration", winner, "--output", masked)[0] == 0
     with TABLE.open() as table, masked.open() as result:
         told = [[row["health"] for row in csv.DictReader(each)] for each in (table, result)]
     assert told[0] != told[1]  # the order of the records is no longer that of the table

@@ -122,7 +122,15 @@ class TestSummarizeAndApply:
 
     def test_the_example_is_masked(self, aegis, tmp_path):
         output = tmp_path / "masked.csv"
-        arguments = ("apply", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--configuration", "c30")
+        arguments = (
+            "apply",
+            EXAMPLE / "health.csv",
+            "--stays",
+            "--plan",
+            EXAMPLE / "plan.yaml",
+            "--configuration",
+            "c30",
+        )
         code, out, error = aegis(*arguments, "--output", output)
         assert (code, error) == (0, CERTAIN)
         rows = [line.split() for line in out.splitlines()]
@@ -135,7 +143,15 @@ class TestSummarizeAndApply:
 
     def test_a_masked_table_is_told_of_in_numbers(self, aegis, tmp_path):
         output = tmp_path / "masked.parquet"
-        arguments = ("apply", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--configuration", "c30")
+        arguments = (
+            "apply",
+            EXAMPLE / "health.csv",
+            "--stays",
+            "--plan",
+            EXAMPLE / "plan.yaml",
+            "--configuration",
+            "c30",
+        )
         code, out, error = aegis(*arguments, "--output", output, "--json")
         result = json.loads(out)
         assert (code, error, output.read_bytes()[:4]) == (0, CERTAIN, b"PAR1")
@@ -144,7 +160,15 @@ class TestSummarizeAndApply:
 
     def test_progress_is_shown_to_people(self, aegis, tmp_path, monkeypatch):
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-        arguments = ("apply", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--configuration", "c30")
+        arguments = (
+            "apply",
+            EXAMPLE / "health.csv",
+            "--stays",
+            "--plan",
+            EXAMPLE / "plan.yaml",
+            "--configuration",
+            "c30",
+        )
         code, _, error = aegis(*arguments, "--output", tmp_path / "masked.csv")
         assert code == 0
         assert "masking records" in error
@@ -171,7 +195,9 @@ class TestSummarizeAndApply:
 
     def test_an_unknown_configuration_is_bad_input(self, aegis, tmp_path):
         arguments = ("--plan", EXAMPLE / "plan.yaml", "--configuration", "c077", "--output", tmp_path / "masked.csv")
-        assert_one_line(aegis("apply", EXAMPLE / "health.csv", *arguments), 2, "no configuration 'c077'; did you mean")
+        assert_one_line(
+            aegis("apply", EXAMPLE / "health.csv", "--stays", *arguments), 2, "no configuration 'c077'; did you mean"
+        )
 
     @pytest.mark.processes
     def test_without_a_library_the_message_says_what_to_install(self, tmp_path):
@@ -532,7 +558,7 @@ def small_table(tmp_path):
 def test_the_directory_is_no_part_of_the_table(aegis, small_table, tmp_path):
     table, plan = small_table
     masked = tmp_path / "masked.csv"
-    asked = ("apply", table, "--plan", plan, "--configuration", "c1", "--output", masked)
+    asked = ("apply", table, "--stays", "--plan", plan, "--configuration", "c1", "--output", masked)
     assert aegis(*asked)[0] == 0
     header, *records = masked.read_text().splitlines()
     assert (header, sorted(records)) == ("a,sick", ["1,no", "1,yes", "2,no"])
@@ -546,7 +572,7 @@ def promising(small_table, tmp_path):
 
     def arguments(promises):
         plan.write_text(stated + promises, encoding="utf-8")
-        return ("apply", table, "--plan", plan, "--configuration", "c1", "--output", tmp_path / "masked.csv")
+        return ("apply", table, "--stays", "--plan", plan, "--configuration", "c1", "--output", tmp_path / "masked.csv")
 
     return arguments
 

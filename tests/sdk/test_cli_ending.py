@@ -40,7 +40,7 @@ def interrupted(tmp_path, monkeypatch, capsys):
         def signalling(_task):
             yield lambda _done, _total: signal.raise_signal(number)
 
-        monkeypatch.setattr("aegis_provider.cli.release.progress_bar", signalling)
+        monkeypatch.setattr("aegis_provider.cli.apply.progress_bar", signalling)
         arguments = ("apply", tmp_path / "t.csv", "--plan", tmp_path / "plan.yaml", "--configuration", "c")
         with pytest.raises(SystemExit) as exited:
             main([*map(str, arguments), "--output", str(tmp_path / output)])

@@ -74,7 +74,7 @@ def test_json_has_every_variant(aegis, people):
 def test_a_masked_table_is_read_as_its_plan_masked_it(aegis, people, plan, tmp_path):
     masked = tmp_path / "masked.csv"
     told = ("--plan", plan, "--configuration", "coarse")
-    assert aegis("apply", people, *told, "--output", masked)[0] == 0
+    assert aegis("apply", people, "--stays", *told, "--output", masked)[0] == 0
     code, out, _ = aegis("risk", masked, "--against", people, *told, "--json")
     with_plan = json.loads(out)
     assert code == 1  # some attack is too strong, or none can be compared
@@ -91,7 +91,7 @@ def test_a_masked_table_is_read_as_its_plan_masked_it(aegis, people, plan, tmp_p
 def test_a_masked_table_has_seen_all_records_whatever_is_said(aegis, people, plan, tmp_path):
     masked = tmp_path / "masked.csv"
     told = ("--against", people, "--plan", plan, "--configuration", "coarser")
-    aegis("apply", people, *told[2:], "--output", masked)
+    aegis("apply", people, "--stays", *told[2:], "--output", masked)
     for command in (("risk",), ("synth", "fidelity")):
         code, out, err = aegis(*command, masked, *told, "--holdout", 0.2)
         assert (code != 0, out) == (True, "")
@@ -127,7 +127,7 @@ def test_it_is_said_that_no_column_was_named(aegis, people):
 def test_columns_that_are_dropped_are_named(aegis, people, plan, tmp_path):
     masked = tmp_path / "masked.csv"
     told = ("--plan", plan, "--configuration", "coarser")
-    aegis("apply", people, *told, "--output", masked)
+    aegis("apply", people, "--stays", *told, "--output", masked)
     document = json.loads(aegis("risk", masked, "--against", people, *told, "--json")[1])
     assert document["not_released"] == ["plan"]
 

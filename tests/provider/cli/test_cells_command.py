@@ -26,7 +26,9 @@ def test_from_records_left_out_to_suppressed_cells_in_the_masked_table(aegis, tm
         assert new.suppressed < 5
         assert new.suppressed_cells >= old.suppressed - new.suppressed
     chosen = load_plan(plan).configurations[0]
-    code, out, _ = aegis("apply", TABLE, "--plan", plan, "--configuration", chosen.id, "--output", masked, "--json")
+    code, out, _ = aegis(
+        "apply", TABLE, "--stays", "--plan", plan, "--configuration", chosen.id, "--output", masked, "--json"
+    )
     applied = json.loads(out)
     assert (applied["suppressed"], applied["suppressed_cells"]) == (chosen.suppressed, chosen.suppressed_cells)
     with masked.open(newline="", encoding="utf-8") as file:

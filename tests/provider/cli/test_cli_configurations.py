@@ -85,7 +85,7 @@ def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
     first = published[0]
     assert first["privacy"]["k"] >= 5
 
-    assert aegis("apply", TABLE, "--plan", found, "--configuration", first["id"], "--output", masked)[0] == 0
+    assert aegis("apply", TABLE, "--stays", "--plan", found, "--configuration", first["id"], "--output", masked)[0] == 0
     with TABLE.open(encoding="utf-8", newline="") as file:
         records = sum(1 for _ in csv.DictReader(file))
     with masked.open(encoding="utf-8", newline="") as file:

@@ -92,7 +92,7 @@ def test_json_has_every_number_beside_what_is_possible_and_chance(aegis, people)
 def test_a_masked_table_is_read_as_its_plan_masked_it(aegis, people, plan, tmp_path):
     masked = tmp_path / "masked.csv"
     told = ("--plan", plan, "--configuration", "coarser")
-    assert aegis("apply", people, *told, "--output", masked)[0] == 0
+    assert aegis("apply", people, "--stays", *told, "--output", masked)[0] == 0
     code, out, _ = aegis("synth", "fidelity", masked, "--against", people, *told, "--json")
     found = json.loads(out)
     assert code == 0

@@ -59,7 +59,9 @@ def test_the_example_with_a_minimum_is_what_apply_makes(aegis, summarized, tmp_p
     assert "  and 17 more, which --json lists" in out.splitlines()
     assert len(entry["configurations"]) == 70
     first = entry["configurations"][0]
-    code, out, error = aegis("apply", TABLE, "--plan", controlled, "--configuration", first["id"], "--output", masked)
+    code, out, error = aegis(
+        "apply", TABLE, "--stays", "--plan", controlled, "--configuration", first["id"], "--output", masked
+    )
     assert (code, error.count("\n")) == (0, 1)
     assert "the label of some people is certain" in error
     with masked.open(encoding="utf-8", newline="") as file:
@@ -123,7 +125,9 @@ def test_what_was_merged_and_rounded_is_listed(summarized, small):
 def test_the_plan_of_an_entry_with_a_minimum_goes_all_the_way(aegis, summarized, small, tmp_path):
     controlled, masked, entry = (tmp_path / name for name in ("controlled.yaml", "masked.csv", "entry.json"))
     assert summarized("--min-cell", 5, "--pairs", "--plan-output", controlled, **small)[0] == 0
-    released = aegis("apply", small["table"], "--plan", controlled, "--configuration", "e", "--output", masked)
+    released = aegis(
+        "apply", small["table"], "--stays", "--plan", controlled, "--configuration", "e", "--output", masked
+    )
     assert released[0] == 0
     with masked.open(encoding="utf-8", newline="") as file:
         assert {record["b"] for record in csv.DictReader(file)} == {"U or others", "W"}

@@ -1,6 +1,7 @@
 """`aegis ledger`, and what other commands put there."""
 
 import json
+import shlex
 from io import StringIO
 
 import pyarrow as pa
@@ -64,3 +65,39 @@ def test_a_damaged_ledger_is_named_and_the_others_are_listed(aegis, plan):
     code, out, error = aegis("ledger", "show")
     assert (code, out.splitlines()[0].partition(":")[0]) == (1, "visits")
     assert error.startswith(f"aegis: {ledger.folder}/ledger.json: the ledger is damaged")
+
+
+TWO = """
+label: y
+attributes:
+  a: {type: integer, maskings: {half: {bucketize: {width: 2}}}}
+  b: {type: integer, maskings: {half: {bucketize: {width: 2}}}}
+quasi_identifiers: [a, b]
+configurations: {c1: {b: half}, c2: {a: half}, c3: {a: half, b: half}}
+privacy: {c1: {k: 4}, c2: {k: 4}, c3: {k: 8}}
+"""
+
+
+def test_what_apply_writes_leaves_unless_it_stays(aegis, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{n % 4},{n // 4 % 4},{'yes' if n // 16 % 2 else 'no'}" for n in range(32)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *lines]) + "\n")
+    (tmp_path / "plan.yaml").write_text(TWO)
+    command = ("apply", "t.csv", "--plan", "plan.yaml", "--accept-unique", "--name", "visits", "--output")
+    here = command[:-3] + command[-1:]
+    assert aegis(*here, "here.csv", "--configuration", "c2", "--stays")[0] == 0
+    assert aegis(*command, "one.csv", "--configuration", "c1")[0] == 0
+    status, _, errors = aegis(*command, "two.csv", "--configuration=c2", "--to", "hospital-b")
+    assert status == 1
+    assert "c2 promises k >= 4, but with c1, delivered on" in errors
+    assert not (tmp_path / "two.csv").exists()
+    copied = shlex.split(errors.partition("To share that one: ")[2])
+    assert copied == ["aegis", *command, "two.csv", "--to", "hospital-b", "--configuration", "c1"]
+    status, output, _ = aegis(*command, "two.csv", "--configuration", "c2", "--accept-composition", "--json")
+    assert (status, len(json.loads(output)["together"])) == (0, 1)
+    [ledger] = json.loads(aegis("ledger", "show", "--json")[1])["ledgers"]
+    assert ledger["name"] == "visits"
+    kept = [(each["configuration"], each["to"], each["place"].rpartition("/")[2]) for each in ledger["events"]]
+    assert kept == [("c1", "anyone", "one.csv"), ("c2", "anyone", "two.csv")]
+    status, _, errors = aegis(*here, "here.csv", "--configuration", "c2", "--stays", "--to", "hospital-b")
+    assert (status, errors) == (2, "aegis: --to cannot be combined with --stays; omit one of them\n")

@@ -259,7 +259,7 @@ def test_apply_and_configurations_say_it_in_their_second_line(aegis, table, tmp_
     shares = {}
     for name in ("c0001", "c0002"):
         _, applied, _ = aegis(
-            "apply", table, "--plan", found, "--configuration", name, "--output", masked, "--accept-unique"
+            "apply", table, "--stays", "--plan", found, "--configuration", name, "--output", masked, "--accept-unique"
         )
         shares[name] = f"{100 * CountedAlone(*alone_in_file(masked)).share:g} % of the records are alone"
         assert shares[name] in applied.splitlines()[1]

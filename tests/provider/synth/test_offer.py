@@ -107,7 +107,9 @@ def test_a_generated_table_whose_formulas_are_escaped_is_counted_as_it_was_befor
     assert (code, document["label"]["domain"]) == (0, ["=ill", "well"]), said
     drawn = next(each for each in document["configurations"] if each["id"] == "g1")
     assert drawn["histogram"] == [escaped.count("'=ill"), escaped.count("well")]
-    code, _, said = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", made.with_name("o.csv"))
+    code, _, said = aegis(
+        "apply", table, "--stays", "--plan", plan, "--configuration", "g1", "--output", made.with_name("o.csv")
+    )
     assert (code, "spreadsheet" in said) == (0, False)
 
 
@@ -145,7 +147,9 @@ def test_another_file_is_neither_offered_nor_handed_out(entry, aegis, table, pla
     document, code, said = entry()
     assert (document, code) == (None, 2)
     assert "made.csv: is not the table that plan.yaml states: its SHA-256 is" in said
-    code, _, said = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", tmp_path / "out.csv")
+    code, _, said = aegis(
+        "apply", table, "--stays", "--plan", plan, "--configuration", "g1", "--output", tmp_path / "out.csv"
+    )
     assert code == 2
     assert "restore that file, or take g1 out of the plan" in said
     assert not (tmp_path / "out.csv").exists()
@@ -153,12 +157,14 @@ def test_another_file_is_neither_offered_nor_handed_out(entry, aegis, table, pla
 
 def test_it_is_handed_out_byte_for_byte(aegis, table, plan, made, tmp_path):
     output = tmp_path / "out.csv"
-    code, said, _ = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", output)
+    code, said, _ = aegis("apply", table, "--stays", "--plan", plan, "--configuration", "g1", "--output", output)
     assert code == 0
     assert output.read_bytes() == made.read_bytes()
     assert f"SHA-256 {hashlib.sha256(made.read_bytes()).hexdigest()} as the plan states" in said
     assert "promised: membership at most 0.56" in said
-    code, said, _ = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", output, "--json")
+    code, said, _ = aegis(
+        "apply", table, "--stays", "--plan", plan, "--configuration", "g1", "--output", output, "--json"
+    )
     assert json.loads(said)["promised"] == {"membership": 0.56}
 
 
@@ -172,7 +178,9 @@ def test_it_is_handed_out_byte_for_byte(aegis, table, plan, made, tmp_path):
 )
 def test_no_output_is_an_input_or_of_another_kind(aegis, table, plan, made, tmp_path, output, message):
     before = table.read_bytes(), made.read_bytes()
-    code, _, said = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", tmp_path / output)
+    code, _, said = aegis(
+        "apply", table, "--stays", "--plan", plan, "--configuration", "g1", "--output", tmp_path / output
+    )
     assert code == 2
     assert message in said
     assert (table.read_bytes(), made.read_bytes()) == before
@@ -289,7 +297,7 @@ def test_parquet_and_other_delimiters(write, aegis, tmp_path, ending, delimiter)
     drawn = next(each for each in json.loads(output.read_text())["configurations"] if each["id"] == "g1")
     assert sum(drawn["histogram"]) == drawn["records"] > 300
     handed = tmp_path / f"out{ending}"
-    code, _, _ = aegis("apply", table, "--plan", plan, "--configuration", "g1", "--output", handed, *options)
+    code, _, _ = aegis("apply", table, "--stays", "--plan", plan, "--configuration", "g1", "--output", handed, *options)
     assert (code, handed.read_bytes()) == (0, made.read_bytes())
 
 

@@ -127,7 +127,7 @@ def test_an_attack_that_is_not_known_is_not_judged(released):
 
 def test_one_is_handed_out(released, people, aegis, tmp_path):
     plan, output = released.folder / "configurations.yaml", tmp_path / "out.csv"
-    code, said, _ = aegis("apply", people, "--plan", plan, "--configuration", "trees-5", "--output", output)
+    code, said, _ = aegis("apply", people, "--stays", "--plan", plan, "--configuration", "trees-5", "--output", output)
     assert code == 0
     assert output.read_bytes() == (released.folder / "generated-trees-5.csv").read_bytes()
     assert "as the plan states" in said

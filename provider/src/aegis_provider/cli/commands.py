@@ -58,7 +58,7 @@ SECTION = CommandSection(
             "aegis check health.csv --plan plan.yaml --configurations c32,c30",
         ),
         Command(
-            "aegis_provider.cli.release:apply",
+            "aegis_provider.cli.apply:apply",
             "Write the table as a configuration masks it.",
             "aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv",
         ),

@@ -72,6 +72,9 @@ AcceptCompositionOption = Annotated[
         "--accept-composition", help="Continue although the promise is broken together with what left before."
     ),
 ]
+StaysOption = Annotated[
+    bool, typer.Option("--stays", help="The table stays on this machine: the ledger is neither asked nor told.")
+]
 ColludingOption = Annotated[
     bool, typer.Option("--colluding", help="Measure what all consumers together have, not only each one.")
 ]

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,20 +21,16 @@ from aegis_provider.cli.options import (
     IndexOption,
     KeepLeaksOption,
     KeepOption,
-    MaskedTableOption,
     NewRandomnessOption,
     OddOption,
     PersonOption,
-    PlanOption,
     RowsPerPersonOption,
     TableArgument,
     kept_of,
     memory_limit,
     names_of,
-    of_release,
     offering,
 )
-from aegis_provider.errors import PromiseError
 from aegis_sdk.cli.options import (
     AcceptUniqueOption,
     JsonOption,
@@ -44,12 +39,10 @@ from aegis_sdk.cli.options import (
     requirements_of,
     weights_of,
 )
-from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say, stage, warn
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, Share, number, shown
+from aegis_sdk.cli.terminal import aligned, print_result, stage, warn
+from aegis_sdk.reading import ACCEPT_UNIQUE, Share, shown
 
 if TYPE_CHECKING:
-    from aegis_provider.release.apply import Applied
-    from aegis_provider.release.table_file import HandedOut
     from aegis_provider.workflow import Card, Released
 
 _LEAKING = 10
@@ -267,149 +260,3 @@ def frontier_rows(card: Card) -> Iterator[tuple[str, str]]:
 
     for choice in card.frontier:
         yield choice.in_words, "nothing was found" if choice.kept is None else f"{Share(choice.kept)}{possible(choice)}"
-
-
-def apply(
-    table: TableArgument,
-    plan: PlanOption,
-    configuration: Annotated[str, typer.Option(help="Id of a configuration in the plan.")],
-    output: MaskedTableOption,
-    accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
-    accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
-    escape_formulas: EscapeFormulasOption = False,  # noqa: FBT002 - a flag
-    force: Annotated[bool, typer.Option("--force", help="Write the table even if it breaks its promise.")] = False,  # noqa: FBT002 - a flag
-    person: PersonOption = None,
-    rows_per_person: RowsPerPersonOption = None,
-    delimiter: DelimiterOption = None,
-    as_json: JsonOption = False,  # noqa: FBT002 - a flag
-) -> None:
-    """Write the table as a configuration masks it.
-
-    The masked table has the label and the attributes that the configuration does not drop. Records are shuffled,
-    because their order can identify people. Records that the plan declares suppressed are left out, and suppressed
-    cells become `*`.
-    The promised privacy is measured in the masked table. A table that breaks the promise is not written.
-
-    A generated table that the plan offers is copied unchanged if its SHA-256 matches the plan.
-    """
-    from aegis_provider.files import refuse_overwriting
-    from aegis_provider.plan.limits import with_person
-    from aegis_provider.plan.reading import load_plan
-    from aegis_provider.privacy import certain_values_warning
-    from aegis_provider.release.alone import alone_in_releases, told_alone
-    from aegis_provider.release.apply import apply as write_masked
-    from aegis_provider.release.table_file import hand_out
-    from aegis_provider.table import delimiter_in, table_name
-
-    intended = with_person(load_plan(plan), person, rows_per_person)
-    delimiter = delimiter or delimiter_in(table, intended.label)
-    if intended.generated_table(configuration) is not None:
-        if force or escape_formulas:
-            raise InputError(
-                "--force and --escape-formulas apply to masking only; a generated table is copied unchanged"
-            )
-        handed_out = hand_out(intended, configuration, output, table, delimiter, accept_identifiers=accept_identifiers)
-        if handed_out.warning:
-            warn(handed_out.warning)
-        options = of_release(output, table_name(table), plan, delimiter)
-        print_result(_handed_out(handed_out), _told(handed_out, f"aegis risk {options}"), as_json=as_json)
-        return
-    refuse_overwriting(output, table, *intended.files)
-    say(f"masking {table_name(table)} ...")
-    how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit()}
-    with _told_of_force(), progress_bar("masking records") as progress:
-        applied = write_masked(
-            table,
-            intended,
-            configuration,
-            output,
-            accept_identifiers=accept_identifiers,
-            accept_unique=accept_unique,
-            force=force,
-            escape_formulas=escape_formulas,
-            progress=progress,
-            **how,
-        )
-    rest = replace(intended, configurations=tuple(each for each in intended.configurations if each.id != configuration))
-    shares = alone_in_releases(table, rest, **how) | {configuration: applied.checked.alone.share}
-    alone = told_alone(intended, {each.id: shares[each.id] for each in intended.configurations}, configuration)
-    certain = certain_values_warning(applied.reached, intended, of_people=applied.of_people)
-    for warning in (*applied.faults, *applied.warnings, *filter(None, [certain])):
-        warn(warning)
-    result = {"output": str(output), "configuration": configuration, **_result(applied), "alone": alone.document}
-    print_result(result, _masked_report(output, applied, alone), as_json=as_json)
-
-
-@contextmanager
-def _told_of_force() -> Iterator[None]:
-    """Add --force to the error; only this command has that option."""
-    try:
-        yield
-    except PromiseError as error:
-        if error.can_be_forced:
-            raise PromiseError(f"{error} (--force writes it anyway)") from error
-        raise
-
-
-def _handed_out(handed_out: HandedOut) -> dict[str, Any]:
-    generated = handed_out.generated
-    return {
-        "output": str(handed_out.output),
-        "configuration": generated.id,
-        "sha256": handed_out.sha256,
-        "warnings": [handed_out.warning] if handed_out.warning else [],
-        "promised": dict(generated.privacy),
-    }
-
-
-def _told(handed_out: HandedOut, command: str) -> Iterator[str]:
-    generated = handed_out.generated
-    yield f"{handed_out.output}: the generated table {generated.id}, SHA-256 {handed_out.sha256} as the plan states"
-    if limits := ", ".join(f"{name} at most {number(limit, 6)}" for name, limit in generated.privacy.items()):
-        yield f"promised: {limits}; {command} tries the attacks again"
-
-
-def _masked_report(output: Path, applied: Applied, alone: Alone) -> Iterator[str]:
-    left_out = f", {applied.suppressed} left out" if applied.suppressed else ""
-    cells = f", {applied.suppressed_cells} cells suppressed (*)" if applied.suppressed_cells else ""
-    yield f"{output}: {applied.records} records{left_out}{cells}"
-    yield alone.line()
-    if rows := list(_measured(applied)):
-        yield "privacy, measured in it:"
-        yield from aligned(("criterion", "reached", "promised", "in the worst class"), rows)
-    if applied.checked.known is not None:
-        yield applied.checked.known.shares.sentence
-    yield from applied.checked.shown.in_words()
-    if applied.checked.replayed:
-        yield applied.checked.replayed
-    if applied.unchecked:
-        yield f"promised, but not measurable in a table: {', '.join(applied.unchecked)}"
-
-
-def _measured(applied: Applied) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the criteria with their meaning, except values that every table trivially satisfies."""
-    from aegis_provider.privacy import CRITERIA, promises_nothing
-
-    promises = {name: number(limit, 6) for name, limit in applied.promised.items() if not promises_nothing(name, limit)}
-    for name, reached in applied.reached.items():
-        if name in promises or not promises_nothing(name, reached):
-            said = CRITERIA[name].in_worst_class(reached, of_people=applied.of_people)
-            yield name, number(reached, 4), promises.get(name, ""), said
-
-
-def _result(applied: Applied) -> dict[str, Any]:
-    return {
-        "records": applied.records,
-        "suppressed": applied.suppressed,
-        "suppressed_cells": applied.suppressed_cells,
-        "promised": dict(applied.promised),
-        "reached": dict(applied.reached),
-        "shown": {"rare": dict(applied.checked.shown.rare), "below_k": dict(applied.checked.shown.below_k)},
-        "telling": [names.in_words() for names in applied.checked.shown.telling],
-        **({"unit": "person"} if applied.of_people else {}),
-        **({} if applied.checked.known is None else {"known_rows": vars(applied.checked.known)}),
-        "unchecked": list(applied.unchecked),
-        "faults": list(applied.faults),
-        "warnings": list(applied.warnings),
-        "replayed": applied.checked.replayed,
-    }

@@ -305,7 +305,7 @@ def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:
         raise PlanError(
             f"{request.configuration} is a generated table, which is delivered as it is: leave --escape-formulas out"
         )
-    accept = {"accept_identifiers": task.accept_identifiers}
+    accept: dict[str, Any] = {"accept_identifiers": task.accept_identifiers}
     handed_out = hand_out(task.plan, request.configuration or "", output, task.table, task.delimiter, **accept)
     with open_table(output, delimiter=task.delimiter) as opened:
         records = opened.records()

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Partition
+from aegis_provider.errors import PromiseError
 from aegis_provider.ledger.composition import Composition, composed
 from aegis_provider.ledger.rows import Keys, rows_of
 from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, key_of, ledger_of, ledgers, locked
@@ -18,7 +19,6 @@ from aegis_provider.privacy import CRITERIA
 from aegis_provider.state import lasting_randomness
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.notation import plainly
-from aegis_sdk import AegisError
 from aegis_sdk.reading import number, shown
 
 ACCEPT: Final = "--accept-composition"
@@ -27,7 +27,7 @@ _TRIED: Final = 20
 _NAMED: Final = 3
 
 
-class CompositionError(AegisError):
+class CompositionError(PromiseError):
     """With what left before, a release would break its promise, and that is not accepted. The files are valid.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Writes the masked table of a configuration and checks it before release."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -294,6 +294,7 @@ def apply(
     accept_identifiers: bool = False,
     accept_unique: bool = False,
     asked_k: float | None = None,
+    leaves: Callable[[Path], object] = lambda _part: None,
     progress: Progress = lambda _done, _records: None,
 ) -> Applied:
     """Write the table as the configuration masks it: as Parquet if the output ends in `.parquet`, otherwise as CSV.
@@ -319,6 +320,8 @@ def apply(
         accept_unique: Whether to write it even if it shows values of fewer records than the promised `k`, or names that
             disclose values of fewer than 20.
         asked_k: The `k` that was asked for, if that is not the promised one, to count `Checked.known` by.
+        leaves: Called with the whole file before it appears: a function that asks the ledger of what left, and keeps
+            it there (`aegis_provider.ledger.leave`). By default the file is taken to stay on this machine.
         progress: Called with the number of records masked.
 
     Raises:
@@ -365,6 +368,7 @@ def apply(
         faults += promise.broken(checked.reached)
         faults += [] if accept_unique else checked.faults
         _refuse(plan, faults, force=force)
+        leaves(part)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
     warnings = (*counted.doubtful_types(plan), *formulas)
     return Applied(counted.records - left_out, left_out, cells, chosen.privacy, checked, tuple(faults), warnings)

@@ -329,6 +329,7 @@ def hand_out(
     delimiter: str = ",",
     *,
     accept_identifiers: bool = False,
+    leaves: Callable[[Path], object] = lambda _part: None,
 ) -> HandedOut:
     """Copy a generated table of a plan to the output, byte for byte the file that the plan states.
 
@@ -337,6 +338,7 @@ def hand_out(
         output: The file to write, with the ending of the generated one.
         table: The original table, which must not be overwritten.
         accept_identifiers: Whether it may contain identifying values.
+        leaves: Called with the whole file before it appears; see `apply`.
 
     Raises:
         PlanError: The plan has no such generated table.
@@ -359,6 +361,7 @@ def hand_out(
             _refuse_identifiers(plan, generated, table, part, delimiter)
         with open_table(part, delimiter=delimiter) as opened:
             said = formulas_in(opened).in_words()
+        leaves(part)
     warning = f"{said}; generate the table with --escape-formulas" if said else ""
     return HandedOut(generated, output, generated.sha256, warning)
 
