@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Partition
-from aegis_provider.privacy import breaks, classes_of
+from aegis_provider.privacy import breaks, class_of_each, classes_of, left_out_people
 from aegis_provider.search.configurations import preferred
 from aegis_provider.search.evaluation import ClassCounter
 from aegis_provider.search.lattice import Choices, Lattice, search
@@ -115,6 +115,22 @@ def test_the_fast_count_is_that_of_the_criteria(table, k, distinct):
     classes = classes_of(records, dict(zip(names, groups, strict=True)), names, ("s", "t"))
     expected = classes.sizes[breaks(classes, {"k": k, "l": distinct})].sum()
     assert counter.short((0,) * len(names), k, distinct) == expected
+
+
+@given(table=tables(), people=st.sampled_from([1, 2, 9, 30, 60]), k=st.integers(1, 9), distinct=st.integers(1, 3))
+def test_the_fast_count_of_people_is_that_of_the_criteria(table, people, k, distinct):
+    codes, counts, groups = table
+    names, roles = tuple(f"a{at}" for at in range(len(groups))), ("s", "t")
+    domains = [*(numbers(len(each)) for each in groups), numbers(3), numbers(3)]
+    whose = np.random.default_rng(people).integers(0, people, len(counts))  # some have more rows than are compared
+    records = DistinctRecords((*names, *roles), tuple(domains), codes, counts, whose)
+    choices = tuple(Choices.of(name, {"m": partition(each)}) for name, each in zip(names, groups, strict=True))
+    counter, masks = ClassCounter.of(Lattice(choices), records, roles, {}), dict(zip(names, groups, strict=True))
+    classes, (own, _) = classes_of(records, masks, names, roles), class_of_each(records, masks, names)
+    for least, promise in ((1, {"k": k}), (distinct, {"k": k, "l": distinct})):
+        out = left_out_people(records, masks, own, roles, promise, classes)
+        assert counter.short((0,) * len(names), k, least, told=True) == counts[out].sum()
+        assert counter.short((0,) * len(names), k, least) <= counts[out].sum()
 
 
 def test_the_preferred_ones_have_every_choice_and_then_the_best():

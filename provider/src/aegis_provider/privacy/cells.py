@@ -111,8 +111,8 @@ def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping
             break
         some = masked.only(left)
         own, many = some.groups(without=chosen)
-        classes = classes_in(some.records, some.mappings, own, many, some.sensitive)
-        saved = ~breaks(classes.compared_with(before), promise)[own]
+        classes = classes_in(some.records, some.mappings, own, many, some.sensitive, before)
+        saved = ~breaks(classes, promise)[own]
         stars[np.searchsorted(broken, left[saved])[:, np.newaxis], chosen] = True
         released[left[saved]] = size + own[saved]
         left, size = left[~saved], size + many
@@ -128,7 +128,7 @@ def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping
         records=int(counts[left].sum()),
         cells=int(counts[broken] @ stars.sum(axis=1)),
         before=before,
-        released=classes_in(rest.records, rest.mappings, own, len(numbers), rest.sensitive).compared_with(before),
+        released=classes_in(rest.records, rest.mappings, own, len(numbers), rest.sensitive, before),
     )
 
 
@@ -147,7 +147,7 @@ def _without_people(masked: MaskedRecords, groups: Places, promise: Mapping[str,
         records=int(records.counts[places].sum()),
         cells=0,
         before=before,
-        released=classes_in(rest.records, rest.mappings, own, len(numbers), rest.sensitive).compared_with(before),
+        released=classes_in(rest.records, rest.mappings, own, len(numbers), rest.sensitive, before),
         people=None if records.people is None else np.unique(records.people[places]),
         empties=np.isin(groups[places], numbers, invert=True),
     )

@@ -63,14 +63,6 @@ class Classes:
         """The number of records in all classes."""
         return int((self.sizes if self.of_records is None else self.of_records).sum())
 
-    def compared_with(self, before: "Classes") -> "Classes":
-        """Return the same classes, compared with the whole table that `before` was counted in."""
-        counts = {
-            name: replace(each, whole=before.sensitive[name].whole, people=before.sensitive[name].people)
-            for name, each in self.sensitive.items()
-        }
-        return replace(self, sensitive=counts)
-
     def without(self, broken: NDArray[np.bool_]) -> "Classes":
         """Return the classes that remain when those marked in `broken`, (classes,), are suppressed.
 
@@ -87,6 +79,7 @@ def classes_of(
     mappings: Mapping[str, Places],
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
+    before: Classes | None = None,
 ) -> Classes:
     """Return the equivalence classes of the records after masking their values by `mappings`.
 
@@ -95,9 +88,10 @@ def classes_of(
             unmasked.
         quasi_identifiers, sensitive: Columns of `records` in the release. Without a quasi-identifier, all records are
             one class.
+        before: See `classes_in`.
     """
     groups, size = class_of_each(records, mappings, quasi_identifiers)
-    return classes_in(records, mappings, groups, size, sensitive)
+    return classes_in(records, mappings, groups, size, sensitive, before)
 
 
 def classes_as_written(records: DistinctRecords, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Classes:
@@ -120,24 +114,29 @@ def classes_as_written(records: DistinctRecords, quasi_identifiers: Sequence[str
 
 
 def classes_in(
-    records: DistinctRecords, mappings: Mapping[str, Places], groups: Places, size: int, sensitive: Sequence[str]
+    records: DistinctRecords,
+    mappings: Mapping[str, Places],
+    groups: Places,
+    size: int,
+    sensitive: Sequence[str],
+    before: Classes | None = None,
 ) -> Classes:
-    """Return the classes of records with known `groups`, (combinations,), each below `size`; every group occurs."""
+    """Return the classes of records with known `groups`, (combinations,), each below `size`; every group occurs.
+
+    `before`: the classes of the whole table that these are compared with; by default it has only these records.
+    """
     of_records = np.bincount(groups, records.counts, size).astype(np.int64)
     sizes = of_records if records.people is None else _people(groups, records.people)[1]
-    people = int(records.counts.sum()) if records.people is None else len(np.unique(records.people))
     sensitive_counts = {}
     for name in sensitive:
         column, values = _column(records, mappings, name)
         cells = groups * values + column
         if records.people is None:
             keys, counts = _summed(cells, size * values, records.counts)
-            whole = np.bincount(column, records.counts, values).astype(np.int64)
         else:
             keys, counts = _people(cells, records.people)
-            had, by_value = _people(column, records.people)
-            whole = np.zeros(values, dtype=np.int64)
-            whole[had] = by_value
+        known = None if before is None else before.sensitive[name]
+        whole, people = _whole(records, column, values) if known is None else (known.whole, known.people)
         ordered = records.domains[records.columns.index(name)].ordered
         ordered = ordered and (name not in mappings or is_rising(mappings[name]))
         sensitive_counts[name] = SensitiveCounts(keys // values, keys % values, counts, whole, ordered, people)
@@ -152,9 +151,9 @@ def class_of_each(
     for name in quasi_identifiers:
         column, radix = _column(records, mappings, name)
         if size * radix > _LARGEST_KEY:
-            keys, size = _renumbered(keys, size)
+            keys, size = renumbered(keys, size)
         keys, size = keys * radix + column, size * radix
-    return _renumbered(keys, size)
+    return renumbered(keys, size)
 
 
 def _column(records: DistinctRecords, mappings: Mapping[str, Places], name: str) -> tuple[Places, int]:
@@ -172,7 +171,7 @@ def is_rising(mapping: Sequence[int] | Places) -> bool:
     return bool(np.all(np.diff(np.asarray(mapping)) >= 0))
 
 
-def _renumbered(keys: Places, size: int) -> tuple[Places, int]:
+def renumbered(keys: Places, size: int) -> tuple[Places, int]:
     """Renumber keys below `size` as 0, 1, ... without gaps, in the same order; return also how many are distinct."""
     if size > _KEYS_PER_ROW * len(keys):
         occurring, places = np.unique(keys, return_inverse=True)
@@ -193,13 +192,33 @@ def _summed(keys: Places, size: int, counts: Counts) -> tuple[Places, Counts]:
     return occurring, sums[occurring]
 
 
+def _whole(records: DistinctRecords, column: Places, values: int) -> tuple[Counts, int]:
+    """Return (values,) how many people have each value of a column, and the number of people."""
+    if records.people is None:
+        return np.bincount(column, records.counts, values).astype(np.int64), int(records.counts.sum())
+    whole = np.zeros(values, dtype=np.int64)
+    had, by_value = _people(column, records.people)
+    whole[had] = by_value
+    return whole, int(np.count_nonzero(np.bincount(records.people)))
+
+
 def _people(keys: Places, people: Places) -> tuple[Places, Counts]:
     """Return the keys that occur, ascending, each with its number of different people."""
-    occurring, places = np.unique(keys, return_inverse=True)
-    many = int(people.max(initial=0)) + 1
-    pairs = np.sort(places * many + people)
-    pairs = pairs[np.diff(pairs, prepend=-1) != 0]  # several times as fast as `np.unique`
-    return occurring, np.bincount(pairs // many, minlength=len(occurring)).astype(np.int64)
+    bits, most, occurring = int(people.max(initial=0)).bit_length(), int(keys.max(initial=0)), None
+    if most >= _LARGEST_KEY >> bits:
+        occurring, keys = np.unique(keys, return_inverse=True)
+    pairs = np.sort(keys << bits | people)  # several times as fast as `np.unique`
+    found = pairs[changes(pairs)] >> bits
+    starts = np.flatnonzero(changes(found))
+    found, counts = found[starts], np.diff(starts, append=len(found))
+    return (found if occurring is None else occurring[found]), counts
+
+
+def changes(ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return where a number differs from the one before; the first one counts as different."""
+    differs: NDArray[np.bool_] = np.ones(len(ascending), dtype=np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=differs[1:])
+    return differs
 
 
 def _left(counts: SensitiveCounts, left: NDArray[np.bool_], numbers: Places) -> SensitiveCounts:

@@ -9,7 +9,7 @@ from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import PlanError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Masking, Plan
-from aegis_provider.privacy.classes import Classes, classes_in, is_rising
+from aegis_provider.privacy.classes import Classes, classes_in, is_rising, renumbered
 from aegis_provider.privacy.criteria import CRITERIA
 
 
@@ -105,14 +105,15 @@ def left_out_people(
     """
     people = np.arange(len(groups)) if records.people is None else records.people
     left, out = np.ones(len(groups), dtype=np.bool_), np.zeros(int(people.max(initial=0)) + 1, dtype=np.bool_)
+    total = int(groups.max(initial=0)) + 1
     classes, own = before, groups
     while (broken := breaks(classes, promise)[own]).any():
         out[people[left][broken]] = True
         left = ~out[people]
         if not left.any() or (at_most is not None and records.counts[~left].sum() > at_most):
             break
-        numbers, own = np.unique(groups[left], return_inverse=True)
-        classes = classes_in(records.take(left), mappings, own, len(numbers), sensitive).compared_with(before)
+        own, size = renumbered(groups[left], total)
+        classes = classes_in(records.take(left), mappings, own, size, sensitive, before)
     return ~left
 
 

@@ -169,8 +169,8 @@ class Promise:
 
         Classes are compared with the whole table, including suppressed records.
         """
-        classes = classes_of(records, {}, self.quasi_identifiers, self.sensitive)
-        return classes if suppression is None else classes.compared_with(suppression.suppressed.before)
+        before = None if suppression is None else suppression.suppressed.before
+        return classes_of(records, {}, self.quasi_identifiers, self.sensitive, before)
 
     def known_rows(self, records: DistinctRecords, k: float | None) -> KnownRows | None:
         """Return how many people have too few alike to someone who knows some of their written records.

@@ -1,8 +1,9 @@
 """Whether the release of a combination of choices meets the requirement."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Counts, Places
 from aegis_provider.errors import PlanError
 from aegis_provider.privacy import CRITERIA, Classes, breaks, class_of_each, classes_in, classes_of, left_out_people
+from aegis_provider.privacy.classes import changes
 from aegis_provider.search.lattice import Decision, Lattice, Node, search
 
 Keys: TypeAlias = NDArray[np.int64]
@@ -21,6 +23,9 @@ _LARGEST_KEY = 1 << 62
 # With up to this many possible cells per row, counting all cells is faster than sorting the rows.
 _CELLS_PER_ROW = 2
 
+# If somebody has more rows than this, sorting all is faster than comparing turns.
+_MOST_TURNS = 24
+
 
 @dataclass(frozen=True, eq=False)
 class ClassCounter:
@@ -29,7 +34,9 @@ class ClassCounter:
     Attributes:
         groups: (rows,) The group of each record, by attribute and choice.
         sensitive: For each sensitive attribute, (rows,) the place of the value, and the number of values.
-        people: (rows,) the number of the person whose each record is; `None` if records are people.
+        people: (rows,) the number of the person whose each record is; `None` if records are people. The rows are in
+            turns: the first of everybody, the second of all who have two, and so on, in each by number.
+        turns: The first row of each turn, and the number of rows.
     """
 
     lattice: Lattice
@@ -37,6 +44,7 @@ class ClassCounter:
     sensitive: tuple[tuple[Places, int], ...]
     counts: Counts
     people: Places | None = None
+    turns: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -48,6 +56,9 @@ class ClassCounter:
             records: The distinct records of the attributes of the lattice and of the sensitive ones.
             masked: The place of each value's masked value, for sensitive attributes that are masked.
         """
+        turns: tuple[int, ...] = ()
+        if records.people is not None:
+            records, turns = _in_turns(records, records.people)
         groups = tuple(
             tuple(
                 partition.groups.astype(np.min_scalar_type(partition.size))[_codes(records, choice.attribute)]
@@ -63,19 +74,18 @@ class ClassCounter:
         ]
         # Without sensitive attributes, a constant one replaces them.
         nothing = (np.zeros(len(records.counts), dtype=np.intp), 1)
-        return cls(lattice, groups, tuple(values) or (nothing,), records.counts, records.people)
+        return cls(lattice, groups, tuple(values) or (nothing,), records.counts, records.people, turns)
 
-    def short(self, node: Node, k: float, distinct: float, at_most: int | None = None) -> int:
+    def short(self, node: Node, k: float, distinct: float, at_most: int | None = None, *, told: bool = False) -> int:
         """Count the records of classes with fewer than `k` people or `distinct` values of any sensitive attribute.
 
-        `at_most`: with more than this, any larger number may be returned.
+        Args:
+            at_most: With more than this, any larger number may be returned.
+            told: Whether a value that all people of a class have counts as its only one, as in `l`.
         """
         keys, size = self._keys(node)
         if self.people is not None:
-            if size > _CELLS_PER_ROW * len(keys):  # numbers without gaps; finding these takes half of the time
-                occurring, keys = np.unique(keys, return_inverse=True)
-                size = len(occurring)
-            return self._short_of_people(keys, size, self.people, k, distinct, at_most)
+            return self._short_of_people(keys, size, self.people, k, distinct, at_most, told=told)
         if distinct <= 1 and size <= _CELLS_PER_ROW * len(keys):  # most nodes of most searches, and three times faster
             sizes = np.bincount(keys, self._weights)
             return int(sizes[sizes < k].sum())
@@ -87,30 +97,79 @@ class ClassCounter:
         return int(sizes[fails].sum())
 
     def _short_of_people(
-        self, classes: Keys, size: int, people: Places, k: float, distinct: float, at_most: int | None
+        self,
+        keys: Keys,
+        size: int,
+        people: Places,
+        k: float,
+        distinct: float,
+        at_most: int | None,
+        *,
+        told: bool,
     ) -> int:
         """Count the records of everybody with one in a class of fewer than `k` people or `distinct` values.
 
         Those of others follow whose classes become too small without these people.
         """
-        cells = [classes] if distinct <= 1 else [classes * values + column for column, values in self.sensitive]
-        pairs = np.sort(classes * len(self._records) + people)
-        pairs = pairs[np.diff(pairs, prepend=-1) != 0]
-        whose, classes_of_pairs, out = pairs % len(self._records), pairs // len(self._records), None
+        if size > _CELLS_PER_ROW * len(keys):
+            keys, size = self._numbered(keys)
+        (classes, whose), out = self._pairs(keys, people), np.zeros(len(self._records), dtype=np.bool_)
+        by_value = [self._cells(keys, size, people, *each, told=told) for each in self.sensitive if distinct > 1]
+        gone = 0
         while True:
-            fails = np.bincount(classes_of_pairs, minlength=size) < k
-            for (_, values), cell in zip(self.sensitive, cells, strict=True) if distinct > 1 else ():
-                left = cell if out is None else cell[~out[people]]
-                fails |= np.bincount(np.unique(left) // values, minlength=len(fails)) < distinct
-            broken = fails[classes_of_pairs]
+            sizes = np.bincount(classes, minlength=size)
+            fails = sizes < k
+            for class_of, cells, owners in by_value:
+                many = np.bincount(cells[~out[owners]] if gone else cells, minlength=len(class_of))
+                fails |= np.bincount(class_of[many > 0], minlength=size) < distinct
+                if told:
+                    fails[class_of[(many > 0) & (many == sizes[class_of])]] = True
+            broken = fails[classes]
             if not broken.any():
-                return 0 if out is None else int(self._records[out].sum())
-            out = np.zeros(len(self._records), dtype=np.bool_) if out is None else out
+                return gone
             out[whose[broken]] = True
-            if at_most is not None and (gone := int(self._records[out].sum())) > at_most:
+            gone = int(self._records[out].sum())
+            if at_most is not None and gone > at_most:
                 return gone
             stays = ~out[whose]
-            whose, classes_of_pairs = whose[stays], classes_of_pairs[stays]
+            classes, whose = classes[stays], whose[stays]
+
+    def _pairs(self, keys: Keys, people: Places) -> tuple[Keys, Places]:
+        """Return the class and the person of (pairs,) everybody in each class, once.
+
+        The n-th rows of all are compared with their earlier ones, turn by turn: several times as fast as a sort.
+        """
+        if len(self.turns) > _MOST_TURNS:
+            pairs = np.sort(keys << self._row_bits | people)
+            pairs = pairs[changes(pairs)]
+            return pairs >> self._row_bits, pairs & ((1 << self._row_bits) - 1)
+        once = np.ones(len(keys), dtype=np.bool_)
+        for n, (start, end) in enumerate(pairwise(self.turns)):
+            for earlier in self.turns[:n]:
+                once[start:end] &= keys[start:end] != keys[earlier : earlier + end - start]
+        return keys[once], people[once]
+
+    def _cells(
+        self, keys: Keys, size: int, people: Places, column: Places, values: int, *, told: bool
+    ) -> tuple[Keys, Keys, Places]:
+        """Return the class of each cell of a class and a value, and the cell and the person of each row.
+
+        `told`: Only one row of those of a person in a cell.
+        """
+        cells, many = keys * values + column, size * values
+        if many > _CELLS_PER_ROW * len(keys):
+            cells, many = self._numbered(cells)
+        class_of = np.zeros(many, dtype=np.int64)
+        class_of[cells] = keys
+        return class_of, *(self._pairs(cells, people) if told else (cells, people))
+
+    def _numbered(self, keys: Keys) -> tuple[Keys, int]:
+        """Renumber the keys as 0, 1, ... in the same order; return also how many are distinct."""
+        cells = np.sort(keys << self._row_bits | np.arange(len(keys)))  # several times as fast as `np.unique`
+        sorted_numbers = np.cumsum(changes(cells >> self._row_bits)) - 1
+        numbers = np.empty_like(keys)
+        numbers[cells & ((1 << self._row_bits) - 1)] = sorted_numbers
+        return numbers, int(sorted_numbers[-1]) + 1
 
     @cached_property
     def _records(self) -> Counts:
@@ -127,8 +186,7 @@ class ClassCounter:
             if number == 1:
                 continue
             if size * number > room:
-                occurring, keys = np.unique(keys, return_inverse=True)
-                size = len(occurring)
+                keys, size = self._numbered(keys)
             keys *= number
             keys += groups[place]
             size *= number
@@ -142,9 +200,9 @@ class ClassCounter:
             return sizes[sizes > 0].astype(np.int64), np.count_nonzero(table[sizes > 0], axis=1)
         bits = _bits(values)
         cells, counts = self._sorted((keys << bits) + column)
-        starts = np.flatnonzero(_changes(cells >> bits))
+        starts = np.flatnonzero(changes(cells >> bits))
         sizes = np.diff(starts, append=len(cells)) if counts is None else np.add.reduceat(counts, starts)
-        return sizes, np.add.reduceat(_changes(cells), starts, dtype=np.int64)
+        return sizes, np.add.reduceat(changes(cells), starts, dtype=np.int64)
 
     def _sorted(self, cells: Keys) -> tuple[Keys, Counts | None]:
         """Return the sorted cells, and their counts unless all are 1: faster than `argsort`."""
@@ -169,6 +227,21 @@ class ClassCounter:
         return len(self.counts).bit_length()
 
 
+def _in_turns(records: DistinctRecords, people: Places) -> tuple[DistinctRecords, tuple[int, ...]]:
+    """Return records in turns, their people numbered from those with the most rows; see `ClassCounter`."""
+    _, whose, rows = np.unique(people, return_inverse=True, return_counts=True)
+    ranks = np.empty(len(rows), dtype=np.intp)
+    ranks[np.argsort(-rows, kind="stable")] = np.arange(len(rows))
+    numbers = ranks[whose]
+    by_person = np.argsort(numbers, kind="stable")
+    many = np.sort(rows)[::-1]
+    turn = np.empty(len(people), dtype=np.intp)
+    turn[by_person] = np.arange(len(people)) - np.repeat(np.cumsum(many) - many, many)
+    order = np.lexsort([numbers, turn])
+    bounds = np.append(0, np.cumsum(np.bincount(turn)))
+    return replace(records.take(order), people=numbers[order]), tuple(bounds.tolist())
+
+
 def _codes(records: DistinctRecords, name: str) -> Places:
     return records.codes[:, records.columns.index(name)]
 
@@ -176,14 +249,6 @@ def _codes(records: DistinctRecords, name: str) -> Places:
 def _bits(values: int) -> int:
     """Return the number of bits for the places of this many values."""
     return (values - 1).bit_length()
-
-
-def _changes(sorted_values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where a value differs from the one before; the first one counts as different."""
-    differs: NDArray[np.bool_] = np.empty(len(sorted_values), dtype=np.bool_)
-    differs[0] = True
-    np.not_equal(sorted_values[1:], sorted_values[:-1], out=differs[1:])
-    return differs
 
 
 _COUNTED: Final = frozenset({"k", "l"})
@@ -242,8 +307,8 @@ class Evaluation:
         """Return whether the records in classes that break the requirement are few enough to suppress."""
         if not self.holds_counts(node):
             return False
-        if self.require.keys() <= ({"k"} if self.by_person else _COUNTED):
-            return True
+        if self.require.keys() <= _COUNTED:
+            return not self.by_person or self._short(node, told=True) <= self.suppressed
         return self.left_out(node, at_most=self.suppressed) <= self.suppressed
 
     def left_out(self, node: Node, require: Mapping[str, float] | None = None, at_most: int | None = None) -> int:
@@ -255,28 +320,36 @@ class Evaluation:
         if not self.by_person:
             classes = self.classes(node)
             return int(classes.sizes[breaks(classes, wanted)].sum())
-        return int(self.records.counts[self._out(node, wanted, at_most)].sum())
+        return int(self.records.counts[self._out(node, wanted, at_most)[0]].sum())
 
     def released(self, node: Node) -> tuple[Classes, int]:
         """Return the equivalence classes of a release without its suppressed records, and how many these are."""
-        classes = self.classes(node)
         if not self.by_person:
+            classes = self.classes(node)
             broken = breaks(classes, self.require)
             return classes.without(broken), int(classes.sizes[broken].sum())
-        out = self._out(node, self.require)
-        rest = classes_of(self.records.take(~out), *self._masked(node), self.sensitive)
-        return rest.compared_with(classes), int(self.records.counts[out].sum())
+        out, before = self._out(node, self.require)
+        if not out.any():
+            return before, 0
+        rest = classes_of(self.records.take(~out), *self._masked(node), self.sensitive, before)
+        return rest, int(self.records.counts[out].sum())
 
-    def _out(self, node: Node, require: Mapping[str, float], at_most: int | None = None) -> NDArray[np.bool_]:
+    def _out(
+        self, node: Node, require: Mapping[str, float], at_most: int | None = None
+    ) -> tuple[NDArray[np.bool_], Classes]:
+        """Return (records,) which are left out, and the classes of all."""
         mappings, names = self._masked(node)
         groups, size = class_of_each(self.records, mappings, names)
         before = classes_in(self.records, mappings, groups, size, self.sensitive)
-        return left_out_people(self.records, mappings, groups, self.sensitive, require, before, at_most)
+        return left_out_people(self.records, mappings, groups, self.sensitive, require, before, at_most), before
 
     def holds_counts(self, node: Node) -> bool:
         """Check only `k` and `l`. This is monotone and faster than `holds`, and true wherever `holds` is true."""
+        return self._short(node) <= self.suppressed
+
+    def _short(self, node: Node, *, told: bool = False) -> int:
         k, distinct = self.require.get("k", 1), self.require.get("l", 1)
-        return self._counter.short(node, k, distinct, self.suppressed) <= self.suppressed
+        return self._counter.short(node, k, distinct, self.suppressed, told=told)
 
     def classes(self, node: Node) -> Classes:
         """Return the equivalence classes of a node, with no class suppressed."""
