@@ -83,7 +83,7 @@ def test_the_client_has_a_method_for_each_step(client, head):
     one, two, three = [client.requests.create(head.id, "g3", **asked, wait=60) for _ in range(3)]
     assert {each.state for each in (one, two, three)} == {"advised"}
     assert client.requests.approve(one.id, "agreed").changes[-1].reason == "agreed"
-    with pytest.raises(ConflictError, match="You may: deliver, withdraw, end") as refused:
+    with pytest.raises(ConflictError, match="You may: deliver, decline, withdraw, end") as refused:
         client.requests.counter(one.id, "c02")
     assert refused.value.code == "not_possible"
     assert client.requests.withdraw(one.id).state == "withdrawn"

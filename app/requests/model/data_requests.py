@@ -79,6 +79,8 @@ TRANSITIONS: Final[Mapping[tuple[State, Action], tuple[State, frozenset[Side]]]]
     (State.ADVISED, Action.COUNTER): (State.COUNTERED, frozenset({Side.PROVIDER})),
     (State.COUNTERED, Action.ACCEPT): (State.APPROVED, frozenset({Side.CONSUMER})),
     (State.APPROVED, Action.DELIVER): (State.DELIVERED, frozenset({Side.PROVIDER})),
+    # What is approved counts as granted, so an approval of what cannot be delivered would block its consumer.
+    (State.APPROVED, Action.DECLINE): (State.DECLINED, frozenset({Side.PROVIDER})),
     (State.DELIVERED, Action.RELINK): (State.DELIVERED, frozenset({Side.PROVIDER})),
     (State.DELIVERED, Action.RECEIVE): (State.RECEIVED, frozenset({Side.CONSUMER})),
     (State.DELIVERED, Action.DISPUTE): (State.DISPUTED, frozenset({Side.CONSUMER})),

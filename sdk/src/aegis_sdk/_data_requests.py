@@ -139,7 +139,7 @@ class DataRequestsFlows(ServiceFlows):
 
     @method
     def decline(self, request_id: str, reason: str) -> Flow[DataRequest]:
-        """Decline the request. For the provider."""
+        """Decline the request, or take its approval back before delivery. For the provider."""
         return self._act(request_id, "decline", {"reason": reason})
 
     @method

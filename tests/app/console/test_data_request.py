@@ -97,7 +97,8 @@ async def test_a_request_is_approved_with_a_reason_and_then_fulfilled(shared_api
     found = await look(shared_api, f"/requests/{advised}")
     assert "The ethics board has agreed" in found.text
     assert f"aegis requests fulfil {advised} TABLE.csv --plan release/configurations.yaml" in found.text
-    assert forms(found) == ["withdraw", "end", "erase-contact"]
+    assert forms(found) == ["decline", "withdraw", "end", "erase-contact"]
+    assert "Take the approval back" in found.text
     assert next(named["hx-trigger"] for _, named in found.tags if "hx-get" in named) == "every 10s"
 
 
@@ -208,8 +209,9 @@ async def test_who_comes_too_late_reads_what_happened_and_keeps_what_was_written
 
 
 async def test_of_two_different_steps_at_once_one_is_taken(shared_api, advised):
-    fields = [hidden(await look(shared_api, f"/requests/{advised}")) | {"reason": "so"} for _ in range(2)]
-    places = [f"/requests/{advised}/{action}" for action in ("approve", "decline")]
+    more = {"reason": "so", "configuration": "c02"}
+    fields = [hidden(await look(shared_api, f"/requests/{advised}")) | more for _ in range(2)]
+    places = [f"/requests/{advised}/{action}" for action in ("approve", "counter")]
     answers = await asyncio.gather(*map(send, [shared_api] * 2, places, fields))
     assert sorted(answer.status_code for answer in answers) == [303, 409]
     assert len((await shared_api.get(f"/v1/requests/{advised}")).json()["changes"]) == 3

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.app.requests.asking import advised, entry, step
+from tests.app.requests.asking import advised, entry, read, step
 from tests.service import ACCEPTED, publish
 
 
@@ -19,6 +19,14 @@ async def test_of_two_that_are_not_nested_and_are_approved_at_once_one_is_grante
     refused = next(each.json() for each in both if each.status_code == 409)
     assert refused["code"] == "not_composed"
     assert refused["allowed"] in ("age-2", "odd")
+    # The provider takes the approval back, and the other one is granted.
+    granted, blocked = sorted(ids, key=lambda each: both[ids.index(each)].status_code)
+    assert (await step(guarded, keys["consumer"], granted, "decline", reason="no")).status_code == 403
+    taken = await step(guarded, keys["provider"], granted, "decline", reason="It cannot be delivered")
+    assert (taken.status_code, taken.json()["state"]) == (200, "declined")
+    seen = (await read(guarded, keys["consumer"], granted)).json()
+    assert (seen["changes"][-1]["action"], seen["changes"][-1]["reason"]) == ("decline", "It cannot be delivered")
+    assert (await step(guarded, keys["provider"], blocked, "approve")).status_code == 200
 
 
 async def test_what_was_granted_before_the_entry_named_its_table_counts(guarded, keys, worker):

@@ -32,7 +32,7 @@ async def test_a_request_is_advised_and_approved_and_both_sides_read_who_did_wha
     ]
     assert consumer["changes"][-1]["reason"] == "The board has agreed"
     assert consumer["changes"] == provider["changes"]
-    assert (consumer["possible"], provider["possible"]) == (["withdraw"], ["deliver"])
+    assert (consumer["possible"], provider["possible"]) == (["withdraw"], ["deliver", "decline"])
     assert provider["entry"]["digest"] == head["digest"]
     assert consumer["entry"]["digest"].startswith("hmac-sha256:")
 
@@ -117,7 +117,7 @@ async def test_of_two_decisions_at_once_one_wins(guarded, keys, head, worker):
         assert len(changes) == 2 + statuses.count(200)
         refused = next(one.json() for one in both if one.status_code == 409)
         assert refused["code"] == "not_possible"
-        assert refused["possible"] in ([], ["withdraw"], ["deliver"])
+        assert refused["possible"] in ([], ["withdraw"], ["deliver", "decline"])
 
 
 async def test_others_do_not_learn_of_a_request(guarded, keys, head, worker):

@@ -268,7 +268,7 @@ class TestEvidence:
         )
         await step(guarded, keys["provider"], request_id, "approve")
         early = await evidence(guarded, keys["provider"], request_id)
-        assert (early.status_code, early.json()["possible"]) == (409, ["deliver"])
+        assert (early.status_code, early.json()["possible"]) == (409, ["deliver", "decline"])
         await step(guarded, keys["provider"], request_id, "deliver", **DELIVERED, entry_digest=head["digest"])
         before = (await evidence(guarded, keys["consumer"], request_id)).content
         await step(guarded, keys["consumer"], request_id, "dispute", **DIFFERS)

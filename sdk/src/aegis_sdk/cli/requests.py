@@ -152,7 +152,10 @@ def approve(
 
 
 def decline(request_id: RequestIdArgument, why: NeededWhyOption, as_json: JsonOption = False) -> None:  # noqa: FBT002
-    """Decline a data request, with a reason."""
+    """Decline a data request, with a reason.
+
+    This takes an approval back, too, until the table is delivered.
+    """
     _act(lambda requests: requests.decline(request_id, why), as_json=as_json)
 
 

@@ -151,7 +151,7 @@ class Approve(_Decision):
 
 
 class Decline(_Refusal):
-    """Declines the request, with a reason. For the entry's provider."""
+    """Declines the request, with a reason; also takes an approval back before delivery. For the entry's provider."""
 
     model_config = _examples("decline", {"reason": "Not for advertising"})
 
