@@ -102,9 +102,19 @@ class Records:
         return len(self.columns[0].places)
 
     @property
+    def number(self) -> int:
+        """The number of people; of records, if it is not known whose they are."""
+        return len(self) if self.people is None else len(np.unique(self.people))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def rows(self) -> int:
+        """The most records of one person; 1 if it is not known whose records are."""
+        return 1 if self.people is None else int(np.unique(self.people, return_counts=True)[1].max(initial=1))
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -183,11 +193,17 @@ def read_records(
 
 
 def people_in(texts: pa.ChunkedArray) -> NDArray[np.intp]:
-    """(records,) The number of the person of each record; one of its own for each without a text."""
+    """(records,) The number of the person of each record, which the text alone decides; below 0 without a text."""
     coded = texts.combine_chunks().dictionary_encode()
     names, people = coded.dictionary.to_pylist(), numbers_in(coded.indices).astype(np.intp)
+    numbers = np.array([_digest([name]) >> 1 for name in names], dtype=np.intp)[people]
     unknown = people == (names.index(MISSING) if MISSING in names else len(names))
-    return np.where(unknown, len(names) + np.arange(len(people)), people)
+    return np.where(unknown, -1 - np.arange(len(people)), numbers)
+
+
+def _digest(texts: Iterable[str]) -> int:
+    """Return a number of 64 bits that the texts decide."""
+    return int.from_bytes(hashlib.blake2b("\0".join(texts).encode(), digest_size=8).digest(), "big")
 
 
 def _read_plainly(table: Table, attributes: Sequence[Attribute], texts: pa.Table) -> Table:
@@ -236,7 +252,7 @@ class Sides:
 
 
 def sides_of(records: Records, share: float = SHARE) -> Sides:
-    """Hold out about this share of the combinations of attributes, with all their records."""
+    """Hold out about this share of the combinations of attributes, or people, with all their records."""
     held_out = held_out_of(records, share)
     return Sides(records.take(~held_out), records.take(held_out))
 
@@ -244,19 +260,18 @@ def sides_of(records: Records, share: float = SHARE) -> Sides:
 def held_out_of(records: Records, share: float = SHARE, purpose: str = "") -> NDArray[np.bool_]:
     """(records,) Return whether each record is held out; the choice differs by purpose.
 
-    If it is known whose records are, people are drawn, with all of their records.
+    A person is held out with all records, by the text that says whose they are. So nobody's side depends on others.
     """
-    if records.people is not None:
-        _, whose = records.persons(records.attributes)
-        seed = int.from_bytes(hashlib.blake2b(purpose.encode(), digest_size=8).digest(), "big")
-        return (np.random.default_rng(seed).random(len(whose)) < share)[whose]
     names = records.attributes
-    first, of_record = records.distinct(names)
+    first, of_record = records.persons(names)
     texts = [[records.column(name).domain.texts[at] for at in records.column(name).places[first]] for name in names]
-    below = []
-    for values in zip(*texts, strict=True):
-        digest = hashlib.blake2b("\0".join([purpose, *values]).encode(), digest_size=8).digest()
-        below.append(int.from_bytes(digest, "big") / (1 << 64) < share)  # a number in [0, 1) determined by the texts
+    decided = list(zip(*texts, strict=True))
+    if records.people is not None:
+        decided = [
+            (f"{person}",) if person >= 0 else values
+            for person, values in zip(records.people[first].tolist(), decided, strict=True)
+        ]
+    below = [_digest([purpose, *values]) / (1 << 64) < share for values in decided]
     return np.array(below, dtype=bool)[of_record]
 
 
@@ -284,11 +299,11 @@ def held_out_share(plan: Plan | None, asked: float | None) -> float:
 def validated_of(records: Records, share: float, seed: int) -> NDArray[np.bool_]:
     """(records,) Return whether each training record is used for validation.
 
-    These are all records with some combinations of attributes. If combinations repeat so often that their numbers of
-    records are too large or too small, records are drawn one by one.
+    These are all records with some combinations of attributes, or of some people. If combinations repeat so often that
+    their numbers of records are too large or too small, records are drawn one by one.
     """
     chosen = held_out_of(records, share, f"validation {seed}")
-    if share / 2 <= chosen.mean() <= 2 * share:
+    if records.people is not None or share / 2 <= chosen.mean() <= 2 * share:
         return chosen
     return np.random.default_rng([seed, _FOR_VALIDATION]).random(len(records)) < share
 

@@ -32,7 +32,6 @@ from aegis_provider.counting.telling_names import TellingNames, telling_names
 from aegis_provider.counting.unmasked_trace import unmasked_trace
 from aegis_provider.entry import content_of, entry_of, refuse_name
 from aegis_provider.errors import PlanError, TableError, shortened
-from aegis_provider.plan.limits import refuse_people
 from aegis_provider.plan.model import Configuration, Masking, Plan
 from aegis_provider.privacy.criteria import two_digits
 from aegis_provider.privacy.measuring import refuse_without_order
@@ -378,7 +377,7 @@ class CountedEntry:
 
 
 def _refuse_of_records(plan: Plan) -> None:
-    """Refuse to count people in what says nothing of them: tables masked elsewhere, and generated ones.
+    """Refuse to count people in a table masked elsewhere, which says nothing of them.
 
     Raises:
         PlanError: The plan names a person column, and has such a table.
@@ -390,8 +389,6 @@ def _refuse_of_records(plan: Plan) -> None:
             if masking.is_elsewhere:
                 fault = "a table masked elsewhere does not say whose its records are; remove it, or omit the person"
                 raise PlanError(f"{masking.place}: {fault}")
-    if plan.generated:
-        refuse_people(plan, "generated tables")
 
 
 def _shared_domain(

@@ -116,7 +116,6 @@ def plan_names(path):
         (("--person", "same"), "'same' has one value, so all records would be of one person"),
         (("--rows-per-person", "2"), "rows_per_person: of no column; name the person column, too"),
         (("--person", "who", "--rows-per-person", "5000"), "more than 1,000, the most of an entry"),
-        (("--person", "who", "--also-generate"), "generated tables do not count people yet; omit --also-generate"),
     ],
 )
 def test_what_is_no_person_is_refused_in_a_line(aegis, visits, tmp_path, options, said):

@@ -15,7 +15,9 @@ from aegis_provider.cli.options import (
     HoldoutOption,
     HtmlOption,
     OptionalPlanOption,
+    PersonOption,
     PlanOption,
+    RowsPerPersonOption,
     TableArgument,
     memory_limit,
     of_release,
@@ -76,6 +78,8 @@ def generate(
     seconds: Annotated[
         float, typer.Option(min=1, help="wgan-gp: time limit; training ends with the first model after it.")
     ] = 240.0,
+    person: PersonOption = None,
+    rows_per_person: RowsPerPersonOption = None,
     judged: Annotated[  # noqa: FBT002 - a flag
         bool,
         typer.Option("--card/--no-card", help="Try attacks, train models, and write a card with the results."),
@@ -97,6 +101,7 @@ def generate(
     Ctrl-C ends training after the current step and uses the best model so far; without any model, nothing is written.
     """
     from aegis_provider.files import digest_of
+    from aegis_provider.plan.limits import with_person
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.synth.attacks.judging import Result
     from aegis_provider.synth.generate.generating import Wish
@@ -108,6 +113,7 @@ def generate(
     from aegis_provider.workflow.card_report import remove_card
 
     intended, digest = load_plan(plan, configurations_needed=False), digest_of(plan)
+    intended = with_person(intended, person, rows_per_person)
     delimiter = delimiter or delimiter_in(table, intended.label)
     knobs = Knobs(usual_knobs(method).privacy if privacy is None else privacy, value, epsilon)
     wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
@@ -130,7 +136,9 @@ def generate(
         )
     for warning in generated.warnings:
         warn(warning)
-    options = of_release(output, table_name(table), plan, delimiter, "--holdout", f"{generated.holdout!r}")
+    whose = [] if person is None else ["--person", person]
+    whose += [] if rows_per_person is None else ["--rows-per-person", f"{rows_per_person}"]
+    options = of_release(output, table_name(table), plan, delimiter, "--holdout", f"{generated.holdout!r}", *whose)
     if not judged:
         print_result(made_document(generated), _report(generated, _unknown(options)), as_json=as_json)
         return
@@ -200,6 +208,8 @@ def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
         f"real ones, it learnt from {generated.learnt_from:,}, its models were judged by {generated.validated:,}, and "
         f"{generated.held_out:,} were held out"
     )
+    if generated.people is not None:
+        yield from generated.people.in_words()
     if generated.holdout_note:
         yield f"warning: {generated.holdout_note}"
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
@@ -227,6 +237,8 @@ def fidelity(
     configuration: ConfigurationOption = None,
     label: Annotated[str | None, typer.Option(help="The label, if there is no plan.")] = None,
     holdout: HoldoutOption = None,
+    person: PersonOption = None,
+    rows_per_person: RowsPerPersonOption = None,
     html: HtmlOption = None,
     delimiter: DelimiterOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -257,6 +269,8 @@ def fidelity(
             configuration=configuration,
             label=label,
             holdout=holdout,
+            person=person,
+            rows_per_person=rows_per_person,
             embed=html is not None,
             delimiter=delimiter,
             memory_limit=memory_limit(),

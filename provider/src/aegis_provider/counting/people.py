@@ -85,6 +85,15 @@ class People:
         """Whether no person has several of the records used."""
         return self.rows == 1
 
+    def split_by(self, stated: int | None) -> str | None:
+        """Return the column by which records are held out; `None` if each may be of another person.
+
+        Args:
+            stated: The `rows_per_person` of the plan. Of several, the column decides whatever the table has, since the
+                sides of all records must not depend on whether somebody has several.
+        """
+        return self.column if self.rows > 1 or (stated or 1) > 1 else None
+
     def of_some(self, table: Table) -> Self:
         """Return the people of a table with some of the records used.
 

@@ -170,7 +170,7 @@ def with_generated(
         masked.append(each | transfer)
     progress(len(published), len(published))
     document |= {
-        "format": 2,
+        "format": max(2, document["format"]),
         "configurations": [*masked, *_generated(prepared.entry, sides, how)],
         "holdout": _document(holdout_of(sides.seen, sides.held_out, plan.label)),
     }
@@ -230,7 +230,7 @@ def draw_table(table: Source, plan: Plan, level: float, folder: Path, holdout: f
     made = generate(table, plan, method=METHOD, knobs=knobs, wish=wish, accept_identifiers=True, **how)
     if not made.held_out:
         raise TableError(
-            f"{table_name(table)}: none of its {made.combinations:,} combinations of attributes is held out by a "
+            f"{table_name(table)}: none of its {made.held_out_together} is held out by a "
             f"holdout of {holdout:g}, so nothing can be compared: state a larger `holdout` in the plan"
         )
     attacks = declared_attacks(open_case(made.table, table, plan=plan, holdout=holdout, **how).case)

@@ -66,7 +66,8 @@ def _merged(column: ReleasedColumn, seen: Records, label: str) -> Partition:
     joint = np.zeros((len(own.domain), len(by.domain)), dtype=np.int64)
     np.add.at(joint, (own.places, by.places), 1)
     everything = Partition(np.zeros(len(own.domain), dtype=np.intp), 1)
-    merged = merged_values(own.domain, joint, everything, least_records(len(seen)), binned=False, fewest=LEAST)
+    least, fewest = least_records(len(seen), seen.rows), LEAST * seen.rows
+    merged = merged_values(own.domain, joint, everything, least, binned=False, fewest=fewest)
     return Partition.of(merged.groups)
 
 
@@ -120,17 +121,23 @@ def transfer_of(released: Released, seen: Records, held_out: Records, label: str
     """
     compared = _Compared.of(released, seen, held_out, label)
     sizes = len(held_out.column(label).domain), len(released), len(held_out)
+    step = _step(seen, held_out)
     by_attribute = {
-        name: {measure: _declared(measure, figure, *sizes) for measure, figure in compared.figures(name).items()}
+        name: {measure: _declared(measure, figure, step, *sizes) for measure, figure in compared.figures(name).items()}
         for name in seen.attributes
     }
-    return Transfer(attributes=by_attribute, joint=_declared("joint", compared.together(), *sizes))
+    return Transfer(attributes=by_attribute, joint=_declared("joint", compared.together(), step, *sizes))
+
+
+def _step(seen: Records, held_out: Records) -> float:
+    """Return the step of numbers on held-out records: as many times coarser as one person has records at most."""
+    return step_for(len(held_out) / seen.rows)
 
 
 def holdout_of(seen: Records, held_out: Records, label: str) -> Holdout:
     """Return an entry's description of held-out records, with the transfer utility of the unmasked seen ones."""
     counts = np.bincount(held_out.column(label).places)
-    step = step_for(len(held_out))
+    step = _step(seen, held_out)
     return Holdout(
         records=len(held_out),
         unmasked=transfer_of(Released.as_it_is(seen), seen, held_out, label),
@@ -199,9 +206,8 @@ class _Compared:
         return self.alignments[name].of_value[self.held_out.column(name).places]
 
 
-def _declared(measure: str, figure: Figure, labels: int, records: int, held_out: int) -> Estimate:
+def _declared(measure: str, figure: Figure, step: float, labels: int, records: int, held_out: int) -> Estimate:
     """Return a number for an entry: rounded, with an interval rounded outwards, within the limits of the measure."""
-    step = step_for(held_out)
     least, most = (limit / step for limit in figure_limits(measure, labels, records, held_out))
     low, high = max(floor(figure.low / step), ceil(least)), min(ceil(figure.high / step), floor(most))
     value = min(max(round(figure.value / step), low), high)

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from aegis_provider.classifiers import CheckResult
 from aegis_provider.entry import refuse_name
-from aegis_provider.errors import MachineError, OutputError, PlanError, SmallCountsError
+from aegis_provider.errors import MachineError, OutputError, SmallCountsError
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import accepted_in
 from aegis_provider.ledger.leaving import Leaving
@@ -311,10 +311,9 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
         steps.folder.refuse_other(steps.table, _FINISHED)
     if steps.aim.configuration is not None and not steps.again:
         steps.refuse_unknown(steps.aim.configuration)
-    planned = steps.planned() if steps.given is not None or steps.plan.exists() else None
+    if steps.given is not None or steps.plan.exists():
+        steps.planned()
     if steps.aim.generates:
-        if steps.aim.person or (planned is not None and planned.person):
-            raise PlanError("generated tables do not count people yet; omit --also-generate, or the person column")
         from aegis_provider.synth.generate.methods.registry import method_of  # noqa: PLC0415 - only then is it loaded
 
         method_of(METHOD)  # its extra may be missing

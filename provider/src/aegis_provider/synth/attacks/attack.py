@@ -162,7 +162,7 @@ class Case:
     @property
     def rows(self) -> int:
         """The most records of one person."""
-        return 1 if self.seen.people is None else int(np.bincount(self.seen.persons(())[1]).max())
+        return self.seen.rows
 
     @property
     def persons_by(self) -> tuple[str, ...]:

@@ -147,6 +147,8 @@ def fidelity(
     delimiter: str | None = None,
     memory_limit: str = "1GB",
     seed: int = 0,
+    person: str | None = None,
+    rows_per_person: int | None = None,
     progress: Progress = lambda _done, _total: None,
 ) -> Fidelity:
     """Measure the utility of a release for training models, and its fidelity to the table.
@@ -163,6 +165,8 @@ def fidelity(
         holdout: The share of records held out from the release; see `open_release`.
         embed: Whether to return points in two dimensions, too; takes some seconds.
         delimiter: The delimiter of CSV files; by default, the one in each header.
+        person: The column of the table that says whose a record is; by default that of the plan. Nobody is split.
+        rows_per_person: The most records of a person that are used.
         progress: Called with the number of steps done, and of all.
 
     Raises:
@@ -184,6 +188,8 @@ def fidelity(
         delimiter=delimiter,
         memory_limit=memory_limit,
         seed=seed,
+        person=person,
+        rows_per_person=rows_per_person,
     )
     _refuse_unlike(opened, table_name(release), table_name(table))
     return _measured(opened, parts_of(opened, table_name(release), seed), seed, progress, embed=embed)

@@ -108,6 +108,8 @@ class _Split:
 def _drawn(opened: Opened, rng: np.random.Generator) -> _Split:
     """Return the split without held-out records. Rows that match no record are not trained on, either."""
     tested = rng.random(len(opened.seen)) < SHARE
+    if opened.seen.people is not None:  # of one side, with all their records
+        tested = tested[opened.seen.persons(())[1]]
     records, relation = records_of_rows(opened.released, opened.seen, rng), Relation.RELEASED
     rows = np.ones(len(records), dtype=bool)
     if (records >= 0).mean() >= _MASKED:

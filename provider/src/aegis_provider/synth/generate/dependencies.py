@@ -124,7 +124,7 @@ class Formula:
 Rule: TypeAlias = Function | Formula
 
 
-def rules_of(columns: Sequence[Column]) -> list[Rule]:
+def rules_of(columns: Sequence[Column], fewest: int = FEWEST) -> list[Rule]:
     """Return the rules that hold in a table, each after those of its sources.
 
     Each column follows by one rule at most, and none from itself by way of others: of a number of records, the closest
@@ -132,9 +132,10 @@ def rules_of(columns: Sequence[Column]) -> list[Rule]:
 
     Args:
         columns: The attributes; not the label, which a model draws from all of them.
+        fewest: The fewest records of a value from which another follows.
     """
     rules: dict[str, Rule] = {}
-    possible: list[Rule] = [*_formulas(columns), *_functions(columns)]
+    possible: list[Rule] = [*_formulas(columns, fewest), *_functions(columns, fewest)]
     for rule in possible:
         if rule.column not in rules and not any(_follows(name, rule.column, rules) for name in rule.sources):
             rules[rule.column] = rule
@@ -148,16 +149,16 @@ def _follows(name: str, column: str, rules: Mapping[str, Rule]) -> bool:
     return name == column or (rule is not None and any(_follows(each, column, rules) for each in rule.sources))
 
 
-def _functions(columns: Sequence[Column]) -> Iterator[Function]:
+def _functions(columns: Sequence[Column], fewest: int) -> Iterator[Function]:
     """Yield functions; those of categories first, since numbers are drawn less exactly."""
     sources = [each for each in columns if 1 < len(each.domain) <= len(each.places) / _USUAL_GROUP]
     for source in sorted(sources, key=lambda each: each.domain.value_type in NUMERIC):
         for column in columns:
-            if column is not source and (function := _function(column, source)):
+            if column is not source and (function := _function(column, source, fewest)):
                 yield function
 
 
-def _function(column: Column, source: Column) -> Function | None:
+def _function(column: Column, source: Column, fewest: int) -> Function | None:
     """Return the function of one column that another is; `None` if it is none, or hardly varies."""
     records, size = len(column.places), len(column.domain)
     cells, counts = np.unique(source.places * size + column.places, return_counts=True)
@@ -166,12 +167,12 @@ def _function(column: Column, source: Column) -> Function | None:
     exceptions = 1 - sum(int(counts[place]) for place in most.values()) / records
     if exceptions > min(_EXCEPTIONS, _UNEXPLAINED * (1 - column.counts.max() / records)):
         return None
-    enough = {value: cells[place] % size for value, place in most.items() if counts[place] >= FEWEST}
+    enough = {value: cells[place] % size for value, place in most.items() if counts[place] >= fewest}
     texts = {source.domain.keys[value]: column.domain.texts[following] for value, following in enough.items()}
     return Function(column.name, source.name, texts)
 
 
-def _formulas(columns: Sequence[Column]) -> list[Formula]:
+def _formulas(columns: Sequence[Column], fewest: int) -> list[Formula]:
     """Return possible formulas, the closest first."""
     numeric = [each for each in columns if each.domain.value_type in NUMERIC and len(each.domain) >= _FEWEST_VALUES]
     numeric = numeric[:_MOST_NUMERIC]
@@ -195,20 +196,20 @@ def _formulas(columns: Sequence[Column]) -> list[Formula]:
                     close.append((found, column, (one, other), is_product))
     near = sorted((each for each in close if each[0] <= _CLOSE), key=lambda each: (each[0], len(each[2])))
     return [
-        _formula(numeric[column], [numeric[each] for each in sources], is_product=is_product)
+        _formula(numeric[column], [numeric[each] for each in sources], fewest, is_product=is_product)
         for _, column, sources, is_product in near
     ]
 
 
-def _formula(column: Column, sources: Sequence[Column], *, is_product: bool) -> Formula:
+def _formula(column: Column, sources: Sequence[Column], fewest: int, *, is_product: bool) -> Formula:
     combined, number = _combined([_numbers(each) for each in sources], is_product=is_product), _numbers(column)
     ratios = _ratios(number, combined)
     factor = float(np.median(ratios))
     tolerance = float(np.quantile(np.abs(ratios / factor - 1), 1 - _EXCEPTIONS))
     nothing = column.places[np.isnan(combined) | (combined == 0)]
     counts = np.bincount(nothing, minlength=len(column.domain))
-    at_zero = column.domain.texts[int(counts.argmax())] if counts.max() >= FEWEST else "0"
-    units = cast("Units", Units.of(column, FEWEST))
+    at_zero = column.domain.texts[int(counts.argmax())] if counts.max() >= fewest else "0"
+    units = cast("Units", Units.of(column, fewest))
     return Formula(column.name, tuple(each.name for each in sources), is_product, factor, tolerance, units, at_zero)
 
 
@@ -251,9 +252,9 @@ class Dependencies:
     rules: Sequence[Rule] = ()
 
     @classmethod
-    def of(cls, columns: Sequence[Column]) -> Self:
-        """Find the rules of the attributes; the last column is the label."""
-        return cls(rules_of(columns[:-1]))
+    def of(cls, columns: Sequence[Column], fewest: int) -> Self:
+        """Find the rules of the attributes, by values of `fewest` records or more; the last column is the label."""
+        return cls(rules_of(columns[:-1], fewest))
 
     @property
     def formulas(self) -> list[Formula]:

@@ -7,6 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from aegis_provider.counting.people import People
 from aegis_provider.files import digest_of, written_whole
 from aegis_provider.release.blocks import block_schema
 from aegis_provider.release.table_file import write_table
@@ -47,11 +48,12 @@ class Generated:
 
     Attributes:
         table: The records: a column of texts for each attribute, and the label's last; a missing value is `""`.
-        guarantee: The epsilon and delta of differential privacy of `table`, for tables that differ by one record;
-            `None` without a guarantee. It covers no other attribute here.
+        guarantee: The epsilon and delta of differential privacy of `table`, for tables that differ by one record, or by
+            all those of one person; `None` without a guarantee. It covers no other attribute here.
         steps: The share of the budget of each step that looked at records; empty without a guarantee.
         warnings: A sentence for each disclosure in the file that its provider may not expect.
         accepted: The columns with accepted identifying values, and the kinds of these.
+        people: Whose the real records are; `None` if the plan does not say. Generated ones are nobody's.
     """
 
     table: pa.Table
@@ -71,6 +73,7 @@ class Generated:
     weights: Mapping[str, tuple[float, float]]
     warnings: tuple[str, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
+    people: People | None = None
 
     @property
     def sha256(self) -> str:
@@ -78,12 +81,20 @@ class Generated:
         return "" if self.output is None else digest_of(self.output)
 
     @property
+    def held_out_together(self) -> str:
+        """How many of what is held out together there are, in words."""
+        split = self.people is not None and not self.people.are_records
+        return f"{self.combinations:,} {'people' if split else 'combinations of attributes'}"
+
+    @property
     def promise(self) -> str:
         """The guarantee in a sentence."""
         if self.guarantee is None:
             return "nothing is guaranteed"
         epsilon, delta = self.guarantee
-        return f"differential privacy with epsilon {epsilon:g} and delta {delta:.2g}, of the generated records alone"
+        whose = "" if self.people is None else f", for a person with at most {self.people.rows} records"
+        of = f"of the generated records alone{whose}"
+        return f"differential privacy with epsilon {epsilon:g} and delta {delta:.2g}, {of}"
 
     @property
     def holdout_note(self) -> str:
@@ -92,6 +103,9 @@ class Generated:
         if abs(share - self.holdout) <= _FAR_OFF * self.holdout:
             return ""
         fewer = share < self.holdout
+        if self.people is not None and not self.people.are_records:
+            asked = f"{Share(share)} of the records are held out, not {Share(self.holdout)} as asked (--holdout)"
+            return f"{asked}: people are held out with all of their records"
         return (
             f"{Share(share)} of the records are held out, not {Share(self.holdout)} as asked (--holdout): records with "
             f"equal attributes are held out together, and there are {self.combinations:,} combinations of attributes. "

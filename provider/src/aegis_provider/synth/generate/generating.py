@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from aegis_provider.counting.people import People
 from aegis_provider.errors import OutputError, PlanError, TableError, nearest, needs_extra, shortened
 from aegis_provider.files import none_if_refused, refuse_overwriting
 from aegis_provider.identifiers import Replayed, accepted_beside, identifying_in, refuse_identifiers
-from aegis_provider.plan.limits import refuse_people
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.records import (
     Column,
@@ -33,7 +33,15 @@ from aegis_provider.release.table_file import refuse_escaping
 from aegis_provider.synth.generate.dependencies import Dependencies, typed
 from aegis_provider.synth.generate.generated import Generated, write
 from aegis_provider.synth.generate.levels import FEWEST, Codes, Levels, Texts, levels_of
-from aegis_provider.synth.generate.methods.method import Consistent, Knobs, LearningTask, Method, Model, Private
+from aegis_provider.synth.generate.methods.method import (
+    Consistent,
+    Knobs,
+    LearningTask,
+    Method,
+    Model,
+    Private,
+    knobs_of_records,
+)
 from aegis_provider.synth.generate.methods.registry import METHODS, method_of, usual_knobs
 from aegis_provider.synth.generate.pairs import Pairs
 from aegis_provider.synth.generate.training import Checkpoint, Trainer, Watch
@@ -119,7 +127,8 @@ def generate(
 ) -> Generated:
     """Learn from the records of a table, and generate similar ones.
 
-    Attributes that the plan forbids to share unmasked (`identity: false`) are left out.
+    Attributes that the plan forbids to share unmasked (`identity: false`) are left out, and so is the column that says
+    whose a record is: a generated record is nobody's. At most `rows_per_person` real ones of each person are used.
 
     Args:
         output: The file to write, Parquet if it ends in `.parquet`, otherwise CSV; by default none.
@@ -128,7 +137,8 @@ def generate(
         escape_formulas: Whether CSV cells and headers that a spreadsheet would run get an apostrophe before them.
 
     Raises:
-        PlanError: The method is unknown or ignores a knob, a number is out of range, or no attribute can be generated.
+        PlanError: The method is unknown or ignores a knob, a number is out of range, no attribute can be generated, or
+            a guarantee for people lacks a stated `rows_per_person`.
         TableError: The table cannot be read or learnt from.
         IdentifierError: An attribute, or the label, identifies persons, and `accept_identifiers` is off.
         OutputError: The output cannot be written, or is Parquet and formulas were to be escaped.
@@ -137,16 +147,21 @@ def generate(
     began, chosen, holdout = monotonic(), method_of(method), held_out_share(plan, wish.holdout)
     knobs = usual_knobs(method) if knobs is None else knobs
     _refuse_unheeded(method, chosen, knobs, wish)
-    refuse_people(plan, "generated tables")  # their hold-outs, attacks and epsilon are of records
     guarantee = chosen.guarantee(knobs)
+    if guarantee and plan.person and plan.rows_per_person is None:
+        raise PlanError(
+            f"{plan.source}: rows_per_person: state it; the default would tell how many records people have"
+        )
+    learns = knobs_of_records(knobs, guarantee, plan.rows_per_person or 1) if guarantee and plan.person else knobs
     attributes = _generable(plan)
     _refuse_output(output, table, plan, escape_formulas=escape_formulas)
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given:
         opened = plainly(given, plan.writings)
-        records = read_records(opened, attributes, plan.label, as_written=guarantee is not None)
-        of_records, separator = opened.records(), opened.delimiter or ","
-        prepared = Prepared.of(records, plan, attributes, chosen, knobs, holdout, seed, table_name(table))
+        used, people, whose = _people_of(opened, plan)
+        records = read_records(used, attributes, plan.label, as_written=guarantee is not None, person=whose)
+        of_records, separator, rows = used.records(), opened.delimiter or ",", 1 if people is None else people.rows
+        prepared = Prepared.of(records, plan, attributes, chosen, learns, holdout, seed, table_name(table), rows)
         reasons = {} if guarantee else _identifying(opened, plan, attributes, output, accepted=accept_identifiers)
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     about = (prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch, monotonic() - began)
@@ -178,7 +193,16 @@ def generate(
         weights=prepared.weights(),
         warnings=warnings,
         accepted=_accepted(texts, reasons) if accept_identifiers else {},
+        people=people,
     )
+
+
+def _people_of(table: Table, plan: Plan) -> tuple[Table, People | None, str | None]:
+    """Return the records that are used, whose they are, and the column that splits them, if the plan names people."""
+    if plan.person is None:
+        return table, None, None
+    people = People.of(table, plan.person, plan.rows_per_person)
+    return people.bounded(table), people, people.split_by(plan.rows_per_person)
 
 
 def _generable(plan: Plan) -> tuple[Attribute, ...]:
@@ -238,11 +262,12 @@ class Prepared:
 
     Attributes:
         validation: (records, columns) The levels of the validation records.
-        combinations: The number of combinations of attributes in all records.
+        combinations: The number of combinations of attributes in all records; of people, if it is known whose they are.
         usual: The default number of generated records: that of the training records, approximately with a guarantee.
         like: The training columns by name, whose types generated ones have.
         dependencies: The columns that follow from others; none with a guarantee, since they are found in the records.
         pairs: The pairs of values that a record may have; `None` if any.
+        fewest: The fewest records of a value of the label.
     """
 
     task: LearningTask
@@ -254,6 +279,7 @@ class Prepared:
     like: Mapping[str, Column] = field(default_factory=dict)
     dependencies: Dependencies = field(default_factory=Dependencies)
     pairs: Pairs | None = None
+    fewest: int = FEWEST
 
     @classmethod
     def of(
@@ -266,11 +292,15 @@ class Prepared:
         holdout: float,
         seed: int,
         name: str,
+        rows: int = 1,
     ) -> "Prepared":
         """Split the records, group their values into levels, and weigh the columns.
 
         With a guarantee, all of this depends only on the plan, on each record by itself, on coins independent of
         records, and on the method's private statistics.
+
+        Args:
+            rows: The most records of a person, by which the fewest records of a level or leaf are multiplied.
 
         Raises:
             TableError: There are too few records, or fewer than two label values with enough records.
@@ -278,19 +308,21 @@ class Prepared:
         sides = sides_of(records, holdout)
         if isinstance(method, Private) and method.guarantee(knobs):
             return cls._privately(records, sides, attributes, plan, method, knobs)
-        if len(sides.training) < _FEWEST_RECORDS:
+        if sides.training.number < _FEWEST_RECORDS:
+            unit = "records" if records.people is None else "people"
             raise TableError(
-                f"{name}: {len(sides.training)} records to learn from are too few; {_FEWEST_RECORDS} are needed"
-                + (", and --holdout 0 holds none out" if len(records) >= _FEWEST_RECORDS else "")
+                f"{name}: {sides.training.number} {unit} to learn from are too few; {_FEWEST_RECORDS} are needed"
+                + (", and --holdout 0 holds none out" if records.number >= _FEWEST_RECORDS else "")
             )
-        dependencies = Dependencies.of(sides.training.columns)
+        fewest = FEWEST * rows
+        dependencies = Dependencies.of(sides.training.columns, fewest)
         training = Records(tuple(dependencies.learnt(sides.training.columns)))
-        levels = [levels_of(column) for column in training.columns]
+        levels = [levels_of(column, fewest) for column in training.columns]
         label = training.columns[-1]
-        frequent = [place for place in range(len(label.domain)) if label.counts[place] >= FEWEST]
+        frequent = [place for place in range(len(label.domain)) if label.counts[place] >= fewest]
         if len(frequent) < 2:  # noqa: PLR2004 - one class
             raise TableError(
-                f"{name}: the label {shortened(plan.label)} has fewer than two values with {FEWEST} records among "
+                f"{name}: the label {shortened(plan.label)} has fewer than two values with {fewest} records among "
                 f"the {len(sides.training):,} to learn from, so there is nothing to predict; choose another label"
                 + (", or --holdout 0" if len(sides.held_out) else "")
             )
@@ -304,16 +336,16 @@ class Prepared:
             importance = importance_weights(plan, attributes, learnt, sizes, seed)
         pairs, supports = None, {}
         if isinstance(method, Consistent):
-            pairs = Pairs.of(sides.training.columns, method.fewest_together)
+            pairs = Pairs.of(sides.training.columns, method.fewest_together * rows)
             supports = pairs.supports(sides.training.columns, levels, {each.column for each in dependencies.formulas})
-        task = LearningTask(levels, learnt, quasi, privacy_weights(attributes), importance, knobs, supports)
+        task = LearningTask(levels, learnt, quasi, privacy_weights(attributes), importance, knobs, supports, rows)
         texts = [""] * levels[-1].size
         for place, level in enumerate(levels[-1].of_value):
             texts[level] = label.domain.texts[place] if place in frequent else texts[level]
-        combinations = len(records.distinct(records.attributes)[0])
+        combinations, held_out = len(records.persons(records.attributes)[0]), len(sides.held_out)
         like = {each.name: each for each in sides.training.columns}
         return cls(
-            task, codes[validated], texts, len(sides.held_out), combinations, len(learnt), like, dependencies, pairs
+            task, codes[validated], texts, held_out, combinations, len(learnt), like, dependencies, pairs, fewest
         )
 
     @classmethod
@@ -328,12 +360,14 @@ class Prepared:
     ) -> "Prepared":
         training, types = sides.training, [*(attribute.value_type for attribute in attributes), None]
         validated = validated_by_coin(len(training), _VALIDATED)
+        if training.people is not None:
+            validated = validated[training.persons(())[1]]  # one coin a person
         noticed = method.noticed(training.take(~validated).columns, types, knobs)
         quasi = np.array([*(attribute.name in plan.quasi_identifiers for attribute in attributes), False])
         learnt, validation = (_codes(noticed.levels, training.take(each)) for each in (~validated, validated))
         no_importance = np.zeros(len(noticed.levels))  # it would follow from the records
         task = LearningTask(noticed.levels, learnt, quasi, privacy_weights(attributes), no_importance, knobs)
-        combinations = len(records.distinct(records.attributes)[0])
+        combinations = len(records.persons(records.attributes)[0])
         return cls(task, validation, noticed.labels, len(sides.held_out), combinations, noticed.records)
 
     def weights(self) -> dict[str, tuple[float, float]]:
@@ -409,7 +443,7 @@ class Prepared:
         unknown = [share for share in label_shares if share not in self.labels]
         if unknown:
             instead = nearest(unknown[0], [text for text in self.labels if text])
-            raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records; {instead}")
+            raise TableError(f"the label has no value {shortened(unknown[0])} with {self.fewest} records; {instead}")
         shares = np.array([label_shares.get(text, 0.0) for text in self.labels])
         exact = records * shares / shares.sum()
         quotas = np.floor(exact).astype(np.intp)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counted_table import CountedTable, MaskedDomain
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords, MaskedDomain
 from aegis_provider.counting.people import People
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.limits import with_person
@@ -33,6 +33,7 @@ from aegis_provider.table import DELIMITERS, Source, Table, delimiter_in, open_t
 from aegis_provider.table.discretization import undiscretized
 from aegis_provider.table.formulas import with_plain_header
 from aegis_provider.table.notation import plainly
+from aegis_provider.table.values import MISSING
 
 
 def meanings_by_plan(
@@ -157,10 +158,10 @@ def open_release(
         open_table(table, delimiter=marks[1], memory_limit=memory_limit) as real,
     ):
         whose = with_person(plan or Plan(real.name, label or "", (), (), {}), person, rows_per_person)
-        used = real
+        used, split_by = real, None
         if whose.person is not None:
             people = People.of(real, whose.person, whose.rows_per_person)
-            used = people.bounded(real)
+            used, split_by = people.bounded(real), people.split_by(whose.rows_per_person)
             plan = None if plan is None else replace(plan, person=whose.person, rows_per_person=people.rows)
         original = used if plan is None else plainly(used, plan.writings)
         masked = with_plain_header(given, original.columns)
@@ -168,7 +169,7 @@ def open_release(
         attributes, label = _columns(original, masked, plan, label, named)
         attributes = [each for each in attributes if each.name != whose.person]
         alike = named_alike([*(attribute.name for attribute in attributes), label], masked.columns)
-        records = read_records(original, attributes, label, person=whose.person)
+        records = read_records(original, attributes, label, person=split_by)
         if len(records) < FEWEST:
             raise TableError(f"{original.name}: {len(records)} records; at least {FEWEST} are needed")
         known: Mapping[str, Mapping[str, Members]] = {}
@@ -249,7 +250,7 @@ class MaskedRecords:
         records: The records, with the plan's attributes and, as the last column, the label.
         codes: By column, (records,) the place of each record's value in its counted domain, where numbers may be bins.
         privacy: The classes of the whole table, which determine suppression; `None` if no configuration suppresses.
-        combination: (records,) The place of each record among the distinct records of `privacy`.
+        combination: (records,) The place of each record among the distinct records of `privacy`, which are people's.
     """
 
     plan: Plan
@@ -268,13 +269,17 @@ class MaskedRecords:
             TableError: The table does not fit the plan, or changes while it is read.
         """
         counted = CountedTable.of(table, plan)
-        records = read_records(undiscretized(counted.table), plan.attributes, plan.label)
+        whose = None if counted.people is None else counted.people.split_by(plan.rows_per_person)
+        records = read_records(undiscretized(counted.table), plan.attributes, plan.label, person=whose)
         codes = _codes(counted, plan, records)
         if not any(configuration.suppresses for configuration in plan.configurations):
             return cls(plan, records, counted, codes, None, np.zeros(len(records), dtype=np.intp))
         privacy = PrivacyTable.of(counted, plan)
-        own = np.stack([codes[name] for name in privacy.records.columns], axis=1)
-        return cls(plan, records, counted, codes, privacy, _found(privacy.records.codes, own, table.name))
+        distinct, own = privacy.records.codes, np.stack([codes[name] for name in privacy.records.columns], axis=1)
+        if counted.person is not None and privacy.records.people is not None:
+            theirs, mine = _persons_in(privacy.records, privacy.records.people, counted.table, counted.person)
+            distinct, own = np.column_stack([distinct, theirs]), np.column_stack([own, mine])
+        return cls(plan, records, counted, codes, privacy, _found(distinct, own, table.name))
 
     def can_release(self, configuration: Configuration) -> bool:
         """Return whether values determine their masked values, so that other records can be masked equally."""
@@ -354,6 +359,17 @@ def _codes(counted: CountedTable, plan: Plan, records: Records) -> Mapping[str, 
         if (places >= 0).all() and not np.array_equal(codes[column.name], places[column.places]):  # otherwise, bins
             raise _changed(counted.table.name)
     return codes
+
+
+def _persons_in(distinct: DistinctRecords, people: Places, table: Table, person: str) -> tuple[Places, Places]:
+    """Return (distinct records,) and (records,) the number of the person of each; -1 for one without a text.
+
+    Of those without, each is of another person, and all with the same values are treated alike.
+    """
+    [texts] = rows_of(table.batches([person]), drawn(table.records(), MOST_RECORDS, 0)).columns
+    places = {name: place for place, name in enumerate(distinct.names) if name != MISSING}
+    own = np.array([places.get(text, -1) for text in texts.to_pylist()], dtype=np.intp)
+    return np.where(people < len(distinct.names), people, -1), own
 
 
 def _found(distinct: Places, own: Places, table: str) -> Places:

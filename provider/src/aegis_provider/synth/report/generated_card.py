@@ -18,6 +18,7 @@ from aegis_provider.synth.attacks.membership import COPIES
 from aegis_provider.synth.fidelity import Fidelity, fidelity
 from aegis_provider.synth.fidelity.contradictions import Contradictions, contradictions_of
 from aegis_provider.synth.generate.generated import Generated
+from aegis_provider.synth.generate.levels import FEWEST
 from aegis_provider.synth.report.attacks import (
     ATTACK_TERMS,
     attack_notes,
@@ -39,6 +40,7 @@ EXACT: Final = (
     "learnt_from",
     "validated",
     "held_out",
+    "people",
     "holdout_note",
     "pair_total_variation",
     "auc",
@@ -107,7 +109,7 @@ class GeneratedCard:
 
 def made_document(generated: Generated) -> dict[str, Any]:
     """Return the method and parameters of generation, as JSON values."""
-    training, guarantee = generated.training, generated.guarantee
+    training, guarantee, people = generated.training, generated.guarantee, generated.people
     return {
         "output": None if generated.output is None else str(generated.output),
         "sha256": generated.sha256 or None,
@@ -138,6 +140,7 @@ def made_document(generated: Generated) -> dict[str, Any]:
             for look in training.looks
         ],
         "ended": training.ended,
+        **({} if people is None else {"people": people.number, "rows_per_person": people.rows}),
         "left_out": list(generated.left_out),
         "accepted": dict(generated.accepted),
         "weights": {name: {"privacy": one, "importance": two} for name, (one, two) in generated.weights.items()},
@@ -169,22 +172,27 @@ def _guarantee(generated: Generated) -> str:
         )
     promise = generated.promise
     return (
-        f"{promise[0].upper()}{promise[1:]}, is guaranteed for each real record: it bounds what any attack on them can "
-        f"achieve. {_PROVIDER_ONLY}"
+        f"{promise[0].upper()}{promise[1:]}, is guaranteed for each {_whose(generated)}: it bounds what any attack "
+        f"on them can achieve. {_PROVIDER_ONLY}"
     )
+
+
+def _whose(generated: Generated) -> str:
+    return "real record" if generated.people is None else "person"
 
 
 def _covered(generated: Generated) -> Iterator[Part]:
     """Yield what the guarantee covers, and the budget spent by each step."""
     yield (
         "Covered are the generated records: which values they have, how often each of them and each pair occurs, and "
-        "how many they are. One real record more or less hardly changes how likely any of that is, whatever else is "
-        "known. The plan is taken as given: what was written into it after a look at the table is not covered. Nor is "
-        "that a run was refused."
+        f"how many they are. One {_whose(generated)} more or less hardly changes how likely any of that is, whatever "
+        "else is known. The plan is taken as given: what was written into it after a look at the table is not covered. "
+        "Nor is that a run was refused."
     )
+    sides = "the values of each" if generated.people is None else "whose they are"
     rows = [(step, Share(share).whole) for step, share in generated.steps.items()]
     rows += [
-        ("which records are held out: by the values of each alone", "none"),
+        (f"which records are held out: by {sides} alone", "none"),
         ("which records judge the model: by coins that look at none", "none"),
         ("weights: by the plan", "none"),
         ("when to stop, and checkpoints: there is one model, and none is kept", "none"),
@@ -205,6 +213,11 @@ def _shared(card: GeneratedCard) -> Iterator[Part]:
         f"from {generated.learnt_from:,}, its models were judged by {generated.validated:,} during the training, and "
         f"{generated.held_out:,} were held out for this card."
     )
+    if generated.people is not None:
+        yield (
+            f"Of the real records, {'; '.join(generated.people.in_words())}. People were split into these parts, and "
+            "attacked, with all of their records. A generated record is nobody's: no column links it with others."
+        )
     if generated.holdout_note:
         yield f"{generated.holdout_note}."
     rows = [(shown(name), _role(card, name), *_weights(card, name)) for name in generated.table.column_names]
@@ -255,10 +268,11 @@ def _limits(card: GeneratedCard) -> Iterator[Part]:
             "stretches, and there may be combinations that no real record has."
         )
         return
+    fewest = FEWEST * (1 if card.generated.people is None else card.generated.people.rows)
     yield (
-        "Categories with fewer than 5 records, and numbers beyond the fifth lowest or highest, are never generated. A "
-        "rarer number may be, as any number in its stretch, and so may combinations of values that are frequent one by "
-        "one."
+        f"Categories with fewer than {fewest} records, and numbers with fewer at or beyond them, are never generated. "
+        "A rarer number may be, as any number in its stretch, and so may combinations of values that are frequent one "
+        "by one."
     )
     yield (
         "Records keep the rules of the table, and values that go together. So whoever knows some values of a person "

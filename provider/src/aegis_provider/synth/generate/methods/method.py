@@ -1,19 +1,23 @@
 """The interface of methods of generation."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.errors import TableError
+from aegis_provider.errors import PlanError, TableError
 from aegis_provider.records import Column
 from aegis_provider.synth.generate.levels import Codes, Levels
 from aegis_provider.table.values import ValueType
 
 DELTA: Final = 1e-9
 """The default delta. It must not depend on the number of records, which is private."""
+
+_LEAST_LOG_DELTA: Final = -690.0
+"""Below, a delta is nearly 0 as a float."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,23 @@ class Knobs:
     delta: float | None = None
 
 
+def knobs_of_records(knobs: Knobs, guarantee: tuple[float, float], rows: int) -> Knobs:
+    """Return the knobs that guarantee as much for a person with at most `rows` records.
+
+    What is (e, d)-differentially private for a record is (r e, d (1 + exp(e) + ... + exp((r - 1) e))) for r records
+    (group privacy: Vadhan 2017, "The complexity of differential privacy", lemma 2.2).
+
+    Raises:
+        PlanError: Epsilon is too large for so many records.
+    """
+    epsilon, each = guarantee[0], guarantee[0] / rows
+    steps = [place * each for place in range(rows)]
+    least = math.log(guarantee[1]) - steps[-1] - math.log(math.fsum(math.exp(step - steps[-1]) for step in steps))
+    if least < _LEAST_LOG_DELTA:
+        raise PlanError(f"epsilon is {epsilon:g}, too large for people with {rows} records; choose a smaller one")
+    return replace(knobs, epsilon=each, delta=math.exp(least))
+
+
 @dataclass(frozen=True, eq=False)
 class LearningTask:
     """The learning task.
@@ -42,6 +63,7 @@ class LearningTask:
         importance: (columns,) In [0, 1]: its weight in the distance for value.
         supports: (levels, levels) Whether two levels may be drawn together, for two columns by their places, the
             earlier first; any may where nothing is stated.
+        rows: The most records of a person, by which the fewest records of leaves are multiplied.
     """
 
     levels: Sequence[Levels]
@@ -51,6 +73,7 @@ class LearningTask:
     importance: NDArray[np.float64]
     knobs: Knobs = field(default_factory=Knobs)
     supports: Mapping[tuple[int, int], NDArray[np.bool_]] = field(default_factory=dict)
+    rows: int = 1
 
     @property
     def costs(self) -> NDArray[np.float64]:

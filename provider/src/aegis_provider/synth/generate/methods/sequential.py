@@ -252,7 +252,7 @@ def _ordered(rows: Codes, columns: Codes, rng: np.random.Generator) -> NDArray[n
 
 
 FEWEST: Final = 5
-"""Minimum training records of a leaf, without the privacy knob."""
+"""Minimum training records of a leaf, times the most of a person, without the privacy knob."""
 
 
 class Cart(SequentialMethod):
@@ -274,12 +274,14 @@ class Cart(SequentialMethod):
         """Return the label's step, then those of the attributes."""
         label = len(task.levels) - 1
         order = (label, *range(label))
-        leaves = np.ceil(np.minimum(FEWEST * (1 + task.costs), max(FEWEST, len(task.codes)))).astype(int)
+        fewest = FEWEST * task.rows
+        leaves = np.ceil(np.minimum(fewest * (1 + task.costs), max(fewest, len(task.codes)))).astype(int)
         return [Grown.of(task, order[:place], each, int(leaves[each]), rng) for place, each in enumerate(order)]
 
 
 LEAVES: Final = (200, 1_000)
-"""Without knobs, a leaf has at least a tenth of the training records, within these limits."""
+"""Without knobs, a leaf has at least a tenth of the training records, within these limits, times the most records of a
+person."""
 
 _SHARE: Final = 0.1
 
@@ -323,9 +325,9 @@ def _attribute(
 
 def leaves_of(task: LearningTask) -> list[int]:
     """(columns,) The minimum training records of leaves of each column's tree; all records for no tree."""
-    usual = np.clip(_SHARE * len(task.codes), *LEAVES)
+    usual = np.clip(_SHARE * len(task.codes), task.rows * LEAVES[0], task.rows * LEAVES[1])
     sizes = usual * (1 + task.costs) / (1 + task.knobs.value * task.importance)
-    return [int(each) for each in np.clip(np.ceil(sizes), _IN_A_BOOSTED_LEAF, max(len(task.codes), 1))]
+    return [int(each) for each in np.clip(np.ceil(sizes), _IN_A_BOOSTED_LEAF * task.rows, max(len(task.codes), 1))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +342,7 @@ class _Boosted:
     def of(cls, task: LearningTask, label: int, rng: np.random.Generator) -> Self:
         """Fit the trees."""
         predictors = Predictors.of(task, range(label), label, rng)
-        in_a_leaf = int(np.ceil(_IN_A_BOOSTED_LEAF * (1 + task.knobs.privacy)))
+        in_a_leaf = int(np.ceil(_IN_A_BOOSTED_LEAF * task.rows * (1 + task.knobs.privacy)))
         classifier = boosted_trees(in_a_leaf, int(rng.integers(2**31)))
         with threadpool_limits(1):
             classifier.fit(predictors.features(task.codes), task.codes[:, label])
