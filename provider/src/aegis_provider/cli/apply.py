@@ -72,7 +72,7 @@ def apply(
     break the promise, it is not written without --accept-composition. --stays is for tables that nobody else gets.
     """
     from aegis_provider.files import digest_of, refuse_overwriting
-    from aegis_provider.ledger import ACCEPT, Leaving, leave
+    from aegis_provider.ledger import ACCEPT, HeldBack, Leaving, hold_back, leave
     from aegis_provider.plan.limits import with_person
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.privacy import certain_values_warning
@@ -90,17 +90,18 @@ def apply(
         refuse_beside("--stays", {"--to": to != "anyone", "--name": bool(name), ACCEPT: accept_composition})
     how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit()}
 
+    leaving = Leaving(
+        name=name or released_as(plan) or name_of(table),
+        to=to,
+        place=str(output.resolve()),
+        accept=accept_composition,
+    )
+    held: HeldBack | None = None
+
     def leaves(part: Path) -> None:
-        if stays:
-            return
-        leaving = Leaving(
-            name=name or released_as(plan) or name_of(table),
-            to=to,
-            place=str(output.resolve()),
-            digest=digest_of(part),
-            accept=accept_composition,
-        )
-        together.extend(leave(table, intended, configuration, leaving, how))
+        if not stays:
+            own = replace(leaving, digest=digest_of(part), held="" if held is None else held.digest)
+            together.extend(leave(table, intended, configuration, own, how))
 
     if intended.generated_table(configuration) is not None:
         if force or escape_formulas:
@@ -116,6 +117,8 @@ def apply(
         return
     refuse_overwriting(output, table, *intended.files)
     say(f"masking {table_name(table)} ...")
+    with offering(context):
+        held = None if stays else hold_back(table, intended, configuration, leaving, how)
     with _told_of_force(), offering(context), progress_bar("masking records") as progress:
         applied = write_masked(
             table,
@@ -127,6 +130,7 @@ def apply(
             force=force,
             escape_formulas=escape_formulas,
             leaves=leaves,
+            held=None if held is None else held.records,
             progress=progress,
             **how,
         )

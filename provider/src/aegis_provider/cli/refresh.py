@@ -86,7 +86,7 @@ def _document(refreshed: Refreshed, folder: Path) -> dict[str, object]:
 
 def _records(refreshed: Refreshed) -> int:
     applied = refreshed.released.findings.masked.applied
-    return applied.records + applied.suppressed
+    return applied.records + applied.suppressed + applied.held_back
 
 
 def _report(refreshed: Refreshed, folder: Path) -> Iterator[str]:

@@ -157,7 +157,7 @@ def release(
     for warning in released.findings.masked.applied.warnings:
         warn(warning)
     card = TypeAdapter(type(released.card)).dump_python(released.card, mode="json")
-    document = {"output": str(output), "entry": released.entry_id, "card": card}
+    document = {"output": str(output), "entry": released.entry_id, "card": card, "together": list(released.together)}
     faults = list(faults_of(released, accept_unique=accept_unique))
     print_result(document, _report(released, faults), as_json=as_json)
     if faults:

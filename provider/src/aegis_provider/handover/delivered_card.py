@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aegis_provider.ledger import SOME_HELD_BACK
 from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import columns_of
 from aegis_provider.release.apply import Checked
@@ -26,6 +27,7 @@ class Masked:
         unmeasured: The names of the latter.
         checked: The result of its checks; `None` for a generated table.
         warnings: A sentence for each disclosure in it that its provider may not expect.
+        held_back: Whether other records are held back beside what left before.
     """
 
     file: str
@@ -35,6 +37,7 @@ class Masked:
     unmeasured: tuple[str, ...]
     checked: Checked | None
     warnings: tuple[str, ...] = ()
+    held_back: bool = False
 
 
 def delivered_card(
@@ -51,15 +54,17 @@ def delivered_card(
         given: The release card; without one, the card is its head, and the roles of the shared columns.
         alone: The records that are alone on all shared columns; `None` if generated.
     """
+    holds_back = {"holds_back": SOME_HELD_BACK if masked.held_back else ""}
     if given is not None:
+        given = {**given, **holds_back}
         card = renewed(given, request.consumer, request.purpose, masked.records)
-        return card if _fits(card) else dict(given)
+        return card if _fits(card) else given
     if alone is None:
         return None
     measured = _measured_card(plan, request, entry, masked, alone)
     shared = [{"name": column.name, "role": column.role} for column in measured.columns if column.shared]
     head = in_markdown(head_of(measured))
-    card = {"configuration": request.configuration, "columns": shared, "for_consumers": head}
+    card = {"configuration": request.configuration, "columns": shared, "for_consumers": head, **holds_back}
     return card if _fits(card) else None
 
 
@@ -87,7 +92,7 @@ def _measured_card(plan: Plan, request: DataRequest, entry: EntryDocument, maske
         alone=alone,
         together_verdict="",
         records=masked.records,
-        suppresses=bool(masked.suppressed),
+        suppresses=bool(masked.suppressed or masked.held_back),
         left_out=None,
         suppressed_cells=0,
         promised={},

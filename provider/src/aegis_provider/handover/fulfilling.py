@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -34,9 +34,9 @@ from aegis_provider.handover.leasing import (
     work_folder,
 )
 from aegis_provider.handover.storage import CSV_ENDING, MEDIA_TYPES, Storage, file_name
-from aegis_provider.ledger import CompositionError, Leaving, leave
+from aegis_provider.ledger import CompositionError, HeldBack, Leaving, hold_back, leave
 from aegis_provider.plan.model import Plan
-from aegis_provider.privacy import CRITERIA
+from aegis_provider.privacy import CRITERIA, holds
 from aegis_provider.processes import Stage, unseen
 from aegis_provider.receiving.with_entry import SECONDS as TOGETHER_SECONDS
 from aegis_provider.receiving.with_entry import judged_beside
@@ -148,11 +148,14 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
     vouched = refuse_other(head, entry, request, task.plan)
     with leased(task.service, request.id, task.lease_seconds) as lease, work_folder(work, request.id) as folder:
         try:
-            masked = _masked(task, request, folder, vouched)
+            leaving = _leaving(task, entry, request)
+            held = _held_back(task, request, folder, leaving)
+            masked = _masked(task, request, folder, vouched, held)
             alone = _refuse_unique(task, head, request, masked)
             if masked.checked is not None and not head.accepted_small_counts:  # a generated table shows no records
-                _refuse_read_together(task, entry, request.configuration or "", folder.file(masked.file))
-            together = _kept_in_ledger(task, entry, request, folder.file(masked.file))
+                _refuse_read_together(task, entry, request, masked, folder.file(masked.file))
+            leaving = replace(leaving, digest=digest_of(folder.file(masked.file)), held=held.digest if held else "")
+            together = _kept_in_ledger(task, request, leaving)
         except (CompositionError, EntryError, IdentifierError, PromiseError, SmallCountsError, UniqueRecordsError):
             folder.remove()  # after other failures, the next run reuses the masked table
             raise
@@ -211,7 +214,7 @@ def _refuse_unique(task: Task, head: EntryHead, request: DataRequest, masked: Ma
     return alone
 
 
-def _refuse_read_together(task: Task, entry: EntryDocument, configuration: str, masked: Path) -> None:
+def _refuse_read_together(task: Task, entry: EntryDocument, request: DataRequest, masked: Masked, file: Path) -> None:
     """Refuse a table if it and the entry together give away counts of 1 to 4 that the table does not show.
 
     Exact published counts mean that small ones may be known.
@@ -220,10 +223,10 @@ def _refuse_read_together(task: Task, entry: EntryDocument, configuration: str, 
         separator = source.delimiter or ","  # as written
     with (
         task.stage("judging entry and table together"),
-        open_table(masked, delimiter=separator, memory_limit=task.memory_limit) as opened,
+        open_table(file, delimiter=separator, memory_limit=task.memory_limit) as opened,
     ):
-        table = unescaped_table(opened, task.plan.columns) if task.escape_formulas else opened
-        verdict = judged_beside(entry, configuration, table, TOGETHER_SECONDS)
+        table, held = unescaped_table(opened, task.plan.columns) if task.escape_formulas else opened, masked.held_back
+        verdict = judged_beside(entry, request.configuration or "", table, TOGETHER_SECONDS, held_back=held)
     if not verdict.passed and all(finding.reason == "undecided" for finding in verdict.findings):
         where = ", ".join(finding.pointer for finding in verdict.findings[:_NAMED])
         mend = f"run the same command again on a faster or less busy machine: {TOGETHER_SECONDS:g} seconds were too few"
@@ -234,19 +237,31 @@ def _refuse_read_together(task: Task, entry: EntryDocument, configuration: str, 
         raise SmallCountsError(f"{read_together_line(verdict, mend)}. It is not delivered")
 
 
-def _kept_in_ledger(task: Task, entry: EntryDocument, request: DataRequest, masked: Path) -> tuple[str, ...]:
-    """Keep in the ledger what is about to leave, which stays there if the upload fails; return what it tells."""
-    configuration = request.configuration or ""
+def _leaving(task: Task, entry: EntryDocument, request: DataRequest) -> Leaving:
     may: dict[str, Any] = {"accept": task.accept_composition, "colluding": task.colluding}
     offered_in = str(task.plan.files[0].resolve().parent) if task.plan.files else ""
     about: dict[str, Any] = {"name": entry.name, "to": request.consumer, "place": request.id, "planned_in": offered_in}
-    leaving = Leaving(**about, digest=digest_of(masked), **may)
+    return Leaving(**about, **may)
+
+
+def _held_back(task: Task, request: DataRequest, folder: Folder, leaving: Leaving) -> HeldBack | None:
+    made = folder.file(f"{MASKED}{task.ending}")
+    leaving = replace(leaving, digest=digest_of(made) if made.exists() else "")
     how = {"delimiter": task.delimiter, "memory_limit": task.memory_limit}
     with task.stage("measuring what it tells with what left before"):
-        return tuple(leave(task.table, task.plan, configuration, leaving, how))
+        return hold_back(task.table, task.plan, request.configuration or "", leaving, how)
 
 
-def _masked(task: Task, request: DataRequest, folder: Folder, vouched: Mapping[str, float]) -> Masked:
+def _kept_in_ledger(task: Task, request: DataRequest, leaving: Leaving) -> tuple[str, ...]:
+    """Keep in the ledger what is about to leave, which stays there if the upload fails; return what it tells."""
+    how = {"delimiter": task.delimiter, "memory_limit": task.memory_limit}
+    with task.stage("keeping what leaves in the ledger"):
+        return tuple(leave(task.table, task.plan, request.configuration or "", leaving, how))
+
+
+def _masked(
+    task: Task, request: DataRequest, folder: Folder, vouched: Mapping[str, float], held: HeldBack | None
+) -> Masked:
     """Mask the table, unless it is masked already."""
     generated = task.plan.generated_table(request.configuration or "")
     ending = task.ending if generated is None else generated.file.suffix.lower()
@@ -258,15 +273,18 @@ def _masked(task: Task, request: DataRequest, folder: Folder, vouched: Mapping[s
         "delimiter": task.delimiter,
         "escape_formulas": task.escape_formulas,
         "accept_identifiers": task.accept_identifiers,
+        **({} if held is None else {"held": held.digest}),
     }
     file = f"{MASKED}{ending}"
     output = folder.file(file)
-    masking = partial(_applied, task, request, output, vouched)
+    masking = partial(_applied, task, request, output, vouched, held)
     work = masking if generated is None else partial(_handed_out, task, request, output)
     return folder.step(f"mask to {ending}", made_from, [file], Masked, work)
 
 
-def _applied(task: Task, request: DataRequest, output: Path, vouched: Mapping[str, float]) -> Masked:
+def _applied(
+    task: Task, request: DataRequest, output: Path, vouched: Mapping[str, float], held: HeldBack | None
+) -> Masked:
     with task.stage("masking records") as progress:
         applied = apply(
             task.table,
@@ -279,12 +297,21 @@ def _applied(task: Task, request: DataRequest, output: Path, vouched: Mapping[st
             accept_identifiers=task.accept_identifiers,
             accept_unique=True,  # judged below
             asked_k=(request.request.get("require") or {}).get("k"),
+            held=None if held is None else held.records,
             progress=progress,
         )
     records = applied.records
+    short = [name for name, limit in vouched.items() if not holds(name, applied.reached.get(name, limit), limit)]
+    if held is not None and short:
+        raise PromiseError(
+            f"{request.configuration}: without the records that are held back beside what left before, it has less "
+            f"{', '.join(short)} than the entry states; publish the entry anew from this table"
+        )
     # Criteria that compare with the whole table depend on records that the consumer lacks. The entry's values hold;
     # others are rounded to the published steps if some label value is rare.
-    told = published_privacy(applied.reached, vouched, [((1, SMALL), (records, records + applied.suppressed))])
+    told = published_privacy(
+        applied.reached, vouched, [((1, SMALL), (records, records + applied.suppressed + applied.held_back))]
+    )
     compared = {name: vouched.get(name, told.get(name)) for name in applied.reached if CRITERIA[name].compares}
     reached = {name: number for name, number in {**applied.reached, **compared}.items() if number is not None}
     if applied.of_people:  # the consumer cannot count them
@@ -297,6 +324,7 @@ def _applied(task: Task, request: DataRequest, output: Path, vouched: Mapping[st
         applied.unchecked,
         applied.checked,
         (*applied.warnings, *applied.checked.shown.in_words()),
+        bool(applied.held_back),
     )
 
 

@@ -6,10 +6,11 @@ class, too, since others can see that. So the join's privacy is a limit for what
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import duckdb
 import numpy as np
@@ -22,7 +23,8 @@ from aegis_provider.ledger.rows import LEFT_OUT, SENSITIVE
 from aegis_provider.privacy import CRITERIA, Classes, SensitiveCounts, breaks, measure_privacy
 from aegis_provider.table.engine import bounded, quoted
 
-_PERSON = "high, low"
+PERSON: Final = "high, low"
+"""Whose a row is."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +56,31 @@ class Composition:
 
 
 def composed(
-    releases: Sequence[Path | pa.Table], promise: Mapping[str, float], *, of_people: bool, memory_limit: str = "1GB"
+    releases: Sequence[Path | pa.Table],
+    promises: Sequence[Mapping[str, float]],
+    *,
+    of_people: bool,
+    memory_limit: str = "1GB",
 ) -> Composition:
     """Measure the join of the rows of releases.
 
     Args:
         releases: The rows of each, or the file with them.
-        promise: The promised privacy, by name. What no table shows is left out.
+        promises: The promised privacy of each, by name, which its records keep in the join, too. What no table shows is
+            left out.
         of_people: Whether people can have several records.
         memory_limit: The memory limit of DuckDB, which spills the rest to disk.
+
+    Raises:
+        MachineError: Memory or disk do not suffice.
+    """
+    with joined(releases, of_people=of_people, memory_limit=memory_limit) as join:
+        return join.composition(join.judged(promises))
+
+
+@contextmanager
+def joined(releases: Sequence[Path | pa.Table], *, of_people: bool, memory_limit: str) -> Iterator["Join"]:
+    """Join the rows of releases, as for `composed`.
 
     Raises:
         MachineError: Memory or disk do not suffice.
@@ -70,91 +88,122 @@ def composed(
     try:
         connection = duckdb.connect(":memory:")
         with bounded(connection, memory_limit):
-            return _Join(connection, releases, of_people=of_people).measured(promise)
+            yield Join(connection, releases, of_people=of_people)
     except duckdb.Error as error:
         raise MachineError(f"the releases in the ledger cannot be joined: {error}") from error
 
 
-class _Join:
-    """The join of releases in DuckDB: `joined` has a row for each record, `classes` one for each class."""
+@dataclass(frozen=True, eq=False)
+class JudgedClasses:
+    """The classes of a join.
+
+    Attributes:
+        reached: The value of each promised criterion in the worst of them.
+        faults: The names of those that break a promise.
+        broken: (classes,) Which break it.
+        certain: (classes,) Of which some release shows one value of a sensitive attribute only.
+    """
+
+    reached: Mapping[str, int | float]
+    faults: tuple[str, ...]
+    broken: NDArray[np.bool_]
+    certain: NDArray[np.bool_]
+
+
+class Join:
+    """The join of releases in DuckDB: `joined` has a row for each record, `classes` one for each class judged last.
+
+    Attributes:
+        run: The connection.
+        columns: The names of the columns with the classes of a record, one for each release.
+        record: What tells the records of a person apart, as an expression of rows.
+        kinds: The sensitive columns of each release, and whether the values of each have an order.
+    """
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, releases: Sequence[Path | pa.Table], *, of_people: bool
     ) -> None:
-        self._run = connection
+        self.run = connection
         self._distinct = "DISTINCT" if of_people else ""
-        self._kinds = [_kinds(each) for each in releases]
+        self.kinds = [_kinds(each) for each in releases]
         for n, each in enumerate(releases):
             if isinstance(each, Path):
                 connection.execute(f"CREATE TEMP VIEW r{n} AS FROM read_parquet({quoted(str(each))})")
             else:
                 connection.register(f"r{n}", each)
-        self._columns = ", ".join(f"c{n}" for n in range(len(releases)))
-        self._record = self._known_record() if of_people else "record"
+        self.columns = tuple(f"c{n}" for n in range(len(releases)))
+        self._listed = ", ".join(self.columns)
+        self.record = self._known_record() if of_people else "record"
         # DuckDB drops its copy of the files' rows once they are joined.
         connection.execute(f"CREATE TEMP TABLE joined AS {self._joined()}")
-        connection.execute(
-            "CREATE TEMP TABLE classes AS SELECT row_number() OVER () - 1 AS id, * FROM "  # noqa: S608 - own names
-            f"(SELECT {self._columns}, count(*) AS n FROM (SELECT {self._distinct} {_PERSON}, {self._columns} "
-            f"FROM joined) GROUP BY {self._columns})"
-        )
 
     def _known_record(self) -> str:
         """Return by what a record of a person is known: whoever never has several is known with changed values, too."""
         several = " UNION ALL ".join(
-            f"SELECT {_PERSON} FROM r{n} GROUP BY {_PERSON} HAVING min(record) <> max(record)"  # noqa: S608 - own names
-            for n in range(len(self._kinds))
+            f"SELECT {PERSON} FROM r{n} GROUP BY {PERSON} HAVING min(record) <> max(record)"  # noqa: S608 - own names
+            for n in range(len(self.kinds))
         )
-        self._run.execute(f"CREATE TEMP TABLE several AS {several}")
-        return f"CASE WHEN ({_PERSON}) IN (SELECT ({_PERSON}) FROM several) THEN record ELSE 0 END AS record"  # noqa: S608
+        self.run.execute(f"CREATE TEMP TABLE several AS {several}")
+        return f"CASE WHEN ({PERSON}) IN (SELECT ({PERSON}) FROM several) THEN record ELSE 0 END AS record"  # noqa: S608
 
     def _joined(self) -> str:
         parts, columns = [], []
-        for n, kinds in enumerate(self._kinds):
+        for n, kinds in enumerate(self.kinds):
             own = [f"class AS c{n}", *(f"s{s} AS v{n}_{s}" for s in range(len(kinds)))]
             # A record that is left out is in no class, as one that the table did not have.
-            known = f"{self._distinct} {_PERSON}, {self._record}"
+            known = f"{self._distinct} {PERSON}, {self.record}"
             parts.append(f"(SELECT {known}, {', '.join(own)} FROM r{n} WHERE class >= 0)")  # noqa: S608 - own names
             columns += [f"coalesce(c{n}, {LEFT_OUT})::INT AS c{n}", *(f"v{n}_{s}" for s in range(len(kinds)))]
-        join = parts[0] + "".join(f" FULL JOIN {part} USING ({_PERSON}, record)" for part in parts[1:])
-        return f"SELECT {_PERSON}, {', '.join(columns)} FROM {join}"  # noqa: S608 - own names
+        join = parts[0] + "".join(f" FULL JOIN {part} USING ({PERSON}, record)" for part in parts[1:])
+        return f"SELECT {PERSON}, record, {', '.join(columns)} FROM {join}"  # noqa: S608 - own names
 
-    def measured(self, promise: Mapping[str, float]) -> Composition:
-        names = [name for name in promise if CRITERIA[name].is_measured]
-        table = self._fetched("SELECT * FROM classes ORDER BY id")
-        sizes = table["n"].to_numpy().astype(np.int64)
+    def judged(self, promises: Sequence[Mapping[str, float]], table: str = "joined") -> JudgedClasses:
+        """Judge the classes of these rows of the join, each by the promises of the releases that show it."""
+        self.run.execute(
+            "CREATE OR REPLACE TEMP TABLE classes AS SELECT row_number() OVER () - 1 AS id, * FROM "  # noqa: S608 - own names
+            f"(SELECT {self._listed}, count(*) AS n FROM (SELECT {self._distinct} {PERSON}, {self._listed} "
+            f"FROM {table}) GROUP BY {self._listed})"
+        )
+        found = self._fetched("SELECT * FROM classes ORDER BY id")
+        sizes = found["n"].to_numpy().astype(np.int64)
         broken, certain = np.zeros(len(sizes), dtype=np.bool_), np.zeros(len(sizes), dtype=np.bool_)
         reached: dict[str, int | float] = {}
         faults: set[str] = set()
-        for n in range(len(self._kinds)):
-            mine = np.flatnonzero(table[f"c{n}"].to_numpy() != LEFT_OUT)
-            classes = self._classes(n, sizes, mine)
-            for name, value in measure_privacy(classes, names).items():
+        for n, stated in enumerate(promises):
+            promise = {name: limit for name, limit in stated.items() if CRITERIA[name].is_measured}
+            mine = np.flatnonzero(found[f"c{n}"].to_numpy() != LEFT_OUT)
+            if not len(mine):
+                continue
+            classes = self._classes(n, sizes, mine, table)
+            for name, value in measure_privacy(classes, list(promise)).items():
                 worse = min if CRITERIA[name].at_least else max
                 reached[name] = worse(reached.get(name, value), value)
-            broken[mine] |= breaks(classes, {name: promise[name] for name in names})
-            faults |= {name for name in names if breaks(classes, {name: promise[name]}).any()}
+            broken[mine] |= breaks(classes, promise)
+            faults |= {name for name, limit in promise.items() if breaks(classes, {name: limit}).any()}
             if classes.sensitive:
                 certain[mine] |= CRITERIA["l"].by_class(classes) == 1
-        ordered = tuple(name for name in names if name in faults)
-        return Composition(reached, ordered, self._people(broken), self._people(certain))
+        return JudgedClasses(reached, tuple(name for name in CRITERIA if name in faults), broken, certain)
 
-    def _classes(self, n: int, sizes: NDArray[np.int64], mine: NDArray[np.intp]) -> Classes:
+    def composition(self, judged: JudgedClasses) -> Composition:
+        """Return the privacy of the whole join, which was judged last."""
+        return Composition(judged.reached, judged.faults, self._people(judged.broken), self._people(judged.certain))
+
+    def _classes(self, n: int, sizes: NDArray[np.int64], mine: NDArray[np.intp], table: str) -> Classes:
         """Return the classes of the join whose records are in a release, with its sensitive values."""
         places = np.full(len(sizes), -1)
         places[mine] = np.arange(len(mine))
         sensitive = {}
-        for s, (name, ordered) in enumerate(self._kinds[n]):
+        for s, (name, ordered) in enumerate(self.kinds[n]):
             cells = self._fetched(
-                f"SELECT id, v, count(*) AS n FROM (SELECT {self._distinct} {_PERSON}, {self._columns}, v{n}_{s} AS v "  # noqa: S608
-                f"FROM joined WHERE c{n} >= 0) JOIN classes USING ({self._columns}) GROUP BY id, v ORDER BY id, v"
+                f"SELECT id, v, count(*) AS n FROM (SELECT {self._distinct} {PERSON}, {self._listed}, v{n}_{s} AS v "  # noqa: S608
+                f"FROM {table} WHERE c{n} >= 0) JOIN classes USING ({self._listed}) GROUP BY id, v ORDER BY id, v"
             )
             whole = self._fetched(
-                f"SELECT v, count(*) AS n FROM (SELECT {self._distinct} {_PERSON}, s{s} AS v FROM r{n}) "  # noqa: S608
+                f"SELECT v, count(*) AS n FROM (SELECT {self._distinct} {PERSON}, s{s} AS v FROM r{n}) "  # noqa: S608
                 "GROUP BY v ORDER BY v"
             )
             values = np.searchsorted(whole["v"].to_numpy(), cells["v"].to_numpy())
-            people = self._fetched(f"SELECT count(*) AS n FROM (SELECT {self._distinct} {_PERSON} FROM r{n})")  # noqa: S608
+            people = self._fetched(f"SELECT count(*) AS n FROM (SELECT {self._distinct} {PERSON} FROM r{n})")  # noqa: S608
             sensitive[name] = SensitiveCounts(
                 places[cells["id"].to_numpy()],
                 values,
@@ -169,15 +218,15 @@ class _Join:
         """Return how many people are in these classes."""
         if not marked.any():
             return 0
-        self._run.register("marked", pa.table({"id": np.flatnonzero(marked)}))
+        self.run.register("marked", pa.table({"id": np.flatnonzero(marked)}))
         people = self._fetched(
-            f"SELECT count(*) AS n FROM (SELECT DISTINCT {_PERSON} FROM joined JOIN classes USING ({self._columns}) "  # noqa: S608
+            f"SELECT count(*) AS n FROM (SELECT DISTINCT {PERSON} FROM joined JOIN classes USING ({self._listed}) "  # noqa: S608
             "WHERE id IN (SELECT id FROM marked))"
         )
         return int(people["n"][0].as_py())
 
     def _fetched(self, query: str) -> pa.Table:
-        return self._run.sql(query).to_arrow_table()
+        return self.run.sql(query).to_arrow_table()
 
 
 def _kinds(release: Path | pa.Table) -> list[tuple[str, bool]]:

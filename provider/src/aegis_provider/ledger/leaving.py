@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Partition
 from aegis_provider.errors import PromiseError
 from aegis_provider.ledger.composition import Composition, composed
+from aegis_provider.ledger.holding import MOST_HELD_BACK, HeldBack, held_back
 from aegis_provider.ledger.rows import Keys, rows_of
 from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, key_of, ledger_of, ledgers, locked
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
@@ -20,6 +22,7 @@ from aegis_provider.state import lasting_randomness
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.notation import plainly
 from aegis_sdk.reading import number, shown
+from aegis_sdk.wire import strictest
 
 ACCEPT: Final = "--accept-composition"
 _TRIED: Final = 20
@@ -47,7 +50,8 @@ class Leaving:
         name: The name of the table, that of its entry.
         to: Who gets it.
         place: The folder or the request that it belongs to.
-        digest: The SHA-256 of the file.
+        digest: The SHA-256 of the file; of the one that an earlier run made, if any, before it is made.
+        held: The digest of the records that the file holds back.
         accept: Whether to go on although it breaks the promise with what left before.
         colluding: Whether all consumers are taken for one.
         ranking: The ids of configurations, the most useful first, among which one is looked for that keeps the promise.
@@ -59,25 +63,48 @@ class Leaving:
     to: str = ANYONE
     place: str = ""
     digest: str = ""
+    held: str = ""
     accept: bool = False
     colluding: bool = False
     ranking: Sequence[str] = ()
     planned_in: str = ""
 
 
-def leave(
-    table: Source, plan: Plan, configuration: str, leaving: Leaving, how: Mapping[str, Any], *, keep: bool = True
-) -> list[str]:
+def hold_back(
+    table: Source, plan: Plan, configuration: str, leaving: Leaving, how: Mapping[str, Any]
+) -> HeldBack | None:
+    """Return which records a masked table must hold back beside what left before; `None` if there are none.
+
+    Args:
+        how: Options for reading the table: `delimiter` and `memory_limit`.
+
+    Raises:
+        AegisError: As `leave`.
+    """
+    if plan.generated_table(configuration) is not None:
+        return None
+    with open_table(table, **how) as given:
+        own = _Own.of(plainly(given, plan.writings), plan, leaving)
+        if not _alike(own, own.known):
+            return None
+        chosen = plan.configuration(configuration)
+        rows = own.rows(chosen)
+        with locked():
+            held, _ = _decided(own, own.ledger(), chosen, rows, how.get("memory_limit", "1GB"))
+    return held if held.number else None
+
+
+def leave(table: Source, plan: Plan, configuration: str, leaving: Leaving, how: Mapping[str, Any]) -> list[str]:
     """Keep in the ledger that a masked table leaves; return what it tells with what left before, in sentences.
 
     The promise is the requirement of its configuration's search, or else what the plan states.
 
     Args:
         how: Options for reading the table: `delimiter` and `memory_limit`.
-        keep: Whether it leaves now; otherwise it is only measured.
 
     Raises:
-        CompositionError: With what left before it breaks the promise, and that is not accepted. Nothing is kept.
+        CompositionError: With what left before it breaks the promise, and that is not accepted; or something else left
+            since it was decided which records to hold back. Nothing is kept.
         LedgerError: The ledger is damaged or of another machine, or the table is not the one that left before.
         TableError: The table cannot be read.
         OutputError: The ledger cannot be written.
@@ -103,10 +130,17 @@ def leave(
             ledger = own.ledger()
             if ledger.keyed != own.known.keyed:
                 raise LedgerError(f"{ledger.name}: another command has begun its ledger meanwhile; run this one again")
-            said = _judged(own, ledger, chosen, rows, how.get("memory_limit", "1GB"))
-            event = replace(event, maskings=dict(chosen.maskings), people=own.keys.people)
-            if keep and not any(_same(event, each) for each in ledger.events):
-                ledger.with_event(event, rows)
+            held, said = _decided(own, ledger, chosen, rows, how.get("memory_limit", "1GB"))
+            left_already = any(_same(event, each) for each in ledger.events)
+            if held.digest != leaving.held and not left_already:
+                raise CompositionError(
+                    f"{ledger.name}: {chosen.id} holds back other records than what left before asks for: something "
+                    "else left meanwhile; run this command again"
+                )
+            about: dict[str, Any] = {"maskings": dict(chosen.maskings), "promised": dict(chosen.promised)}
+            event = replace(event, people=own.keys.people, **about)
+            if not left_already:
+                ledger.with_event(event, held.within(rows))
     return said
 
 
@@ -194,49 +228,121 @@ class _Own:
         return known
 
 
-def _judged(own: _Own, ledger: Ledger, chosen: Configuration, rows: pa.Table, memory: str) -> list[str]:
-    """Return what the release tells with what left before.
+def _decided(
+    own: _Own, ledger: Ledger, chosen: Configuration, rows: pa.Table, memory: str
+) -> tuple[HeldBack, list[str]]:
+    """Return the records that a release holds back, and what it then tells with what left before.
 
     Raises:
-        CompositionError: It breaks the promise, and that is not accepted.
+        CompositionError: It breaks the promise, or would hold back too many, and that is not accepted.
         LedgerError: What left before is known by another column.
     """
-    leaving, broken = own.leaving, []
-    said = [
+    leaving, of_people = own.leaving, own.plan.person is not None
+    erased = [
         f"{event.in_words()}: {event.erased:,} of its records were erased here, so they are not measured with this"
         for event in ledger.events
         if event.erased and (leaving.colluding or ANYONE in {leaving.to, event.to} or leaving.to == event.to)
     ]
-    for events in _before(ledger, leaving):
-        if any(event.person != own.plan.person for event in events) and not leaving.accept:
-            was, now = next(e.person for e in events if e.person != own.plan.person), own.plan.person
+    groups = _alike(own, ledger)
+    held = HeldBack.of(rows, np.zeros(len(rows), dtype=np.bool_), of_people=of_people)
+    broken, said = _judged(own, ledger, groups, chosen, rows, memory)
+    if broken and not leaving.accept:
+        would = HeldBack.of(rows, _holding(own, ledger, groups, chosen, rows, memory), of_people=of_people)
+        line, alike = broken[0]
+        if would.share <= MOST_HELD_BACK:
+            held = would
+            broken, said = _judged(own, ledger, groups, chosen, held.within(rows), memory)
+        if broken:
+            raise _refusal(own, ledger, alike, chosen, line, would, memory)
+    return held, [*erased, *filter(None, [held.in_words()]), *said]
+
+
+def _alike(own: _Own, ledger: Ledger) -> list[list[Event]]:
+    """Return what each consumer has who gets the table, and can be joined with it.
+
+    Raises:
+        LedgerError: What left before is known by another column, and that is not accepted.
+    """
+    groups = _before(ledger, own.leaving)
+    for event in (event for events in groups for event in events):
+        if event.person != own.plan.person and not own.leaving.accept:
+            was, now = event.person, own.plan.person
             raise LedgerError(
                 f"{ledger.name}: what left counts {_units(was)}, this counts {_units(now)}, so they cannot be joined: "
                 f"count as before, or {ACCEPT}"
             )
-        alike = [event for event in events if event.person == own.plan.person]
-        if not alike:
-            continue
+    alike = [[event for event in events if event.person == own.plan.person] for events in groups]
+    return [events for events in alike if events]
+
+
+def _judged(
+    own: _Own,
+    ledger: Ledger,
+    groups: Sequence[list[Event]],
+    chosen: Configuration,
+    rows: pa.Table,
+    memory: str,
+) -> tuple[list[tuple[str, list[Event]]], list[str]]:
+    """Return with what a release breaks the promise, each in a sentence, and all that it tells with what left."""
+    broken, said = [], []
+    for alike in groups:
         found, is_worse = _together(own, ledger, alike, chosen, rows, memory)
         line = _in_words(alike, found, own.plan)
         if line and is_worse:
             broken.append((line, alike))
         said += [line] if line else []
-    if broken and not leaving.accept:
-        line, alike = broken[0]
-        promise = " and ".join(f"{name} {CRITERIA[name].sign} {limit:g}" for name, limit in chosen.promised.items())
-        offered = next(_keeping(own, ledger, alike, memory), None)
-        instead = (
-            "no configuration of the plan is nested in what left and keeps it"
-            if offered is None
-            else f"{offered.id} keeps it"
-        )
-        text = (
-            f"{chosen.id} promises {promise}, but {line}. It does not leave: {instead}; "
-            f"{_tried(ledger, alike, leaving)}or {ACCEPT}"
-        )
-        raise CompositionError(text, None if offered is None else offered.id)
-    return said
+    return broken, said
+
+
+def _holding(
+    own: _Own, ledger: Ledger, groups: Sequence[list[Event]], chosen: Configuration, rows: pa.Table, memory: str
+) -> NDArray[np.bool_]:
+    """(records,) Return which records to hold back so that no consumer's join breaks a promise."""
+    how: dict[str, Any] = {"of_people": own.plan.person is not None, "memory_limit": memory}
+    records = np.zeros(len(rows), dtype=np.bool_)
+    while True:
+        before = records.copy()
+        for alike in groups:
+            left, rest = [ledger.rows(event) for event in alike], HeldBack(records, 0).within(rows)
+            records |= held_back(left, rest, _promises(alike, chosen), **how)
+        if len(groups) == 1 or (records == before).all():  # what one consumer needs can break another's join
+            return records
+
+
+def _refusal(
+    own: _Own,
+    ledger: Ledger,
+    alike: Sequence[Event],
+    chosen: Configuration,
+    line: str,
+    would: HeldBack,
+    memory: str,
+) -> CompositionError:
+    promises = [chosen.promised, reduce(strictest, _promises(alike, chosen))]
+    own_promise, whole = (
+        " and ".join(f"{name} {CRITERIA[name].sign} {limit:g}" for name, limit in each.items()) for each in promises
+    )
+    promised = own_promise if whole == own_promise else f"{own_promise}, and what left {whole}"
+    offered = next(_keeping(own, ledger, alike, memory), None)
+    instead = (
+        "no configuration of the plan is nested in what left and keeps it"
+        if offered is None
+        else f"{offered.id} keeps it"
+    )
+    share = (
+        f"{100 * would.share:.0f} % of its records would have to be held back, of at most {100 * MOST_HELD_BACK:g} %"
+    )
+    text = (
+        f"{chosen.id} promises {promised}, but {line}; {share}. It does not leave: {instead}; "
+        f"{_tried(ledger, alike, own.leaving)}or {ACCEPT}"
+    )
+    return CompositionError(text, None if offered is None else offered.id)
+
+
+def _promises(events: Sequence[Event], chosen: Configuration) -> list[dict[str, float]]:
+    """Return what holds for the people of each of these releases, and of one by the chosen configuration."""
+    mine = dict(chosen.promised)
+    return [*(strictest(event.promised, mine) for event in events), mine]
 
 
 def _tried(ledger: Ledger, events: Sequence[Event], leaving: Leaving) -> str:
@@ -259,9 +365,9 @@ def _together(
 ) -> tuple[Composition, bool]:
     """Measure a release with what left; return also whether that breaks more of its promise than what left did."""
     how: dict[str, Any] = {"of_people": own.plan.person is not None, "memory_limit": memory}
-    left = [ledger.rows(event) for event in events]
-    found = composed([*left, rows], chosen.promised, **how)
-    return found, bool(found.broken) and found.is_worse(composed(left, chosen.promised, **how))
+    left, promises = [ledger.rows(event) for event in events], _promises(events, chosen)
+    found = composed([*left, rows], promises, **how)
+    return found, bool(found.broken) and found.is_worse(composed(left, promises[:-1], **how))
 
 
 def _keeping(own: _Own, ledger: Ledger, events: Sequence[Event], memory: str) -> Iterator[Configuration]:
@@ -274,9 +380,10 @@ def _keeping(own: _Own, ledger: Ledger, events: Sequence[Event], memory: str) ->
 
 
 def _before(ledger: Ledger, leaving: Leaving) -> list[list[Event]]:
-    """Return what each consumer has who gets the table; what everyone may have, everyone has."""
+    """Return what each consumer has who gets the table, beside the same file; what everyone may have, everyone has."""
     offered = (leaving.planned_in, ANYONE)
     events = [each for each in ledger.events if each.rows and (not each.place or (each.place, each.to) != offered)]
+    events = [each for each in events if not leaving.digest or (each.digest, each.to) != (leaving.digest, leaving.to)]
     if leaving.colluding:
         return [events] if events else []
     named = {each.to for each in events} - {ANYONE}

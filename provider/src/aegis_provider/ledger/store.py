@@ -53,6 +53,7 @@ class Event:
         place: The folder or the request that it belongs to.
         configuration: The configuration of a table.
         maskings: The masking of each attribute in it.
+        promised: The privacy that it promised, by name; empty for one that left before this was kept.
         digest: The SHA-256 of the file, or the digest of the entry.
         entry: The name of an entry, and
         version: its version, if it was published.
@@ -72,6 +73,7 @@ class Event:
     place: str = ""
     configuration: str = ""
     maskings: Mapping[str, str] = field(default_factory=dict)
+    promised: Mapping[str, float] = field(default_factory=dict)
     digest: str = ""
     entry: str = ""
     version: int | None = None

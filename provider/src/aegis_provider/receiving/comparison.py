@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from aegis_advisor.arrays import fold
 from aegis_advisor.evidence.perturbation import IMPLAUSIBLE, largest_noise
 from aegis_provider.counting.counts import Counts, Partition, finest_common_coarsening
+from aegis_provider.ledger import most_held_back
 from aegis_provider.processes import Progress
 from aegis_provider.receiving.delivered import Delivered, Listed, Placing, placed
 from aegis_provider.table.values import ValueType, infer_type
@@ -198,8 +199,12 @@ class Comparison:
     left_out: Range
 
     @classmethod
-    def of(cls, evidence: Evidence, delivered: Delivered) -> "Comparison":
-        """Return the comparison of a delivered table with the evidence on it."""
+    def of(cls, evidence: Evidence, delivered: Delivered, *, held_back: bool = False) -> "Comparison":
+        """Return the comparison of a delivered table with the evidence on it.
+
+        Args:
+            held_back: Whether the table holds records back, as its card says.
+        """
         tables = [evidence.label.joint, *(attribute.joint for attribute in evidence.attributes)]
         tables += [pair.joint for pair in evidence.pairs]
         sums = sum(len(table) * len(table[0]) for table in tables if table) + 1
@@ -210,7 +215,8 @@ class Comparison:
         lacking = [
             evidence.records - attribute.records for attribute in evidence.attributes if attribute.records is not None
         ]
-        left_out = Range(declared.least if not lacking else 0, max([declared.most, *lacking]))
+        more = most_held_back(evidence.records) if held_back else 0
+        left_out = Range(declared.least if not lacking else 0, max([declared.most, *lacking]) + more)
         return cls(evidence, delivered, sums, labels, left_out)
 
     def compared(self, progress: Progress) -> Part:

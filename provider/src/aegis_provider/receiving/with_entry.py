@@ -13,6 +13,7 @@ from aegis_provider.counting.counts import Counts
 from aegis_provider.disclosure.entry import told_findings
 from aegis_provider.entry import consistent_evidence, published_counts
 from aegis_provider.errors import EntryError
+from aegis_provider.ledger import most_held_back
 from aegis_provider.processes import after
 from aegis_provider.receiving.delivered import Delivered, Listed, Placing, placed
 from aegis_provider.table import Table
@@ -30,10 +31,12 @@ from aegis_sdk.wire import (
 SECONDS: Final = 60.0
 
 
-def judged_beside(entry: EntryDocument, configuration: str, table: Table, seconds: float) -> Verdict:
+def judged_beside(
+    entry: EntryDocument, configuration: str, table: Table, seconds: float, *, held_back: bool = False
+) -> Verdict:
     """Return the verdict on what an entry gives away to an attacker who also has the masked table of a configuration.
 
-    What takes longer than `seconds` is undecided.
+    What takes longer than `seconds` is undecided. `held_back`: whether the table holds records back, as its card says.
 
     Raises:
         EntryError: The counts of the entry contradict each other, or are not those of the table.
@@ -43,7 +46,7 @@ def judged_beside(entry: EntryDocument, configuration: str, table: Table, second
     published = published_counts(entry, consistent_evidence(entry))
     stop = after(seconds)
     try:
-        verdict = judge_with_table(published, _Beside.of(entry, chosen, table).shown(), stop)
+        verdict = judge_with_table(published, _Beside.of(entry, chosen, table).shown(held_back=held_back), stop)
     except AdvisorError:
         message = f"the entry {entry.name} does not count the records of the masked table of {configuration}"
         raise EntryError(f"{message}; make both anew from one table") from None
@@ -98,11 +101,12 @@ class _Beside:
             placings[each.name] = placed(listed, delivered.texts(each.name))
         return cls(entry, configuration, delivered, labels, placings)
 
-    def shown(self) -> MaskedTable:
+    def shown(self, *, held_back: bool) -> MaskedTable:
         """Return the counts that the table shows."""
         labels = np.zeros(len(self.entry.label.domain), dtype=np.int64)
         for text, number in self.delivered.labels.items():
             labels[self.labels.of_text[text]] += number
+        least, most = _left_out(self.entry, self.configuration)
         places = {each.name: place for place, each in enumerate(self.entry.attributes)}
         pairs = {
             tuple(sorted(places[name] for name in pair.attributes))
@@ -112,7 +116,7 @@ class _Beside:
         return MaskedTable(
             shown=[self._attribute(attribute, labels) for attribute in self.entry.attributes],
             labels=labels,
-            left_out=_left_out(self.entry, self.configuration),
+            left_out=(least, most + (most_held_back(self.entry.records) if held_back else 0)),
             pairs={(first, second): self._pair(first, second, labels) for first, second in sorted(pairs)},
         )
 

@@ -250,6 +250,7 @@ class Applied:
         records: The number of records written.
         suppressed: The number of records left out.
         suppressed_cells: The number of single cells that became `*`.
+        held_back: The number of other records that were held back.
         promised: The privacy that the configuration promises, by name.
         checked: The results of checking the written table.
         faults: A sentence for each fault of the written table; empty unless its writing was forced.
@@ -263,6 +264,7 @@ class Applied:
     checked: Checked
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    held_back: int = 0
 
     @property
     def reached(self) -> Mapping[str, int | float]:
@@ -295,6 +297,7 @@ def apply(
     accept_unique: bool = False,
     asked_k: float | None = None,
     leaves: Callable[[Path], object] = lambda _part: None,
+    held: NDArray[np.bool_] | None = None,
     progress: Progress = lambda _done, _records: None,
 ) -> Applied:
     """Write the table as the configuration masks it: as Parquet if the output ends in `.parquet`, otherwise as CSV.
@@ -322,6 +325,7 @@ def apply(
         asked_k: The `k` that was asked for, if that is not the promised one, to count `Checked.known` by.
         leaves: Called with the whole file before it appears: a function that asks the ledger of what left, and keeps
             it there (`aegis_provider.ledger.leave`). By default the file is taken to stay on this machine.
+        held: (records,) The records to hold back, in the order of the table; `None` for none.
         progress: Called with the number of records masked.
 
     Raises:
@@ -349,7 +353,7 @@ def apply(
         counted = CountedTable.of(opened, plan)
         refuse_without_order(chosen.privacy, counted, plan)
         promise = Promise.of(Release.of(counted, plan, chosen), plan, chosen)
-        suppression = _suppression(promise, progress)
+        suppression = _suppression(promise, held, progress)
         faults = [] if suppression is None else [*promise.declared_otherwise(suppression)]
         _refuse(plan, faults, force=force)
         blocks, separator = iter(_blocks(promise.release, suppression, progress)), opened.delimiter or ","
@@ -365,13 +369,18 @@ def apply(
             how: dict[str, Any] = {"accept_identifiers": accept_identifiers, "asked_k": asked_k}
             with nullcontext() if whose is None else open_table(whose, memory_limit=memory_limit) as of_people:
                 checked = Checked.of(opened, written, of_people, promise, suppression, plan, reasons, **how)
-        faults += promise.broken(checked.reached)
+        faults += promise.broken(checked.reached, suppression)
         faults += [] if accept_unique else checked.faults
         _refuse(plan, faults, force=force)
         leaves(part)
     left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
+    held_back = 0 if suppression is None else suppression.held_back
     warnings = (*counted.doubtful_types(plan), *formulas)
-    return Applied(counted.records - left_out, left_out, cells, chosen.privacy, checked, tuple(faults), warnings)
+    records, about = (
+        counted.records - left_out - held_back,
+        (promise.stated(suppression), checked, tuple(faults), warnings),
+    )
+    return Applied(records, left_out, cells, *about, held_back)
 
 
 def _identifying(table: Table, plan: Plan, chosen: Configuration, *, accept_identifiers: bool) -> Mapping[str, str]:
@@ -428,16 +437,16 @@ def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:
         raise PromiseError(f"{plan.source}: {'; '.join(faults)}; nothing is written", can_be_forced=True)
 
 
-def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
-    """Return what to suppress, or `None` if the plan declares nothing."""
+def _suppression(promise: Promise, held: NDArray[np.bool_] | None, progress: Progress) -> Suppression | None:
+    """Return what to suppress and to hold back, or `None` if the plan declares nothing, and nothing is held back."""
     configuration = promise.configuration
-    if not configuration.suppresses:
+    if not configuration.suppresses and held is None:
         return None
     records = promise.release.counted.records
     suppression = promise.suppression(_counted(promise.judged.blocks(), progress, 0, 2 * records))
     if suppression.suppressed.records == records:
         raise PromiseError(f"{configuration.id}: every record breaks its promise; there is nothing to write")
-    return suppression
+    return replace(suppression, held=held)
 
 
 def _blocks(release: Release, suppression: Suppression | None, progress: Progress) -> Iterable[pa.RecordBatch]:

@@ -1,7 +1,7 @@
 """The privacy that a configuration promises: the suppression it takes, and the privacy of the written table."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,7 @@ class Suppression:
         left_out: (broken + 1,) which of them are left out; not the last.
         people: The people who are left out, with records in other classes, too; `None` if records are people.
         stays: The records of the others; `None` if records are people.
+        held: (records,) The records that are held back besides, in the order of the table; `None` if none are.
     """
 
     release: Release
@@ -43,6 +44,7 @@ class Suppression:
     left_out: NDArray[np.bool_]
     people: pa.StringArray | None = None
     stays: DistinctRecords | None = None
+    held: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(
@@ -74,14 +76,22 @@ class Suppression:
             TableError: The number of remaining records is wrong, for example because a database changed the order of
                 records.
         """
-        expected = self.release.counted.records - self.suppressed.records
+        expected, start = self.release.counted.records - self.suppressed.records - self.held_back, 0
         for block in blocks:
             starred, left_out = self.marked(block)
+            if self.held is not None:
+                left_out = pc.or_(left_out, pa.array(self.held[start : start + block.num_rows]))
+                start += block.num_rows
             left = starred.filter(pc.invert(left_out))
             expected -= left.num_rows
             yield left
         if expected:
             raise self.release.changed()
+
+    @property
+    def held_back(self) -> int:
+        """How many records are held back."""
+        return 0 if self.held is None else int(np.count_nonzero(self.held))
 
     def marked(self, block: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.BooleanArray]:
         """Return a block of the release `by_person`, suppressed, and (records,) whether each record is left out."""
@@ -159,10 +169,14 @@ class Promise:
         """
         release = self.release if suppression is None else suppression.release
         records = records_in(written, release.domains, self._columns)
-        if self.release.counted.person is not None:
-            stays = None if suppression is None else suppression.stays
-            records = _of_people(records, self._judged(self.judged.blocks()).records if stays is None else stays)
-        return records
+        if self.release.counted.person is None:
+            return records
+        if suppression is None:
+            return _of_people(records, self._judged(self.judged.blocks()).records)
+        if suppression.held is None and suppression.stays is not None:
+            return _of_people(records, suppression.stays)
+        judged = replace(suppression, release=suppression.release.only(self._columns))
+        return _of_people(records, self._judged(judged.applied(judged.release.by_person().blocks())).records)
 
     def classes(self, records: DistinctRecords, suppression: Suppression | None) -> Classes:
         """Return the classes of the written records; a suppressed cell counts as a separate value.
@@ -195,15 +209,23 @@ class Promise:
         if suppressed.cells != (cells or 0):
             yield f"{name} declares {cells} cells suppressed, but its promise needs {suppressed.cells}"
 
-    def broken(self, reached: Mapping[str, int | float]) -> Iterator[str]:
-        """Yield a sentence for each promise that is broken or has no attribute to be measured on."""
-        for name, limit in self.configuration.privacy.items():
+    def broken(self, reached: Mapping[str, int | float], suppression: Suppression | None) -> Iterator[str]:
+        """Yield a sentence for each promise that is broken or has no attribute to be measured on.
+
+        What was only measured in the whole table need not hold without the records that are held back.
+        """
+        for name, limit in self.stated(suppression).items():
             if CRITERIA[name].is_measured and name not in reached:
                 missing = f"sensitive attribute{' in order' if CRITERIA[name].needs_order else ''}"
                 yield f"{self.configuration.id} promises {name}, but shares no {missing} to measure it on"
             elif name in reached and not holds(name, reached[name], limit):
                 sign = CRITERIA[name].sign
                 yield f"{self.configuration.id} promises {name} {sign} {limit:g}, but reaches {reached[name]:g}"
+
+    def stated(self, suppression: Suppression | None) -> Mapping[str, int | float]:
+        """Return what the release has to reach."""
+        chosen = self.configuration
+        return chosen.privacy if suppression is None or suppression.held is None else chosen.promised
 
     @property
     def _columns(self) -> tuple[str, ...]:

@@ -173,6 +173,7 @@ class Card:
         for_consumers: The head of the card in Markdown, for the entry and for who gets the table.
         people: The people that privacy counts; `None` if it counts records.
         repeating: The identifiers, never shared, that are the same in several records, if it does.
+        holds_back: That records are held back beside what left before, in words; empty if none are.
         limits: What it costs to keep attributes, and to limit their maskings; `None` if the plan does neither.
         weights: How much attributes count in the measure, if not 1.
         chosen: Whether the provider chose the configuration by its id, not as the best.
@@ -233,6 +234,7 @@ class Card:
     people: CardPeople | None = None
     repeating: tuple[str, ...] = ()
     chosen: bool = False
+    holds_back: str = ""
 
     @property
     def unit(self) -> str:

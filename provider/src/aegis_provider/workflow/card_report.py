@@ -193,6 +193,8 @@ def _shared(card: Card) -> Iterator[Part]:
     left_out = left_out if card.suppresses else "no record is left out"
     cells = f", and {card.suppressed_cells:,} single cells are suppressed: they are *" if card.suppressed_cells else ""
     yield f"{card.records:,} records, masked by the configuration {card.configuration}; {left_out}{cells}."
+    if card.holds_back:
+        yield f"{card.holds_back[0].upper()}{card.holds_back[1:]}."
     yield (
         f"A configuration says how each column is masked; configurations.yaml has {card.configuration}. The entry, "
         "entry.json, is what others may read about the table: counts, and no records. Counts of the table on this card "

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aegis_provider.files import digest_of
+from aegis_provider.plan.model import Configuration
+from aegis_provider.privacy import CRITERIA
 from aegis_provider.table import open_table
 from aegis_provider.workflow.steps import ENTRY, MASKED, Steps
 
 if TYPE_CHECKING:  # slow to load
     from aegis_provider.advice import EntryAdvice
+    from aegis_provider.ledger import HeldBack
+    from aegis_sdk.wire import EntryDocument
 
 
 def refuse_ledger(steps: Steps) -> None:
@@ -26,11 +31,47 @@ def refuse_ledger(steps: Steps) -> None:
             ledger_of(steps.name, dict.fromkeys(opened.columns, ""), (), accept=steps.leaving.accept)
 
 
-def leave(steps: Steps, advice: EntryAdvice, *, keep: bool = True) -> tuple[str, ...]:
-    """Keep in the ledger that the table masked by the best configuration leaves; return what it tells with others.
+def held_back(steps: Steps, advice: EntryAdvice) -> HeldBack | None:
+    """Return which records the table masked by the best configuration holds back, as decided once in a run.
 
-    Args:
-        keep: Whether it leaves now; otherwise it is only measured.
+    Raises:
+        CompositionError: They would be too many.
+        LedgerError: The ledger cannot be used.
+    """
+    from aegis_provider import ledger  # noqa: PLC0415 - slow to load, and not all releases leave
+
+    if steps.leaving is None:
+        return None
+    if advice.best.id not in steps.held:
+        made = steps.folder.file(MASKED)
+        digest = digest_of(made) if made.exists() else ""
+        leaving = replace(steps.leaving, digest=digest, ranking=[each.id for each in advice.ranking])
+        with steps.stage("measuring what it tells with what left before"):
+            held = ledger.hold_back(steps.table, steps.found, advice.best.id, leaving, steps.how)
+        steps.held[advice.best.id] = held
+    return steps.held[advice.best.id]
+
+
+def as_reached(
+    entry: EntryDocument, configuration: Configuration, reached: Mapping[str, float], sensitive: tuple[str, ...]
+) -> EntryDocument:
+    """Return the entry with no stronger privacy of a configuration than its masked table has.
+
+    Without the records that are held back, that may be weaker than what was measured in the whole table.
+    """
+    from aegis_provider.control import coarse_privacy  # noqa: PLC0415 - slow to load
+
+    own = next(each for each in entry.masked if each.id == configuration.id)
+    coarse = coarse_privacy(reached, configuration.promised, entry, own, sensitive)
+    weaker = {name: min if CRITERIA[name].at_least else max for name in coarse}
+    privacy = {name: weaker[name](limit, coarse[name]) for name, limit in (own.privacy or {}).items() if name in coarse}
+    changed = own.model_copy(update={"privacy": privacy})
+    listed = [changed if each is own else each for each in entry.configurations or ()]
+    return entry.model_copy(update={"configurations": listed})
+
+
+def leave(steps: Steps, advice: EntryAdvice) -> tuple[str, ...]:
+    """Keep in the ledger that the table masked by the best configuration leaves; return what it tells with others.
 
     Raises:
         CompositionError: With what left before it breaks the promise.
@@ -41,9 +82,10 @@ def leave(steps: Steps, advice: EntryAdvice, *, keep: bool = True) -> tuple[str,
     if steps.leaving is None:
         return ()
     ranking = [each.id for each in advice.ranking]
-    leaving = replace(steps.leaving, digest=digest_of(steps.folder.file(MASKED)), ranking=ranking)
-    with steps.stage("measuring what it tells with what left before"):
-        return tuple(ledger.leave(steps.table, steps.found, advice.best.id, leaving, steps.how, keep=keep))
+    held, digest = steps.held.get(advice.best.id), digest_of(steps.folder.file(MASKED))
+    leaving = replace(steps.leaving, digest=digest, ranking=ranking, held="" if held is None else held.digest)
+    with steps.stage("keeping what leaves in the ledger"):
+        return tuple(ledger.leave(steps.table, steps.found, advice.best.id, leaving, steps.how))
 
 
 def note_entry(steps: Steps) -> None:

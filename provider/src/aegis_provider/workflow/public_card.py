@@ -40,6 +40,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
     published = {} if chosen is None else chosen.privacy or {}
     release, before = card.highest_risk
     reached, control = dict(card.reached), entry.disclosure_control
+    left_out = None if card.holds_back else _left_out(card.left_out, chosen)
     certain, guessable = _share(card.certain) or 0.0, round(card.guessable, _SHARE_DIGITS)
     if entry.people is not None:  # nobody can count them in a masked table
         certain, guessable = (share_of_people(each, entry.people) for each in (card.certain, card.guessable))
@@ -52,7 +53,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         table=PurePath(card.table).name,
         plan_digest=None,
         rounded_to=None if control is None else control.rounded_to,
-        left_out=(left_out := _left_out(card.left_out, chosen)),
+        left_out=left_out,
         left_out_reason=_reason(card.left_out, left_out),
         promised={
             name: published.get(name, number) for name, number in card.promised.items() if _is_told(name, published)

@@ -18,6 +18,7 @@ from aegis_provider.entry import refuse_name
 from aegis_provider.errors import MachineError, OutputError, SmallCountsError
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import accepted_in
+from aegis_provider.ledger import SOME_HELD_BACK
 from aegis_provider.ledger.leaving import Leaving
 from aegis_provider.ledger.store import ANYONE
 from aegis_provider.plan.model import Configuration
@@ -210,8 +211,6 @@ def carried_out(
         with processes_ready(records, find_configurations.__module__):
             with _withdrawn_if_refused(steps, _FINISHED, earlier=earlier):
                 counted = _Counted.of(steps)
-                if publish is not None:
-                    leave(steps, counted.summarised.advice, keep=False)
                 entry_id = None if publish is None else _published(steps, publish, counted, accept_unique=accept_unique)
             # Keep a published entry, so that its counts are not rounded a second time.
             finished = [each for each in _FINISHED if entry_id is None or each != ENTRY]
@@ -237,8 +236,10 @@ def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Ca
     folder = steps.folder
     about = (steps.aim, table_name(steps.table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by)
     kinds, accepted = steps.replayed.kinds, findings.accepted
-    exact = replace(card_of(*about, service), replayed=kinds, accepted=accepted)
-    published = card_of(*about, service, published=True)
+    held = steps.held.get(findings.advice.best.id)
+    of_held = "" if held is None else held.in_words()
+    exact = replace(card_of(*about, service), replayed=kinds, accepted=accepted, holds_back=of_held)
+    published = replace(card_of(*about, service, published=True), holds_back=SOME_HELD_BACK if of_held else "")
     card = replace(public(published, findings.entry, steps.found.sensitive), replayed=kinds, accepted=accepted)
     card = replace(card, for_consumers=in_markdown(head_of(card)))
     texts = list(_texts_in(TypeAdapter(Card).dump_python(card, mode="json")))
@@ -379,7 +380,7 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
 
         with steps.stage("asking the service for advice"):
             advice = steps.aim.choosing(asked(service, entry_id, entry, steps.aim, steps.found.weights))
-    masked = steps.mask(advice.best.id)
+    masked = steps.mask(advice)
     together = steps.judge_together(entry, advice.best.id)
     published_privacy = (
         next((configuration.privacy for configuration in entry.masked if configuration.id == advice.best.id), None)

@@ -50,7 +50,7 @@ from aegis_sdk.wire import EntryDocument, Verdict, publishable, read_json
 if TYPE_CHECKING:  # slow to load
     from aegis_provider.control import LastingRandomness
     from aegis_provider.disclosure import Judged
-    from aegis_provider.ledger import Leaving
+    from aegis_provider.ledger import HeldBack, Leaving
     from aegis_provider.prepare import PreparedEntry
 
 PLAN: Final = "plan.yaml"
@@ -78,6 +78,8 @@ class Steps:
         reads: Options for drafting a plan: `index`, `odd_as_missing`, `fold_case` and `keep_leaks`.
         again: Whether to measure the configurations of the given plan again, without a search.
         leaving: What the ledger keeps of the masked table; `None` if it goes nowhere, as one in a temporary folder.
+        held: The records that a masked table holds back, by configuration, as decided in this run.
+        masked: The masked tables of this run, by configuration.
     """
 
     table: Source
@@ -94,6 +96,8 @@ class Steps:
     reads: Mapping[str, Any] = field(default_factory=dict)
     again: bool = False
     leaving: Leaving | None = None
+    held: dict[str, HeldBack | None] = field(default_factory=dict)
+    masked: dict[str, Masked] = field(default_factory=dict)
 
     @cached_property
     def origin(self) -> Mapping[str, Any]:
@@ -373,7 +377,7 @@ class Steps:
             with self.stage("learning rules from each release") as progress:
                 prepared = with_generated(prepared, progress=progress, **self.how)
             advice = self._masked_by_best(prepared)
-        write_entry(prepared.entry, self.folder.file(ENTRY))
+        write_entry(self._as_held(prepared.entry, advice.best.id), self.folder.file(ENTRY))
         accepted = accepted_in(listed, self.replayed)
         return Summarised(advice, prepared.telling, accepted, drawn.in_time, tuple(telling_in(prepared.counted)))
 
@@ -382,7 +386,7 @@ class Steps:
         with self.stage("ranking the configurations"):
             left_out = {configuration.id: configuration.suppressed or 0 for configuration in self.found.configurations}
             advice = self.aim.choosing(advise(prepared.counted, self.aim.measure, left_out, self.found.weights))
-        self.mask(advice.best.id)
+        self.mask(advice)
         return advice
 
     def judge(self, entry: EntryDocument) -> Judged:
@@ -408,7 +412,17 @@ class Steps:
         from aegis_provider.receiving.with_entry import judged_beside  # noqa: PLC0415 - slow to load
 
         with self._as_masked() as masked:
-            return judged_beside(entry, configuration, masked, self.deadline.for_verdict)
+            held, seconds = self.held.get(configuration) is not None, self.deadline.for_verdict
+            return judged_beside(self._as_held(entry, configuration), configuration, masked, seconds, held_back=held)
+
+    def _as_held(self, entry: EntryDocument, configuration: str) -> EntryDocument:
+        """Return the entry as far as its masked table keeps it without the records that are held back."""
+        from aegis_provider.workflow.leaving import as_reached  # noqa: PLC0415 - it imports this module
+
+        if self.held.get(configuration) is None:
+            return entry
+        reached = self.masked[configuration].applied.reached
+        return as_reached(entry, self.found.configuration(configuration), reached, self.found.sensitive)
 
     @contextmanager
     def _as_masked(self) -> Iterator[Table]:
@@ -416,16 +430,22 @@ class Steps:
         with open_table(self.folder.file(MASKED), **self.how) as opened:
             yield unescaped_table(opened, self.found.columns) if self.escape_formulas else opened
 
-    def mask(self, configuration: str) -> Masked:
-        """Write the masked table."""
-        inputs = self.inputs_of(FOUND, configuration=configuration, escapes=self.escape_formulas)
-        return self.folder.step("masked", inputs, [MASKED], Masked, lambda: self._mask(configuration))
+    def mask(self, advice: EntryAdvice) -> Masked:
+        """Write the table masked by the best configuration, without the records that are held back."""
+        from aegis_provider.workflow.leaving import held_back  # noqa: PLC0415 - it imports this module
 
-    def _mask(self, configuration: str) -> Masked:
+        configuration, held = advice.best.id, held_back(self, advice)
+        inputs = self.inputs_of(FOUND, configuration=configuration, escapes=self.escape_formulas)
+        inputs |= {} if held is None else {"held": held.digest}
+        masked = self.folder.step("masked", inputs, [MASKED], Masked, lambda: self._mask(configuration, held))
+        self.masked[configuration] = masked
+        return masked
+
+    def _mask(self, configuration: str, held: HeldBack | None) -> Masked:
         output = self.folder.file(MASKED)
         with self.stage("masking records") as progress:
             how = {"accept_identifiers": self.accept_identifiers, "accept_unique": True, **self.how}  # judged later
-            how = {"escape_formulas": self.escape_formulas, **how}
+            how = {"escape_formulas": self.escape_formulas, "held": None if held is None else held.records, **how}
             applied = apply(self.table, self.found, configuration, output, progress=progress, **how)
         with open_table(self.table, **self.how) as original, self._as_masked() as masked:
             before, after = self._labels(original, self.found.writings), self._labels(masked, {})
