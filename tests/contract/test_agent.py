@@ -12,7 +12,10 @@ from uuid import uuid4
 
 import pytest
 
+from aegis_provider import load_plan
 from aegis_provider.handover import Agent, load_policy
+from aegis_provider.ledger import Leaving, leave
+from aegis_provider.workflow.folder import Folder
 from aegis_sdk import AegisError, Client
 from tests.stores import web_store
 
@@ -245,3 +248,50 @@ def test_a_policy_that_is_no_policy_is_refused_with_its_place(people, tmp_path):
         (tmp_path / "policy.yaml").write_text(text)
         with pytest.raises(AegisError, match=said):
             load_policy(tmp_path / "policy.yaml")
+
+
+def test_what_the_ledger_or_the_policy_forbids_is_left_to_a_person_and_said_once(
+    client, head, ask, people, policy, tmp_path
+):
+    """The age as it is of all but one record left; with tens of all, that record is alone."""
+    request = client.requests.get(ask())
+    earlier, plan = tmp_path / "earlier.csv", load_plan(people / "plan.yaml")
+    earlier.write_text("\n".join((people / "people.csv").read_text().splitlines()[:-1]) + "\n")
+    leave(earlier, plan, "tens", Leaving(name=head.name, to=request.consumer), {"delimiter": ","})
+    agent = Agent(client, load_policy(policy(RULES)), tmp_path / "work", clock=lambda: now[0])
+    now = [0.0]
+    [event] = agent.round()
+    said = "the ledger forbids tens beside what default has of the table"
+    assert (event.kind, event.request.id, event.detail) == ("waiting", request.id, said)
+    assert client.requests.get(request.id).state == "advised"
+    assert list(agent.round()) == []
+    now[0] += 3600
+    assert list(agent.round()) == []
+    accepted = policy(RULES)
+    accepted.write_text(accepted.read_text().replace("plan.yaml}", "plan.yaml, accept_composition: true}"))
+    events = Agent(client, load_policy(accepted), tmp_path / "work").round()
+    assert kinds(events) == [("approved", request.id), ("delivered", request.id)]
+
+
+def test_approving_on_the_machine_of_the_release_asks_its_ledger_first(aegis, client, head, ask, people, tmp_path):
+    request_id = ask()
+    folder = Folder.open(tmp_path / "release", keep=())
+    (tmp_path / "release" / "configurations.yaml").write_text((people / "plan.yaml").read_text())
+    earlier, plan = tmp_path / "earlier.csv", load_plan(people / "plan.yaml")
+    earlier.write_text("\n".join((people / "people.csv").read_text().splitlines()[:-1]) + "\n")
+    code, out, _ = aegis("requests", "approve", request_id)
+    said = (
+        f"for you only: no release of {head.name} left from this machine; the ledger is asked when the table is masked"
+    )
+    assert (code, out.splitlines()[1]) == (0, said)
+    assert aegis("requests", "decline", request_id, "--why", "asked for by mistake")[1].startswith("declined")
+    folder.claim(people / "people.csv", {"name": head.name, "how": {"delimiter": ",", "memory_limit": "1GB"}})
+    folder.remember("a step", {})
+    place = str(tmp_path / "release")
+    leave(earlier, plan, "tens", Leaving(name=head.name, to="default", place=place), {"delimiter": ","})
+    request_id = ask()
+    code, out, error = aegis("requests", "approve", request_id)
+    assert (code, out, "k = 1 for 1 record" in error) == (1, "", True)
+    assert client.requests.get(request_id).state == "advised"
+    code, out, _ = aegis("requests", "approve", request_id, "--accept-composition")
+    assert (code, "k = 1 for 1 record" in out) == (0, True)

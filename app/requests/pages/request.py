@@ -246,6 +246,11 @@ def request_commands(viewer: Viewer, request: wire.DataRequest, *, may_erase: bo
     )
 
 
+def approve_line(request: wire.DataRequest) -> str:
+    """The command that asks the provider's ledger and approves."""
+    return aegis("requests", "approve", request.id)
+
+
 def receive_line(request: wire.DataRequest) -> str:
     """The command that downloads a delivery and verifies it."""
     is_parquet = request.delivery is not None and request.delivery.media_type.endswith("parquet")

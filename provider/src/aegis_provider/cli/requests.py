@@ -92,6 +92,7 @@ def fulfil(
     """
     from aegis_provider.handover import Task, storage_at
     from aegis_provider.handover import fulfil as fulfil_task
+    from aegis_provider.ledger import CompositionError
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.table import delimiter_in
     from aegis_sdk import Client
@@ -114,7 +115,11 @@ def fulfil(
             accept_unique=accept_unique,
             stage=stage,
         )
-        fulfilled = fulfil_task(task, storage, work)
+        try:
+            fulfilled = fulfil_task(task, storage, work)
+        except CompositionError as error:
+            error.add_note(f"To take the approval back: aegis requests decline {request_id} --why REASON")
+            raise
     for warning in filter(None, (*fulfilled.masked.warnings, fulfilled.warning)):
         warn(warning)
     print_result(json.loads(fulfilled.request.model_dump_json()), _report(fulfilled), as_json=as_json)

@@ -16,9 +16,10 @@ from time import monotonic
 from typing import Final, Literal
 
 from aegis_provider.errors import InUseError, OutputError
-from aegis_provider.handover.fulfilling import Task, fulfil
+from aegis_provider.handover.fulfilling import Task, ask_ledger, fulfil
 from aegis_provider.handover.leasing import LEASED, SECONDS, abandon, work_folder
 from aegis_provider.handover.storage import Storage, pause, relink, storage_at
+from aegis_provider.ledger import CompositionError
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import holds
@@ -32,6 +33,7 @@ from aegis_sdk.reading import promises_of
 from aegis_sdk.wire import PRIVACY_CRITERIA, DataRequestHead, GrantLimit
 
 ANY: Final = "any"
+NOT_COMPOSED: Final = "not_composed"
 _CHOICES: Final = ("escape_formulas", "accept_unique", "accept_identifiers", "accept_composition", "colluding")
 _DAYS: Final = {"daily": 1, "weekly": 7, "monthly": 30}
 
@@ -167,10 +169,18 @@ MONTH: Final = 30
 _REASON: Final = "approved by the rules of the provider's agent"
 
 
-def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
-    """Approve the requests that a rule allows, oldest first, and yield each. A person decides on all others.
+def approve(
+    service: Client, policy: Policy, ask: Callable[[DataRequestHead], str | None] = lambda _: None
+) -> Iterator[tuple[DataRequestHead, str | None]]:
+    """Approve the requests that a rule allows, oldest first. A person decides on all others.
 
     The service counts what a tenant was granted, so several agents together do not exceed the limit of a rule.
+
+    Args:
+        ask: Returns why a request that a rule allows cannot be delivered; `None` if it can.
+
+    Yields:
+        Each of these requests, and why it is left to a person, if that is worth saying; `None` if it was approved.
 
     Raises:
         AegisError: The service does not respond, or does not let the caller approve.
@@ -186,11 +196,21 @@ def approve(service: Client, policy: Policy) -> Iterator[DataRequestHead]:
         rule = next((rule for rule in policy.rules if rule.fits(request, vouched)), None)
         if rule is None:
             continue
+        if (why := ask(request)) is not None:
+            yield request, why
+            continue
         try:
             limit = None if rule.per_month is None else GrantLimit(requests=rule.per_month, days=MONTH)
-            yield service.requests.approve(request.id, _REASON, limit)
-        except ConflictError:
-            continue  # its tenant has reached the limit, or somebody else was faster
+            yield service.requests.approve(request.id, _REASON, limit), None
+        except ConflictError as error:  # otherwise its tenant has reached the limit, or somebody else was faster
+            is_policy = error.code == NOT_COMPOSED
+            yield request, _forbidden("the service's policy", request, error.allowed) if is_policy else ""
+
+
+def _forbidden(who: str, request: DataRequestHead, allowed: str | None) -> str:
+    """Return why a request is left to a person, without a number: this is for a log."""
+    instead = f"; {allowed} keeps it" if allowed else ""
+    return f"{who} forbids {request.configuration} beside what {request.consumer} has of the table{instead}"
 
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -208,11 +228,12 @@ class Event:
 
     Attributes:
         request: The request; `None` if a release was repeated, or the service does not respond.
-        detail: The configuration, the entry that was repeated, or the reason of the failure.
+        detail: The configuration, the entry that was repeated, or the reason of the failure, or for leaving a request
+            to a person, which is said once.
         retry_in: Seconds until the next try; 0 without a failure.
     """
 
-    kind: Literal["refreshed", "approved", "delivered", "relinked", "failed"]
+    kind: Literal["refreshed", "approved", "delivered", "relinked", "waiting", "failed"]
     request: DataRequestHead | None
     detail: str
     retry_in: float = 0.0
@@ -245,16 +266,20 @@ class Agent:
     _silent: int = 0
     _look_at_links: float = 0.0
     _elsewhere: set[str] = field(default_factory=set)
+    _waiting: dict[str, str] = field(default_factory=dict)
 
     def round(self) -> Iterator[Event]:
         """Approve and fulfil all requests that are due, and yield the events. A failure affects only its request."""
         try:
             yield from self._refreshed()
-            for request in approve(self.service, self.policy):
+            for request, why in approve(self.service, self.policy, self._refusal):
+                if why is not None:
+                    yield from self._left(request, why)
+                    continue
+                self._failures.pop(request.id, None)
                 yield Event("approved", request, request.configuration or "")
             for request in reversed([*self.service.requests.list("approved", side="provider")]):
-                is_due = self._failures.get(request.id, _Failures()).not_before <= self.clock()
-                if request.entry.name in self.policy.tables and is_due:
+                if request.entry.name in self.policy.tables and self._is_due(request):
                     yield from self._fulfilled(request)
             self._tidy()
             yield from self._relinked()
@@ -262,6 +287,29 @@ class Agent:
         except AegisError as error:
             self._silent += 1
             yield Event("failed", None, str(error), self.rest)
+
+    def _is_due(self, request: DataRequestHead) -> bool:
+        return self._failures.get(request.id, _Failures()).not_before <= self.clock()
+
+    def _refusal(self, request: DataRequestHead) -> str | None:
+        """Return why the table of a request will not be delivered, as its fulfilment would say; `None` if it will."""
+        if not self._is_due(request):
+            return self._waiting[request.id]
+        try:
+            ask_ledger(self._task(request))
+        except CompositionError as error:
+            return _forbidden("the ledger", request, error.offered)
+        except AegisError as error:
+            return str(error)
+        return None
+
+    def _left(self, request: DataRequestHead, why: str) -> Iterator[Event]:
+        """Ask again later for a request that is left to a person; yield once why, if that is to be said."""
+        if self._is_due(request):
+            self._failed(request.id, request, why)
+        if self._waiting.get(request.id, "") != why:
+            yield Event("waiting", request, why)
+        self._waiting[request.id] = why
 
     def _refreshed(self) -> Iterator[Event]:
         """Repeat the releases that are due, and publish them as new versions, for which requests can then be made."""
@@ -328,9 +376,9 @@ class Agent:
         """The seconds until the next round, growing while the service does not respond."""
         return pause(self._silent, SHORTEST_PAUSE)
 
-    def _fulfilled(self, request: DataRequestHead) -> Iterator[Event]:
+    def _task(self, request: DataRequestHead) -> Task:
         planned = self.policy.tables[request.entry.name]
-        task = Task(
+        return Task(
             self.service,
             request.id,
             planned.table,
@@ -345,13 +393,17 @@ class Agent:
             colluding=planned.colluding,
             stage=self.stage,
         )
+
+    def _fulfilled(self, request: DataRequestHead) -> Iterator[Event]:
         try:
-            done = fulfil(task, self.policy.storage, self.work)
+            done = fulfil(self._task(request), self.policy.storage, self.work)
         except InUseError:
             return  # another agent is at work
         except ConflictError as error:
             if error.code != LEASED:
                 yield self._failed(request.id, request, error)
+        except CompositionError as error:
+            yield from self._left(request, _forbidden("the ledger", request, error.offered))
         except AegisError as error:
             yield self._failed(request.id, request, error)
         else:
@@ -362,7 +414,7 @@ class Agent:
                 "; ".join(filter(None, [request.configuration, *done.masked.warnings, done.warning])),
             )
 
-    def _failed(self, name: str, request: DataRequestHead | None, error: AegisError) -> Event:
+    def _failed(self, name: str, request: DataRequestHead | None, error: AegisError | str) -> Event:
         failures = self._failures.setdefault(name, _Failures())
         failures.number += 1
         wait = pause(failures.number, SHORTEST_PAUSE)

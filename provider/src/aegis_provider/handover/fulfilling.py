@@ -34,7 +34,7 @@ from aegis_provider.handover.leasing import (
     work_folder,
 )
 from aegis_provider.handover.storage import CSV_ENDING, MEDIA_TYPES, Storage, file_name
-from aegis_provider.ledger import CompositionError, HeldBack, Leaving, hold_back, leave
+from aegis_provider.ledger import CompositionError, HeldBack, Leaving, foretold, hold_back, leave
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import CRITERIA, holds
 from aegis_provider.processes import Stage, unseen
@@ -235,6 +235,25 @@ def _refuse_read_together(task: Task, entry: EntryDocument, request: DataRequest
     if not verdict.passed:
         mend = "publish the entry anew, with its counts rounded by --new-randomness, and let it be requested again"
         raise SmallCountsError(f"{read_together_line(verdict, mend)}. It is not delivered")
+
+
+def ask_ledger(task: Task) -> tuple[str, ...]:
+    """Return what the table of a request that is not approved yet will tell with what left before, in sentences.
+
+    Raises:
+        PlanError: The plan does not match the entry.
+        CompositionError: The promise is broken together with what left before, and that is not accepted.
+        LedgerError: The ledger of what left cannot be used, or is of a table with other columns.
+        AegisError: The table cannot be read, or the service does not respond.
+    """
+    request = task.service.requests.get(task.request_id)
+    head = task.service.entry(request.entry.id, request.entry.version)
+    entry = EntryDocument.model_validate(task.service.summaries(request.entry.id, request.entry.version))
+    refuse_other(head, entry, request, task.plan)
+    how = {"delimiter": task.delimiter, "memory_limit": task.memory_limit}
+    with task.stage("measuring what it tells with what left before"):
+        leaving = _leaving(task, entry, request)
+        return tuple(foretold(task.table, task.plan, request.configuration or "", leaving, how)[1])
 
 
 def _leaving(task: Task, entry: EntryDocument, request: DataRequest) -> Leaving:

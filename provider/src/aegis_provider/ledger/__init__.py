@@ -7,7 +7,7 @@ It lies in the user's state folder. See decision 114.
 
 from aegis_provider.ledger.composition import Composition, composed
 from aegis_provider.ledger.holding import SOME_HELD_BACK, HeldBack, most_held_back
-from aegis_provider.ledger.leaving import ACCEPT, CompositionError, Leaving, hold_back, leave, note
+from aegis_provider.ledger.leaving import ACCEPT, CompositionError, Leaving, foretold, hold_back, leave, note
 from aegis_provider.ledger.rows import rows_of
 from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, forget, ledgers
 
@@ -23,6 +23,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "composed",
+    "foretold",
     "forget",
     "hold_back",
     "leave",

@@ -75,6 +75,17 @@ def hold_back(
 ) -> HeldBack | None:
     """Return which records a masked table must hold back beside what left before; `None` if there are none.
 
+    Raises:
+        AegisError: As `leave`.
+    """
+    return foretold(table, plan, configuration, leaving, how)[0]
+
+
+def foretold(
+    table: Source, plan: Plan, configuration: str, leaving: Leaving, how: Mapping[str, Any]
+) -> tuple[HeldBack | None, list[str]]:
+    """Return what `hold_back` and `leave` would, before anything leaves.
+
     Args:
         how: Options for reading the table: `delimiter` and `memory_limit`.
 
@@ -82,16 +93,16 @@ def hold_back(
         AegisError: As `leave`.
     """
     if plan.generated_table(configuration) is not None:
-        return None
+        return None, []
     with open_table(table, **how) as given:
         own = _Own.of(plainly(given, plan.writings), plan, leaving)
         if not _alike(own, own.known):
-            return None
+            return None, []
         chosen = plan.configuration(configuration)
         rows = own.rows(chosen)
         with locked():
-            held, _ = _decided(own, own.ledger(), chosen, rows, how.get("memory_limit", "1GB"))
-    return held if held.number else None
+            held, said = _decided(own, own.ledger(), chosen, rows, how.get("memory_limit", "1GB"))
+    return (held if held.number else None), said
 
 
 def leave(table: Source, plan: Plan, configuration: str, leaving: Leaving, how: Mapping[str, Any]) -> list[str]:

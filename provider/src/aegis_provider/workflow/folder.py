@@ -156,6 +156,11 @@ class Folder:
         self.done[_ASKED] = Done(_digest(asked), {}, asked)
 
     @property
+    def table(self) -> str | None:
+        """Where the table of the folder is; `None` if none is recorded."""
+        return str(self.done[_TABLE].result) if _TABLE in self.done else None
+
+    @property
     def asked(self) -> Mapping[str, Any] | None:
         """What was asked of the release, as JSON values; `None` if it is not recorded."""
         return self.done[_ASKED].result if _ASKED in self.done else None

@@ -22,6 +22,7 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.terminal import InputError, warn
 
 if TYPE_CHECKING:  # the contract takes longer to load than all that a list of commands needs
+    from aegis_sdk._client import Client
     from aegis_sdk.wire import DataRequest, DeliveryVerdict, EntryDocument, Evidence
 
 DISTRIBUTION = "aegis-sdk"
@@ -304,6 +305,27 @@ def verdict_on(entry: "EntryDocument", path: Path, *, counts: bool) -> LocalVerd
     if counts:
         warn(f"verdict not checked here: it comes with the provider's package ({INSTALL}); the service decides")
     return None
+
+
+APPROVALS = "aegis.approvals"
+"""Functions of a client, the id of a request and `accept`, that return what the provider's ledger says of it."""
+
+
+def ledger_asked(client: "Client", request_id: str, *, accept: bool) -> list[str]:
+    """Return what the ledger of this machine says of a request, in sentences; nothing without the provider's package.
+
+    Raises:
+        AegisError: The ledger refuses it.
+    """
+    for entry_point in entry_points(group=APPROVALS):
+        try:
+            with loading():
+                ask = entry_point.load()
+        except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from approving
+            warn(f"the ledger was not asked, since {entry_point.value} cannot be loaded: {error}")
+            return []
+        return list(ask(client, request_id, accept=accept))
+    return []
 
 
 @dataclass(frozen=True)

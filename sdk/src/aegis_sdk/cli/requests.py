@@ -12,6 +12,7 @@ import typer
 from aegis_sdk._client import Client
 from aegis_sdk._data_requests import DataRequests
 from aegis_sdk._errors import AegisError
+from aegis_sdk.cli.group import ledger_asked
 from aegis_sdk.cli.options import (
     EntryIdArgument,
     JsonOption,
@@ -37,7 +38,7 @@ AcceptCompositionOption = Annotated[
     bool,
     typer.Option(
         "--accept-composition",
-        help="Grant it although the policy forbids it beside what the consumer has of the table.",
+        help="Grant it although the policy, or the ledger here, forbids it beside what the consumer has of the table.",
     ),
 ]
 
@@ -144,11 +145,16 @@ def approve(
     accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Approve a data request."""
-    _act(
-        lambda requests: requests.approve(request_id, why, accept_composition=accept_composition),
-        as_json=as_json,
-    )
+    """Approve a data request.
+
+    If the release that made its offer left from this machine, its table is first measured with what its consumer has,
+    by the ledger (`aegis ledger show`). What breaks the promise is not approved without --accept-composition.
+    """
+    with Client() as client:
+        said = ledger_asked(client, request_id, accept=accept_composition)
+        request = client.requests.approve(request_id, why, accept_composition=accept_composition)
+    lines = [offered(request), *(f"for you only: {each}" for each in said)]
+    typer.echo(request.model_dump_json(indent=2) if as_json else "\n".join(lines))
 
 
 def decline(request_id: RequestIdArgument, why: NeededWhyOption, as_json: JsonOption = False) -> None:  # noqa: FBT002
