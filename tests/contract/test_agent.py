@@ -293,5 +293,7 @@ def test_approving_on_the_machine_of_the_release_asks_its_ledger_first(aegis, cl
     code, out, error = aegis("requests", "approve", request_id)
     assert (code, out, "k = 1 for 1 record" in error) == (1, "", True)
     assert client.requests.get(request_id).state == "advised"
+    code, _, error = aegis("requests", "counter", request_id, "whole")
+    assert (code, "whole promises k >= 1000" in error) == (1, True)
     code, out, _ = aegis("requests", "approve", request_id, "--accept-composition")
     assert (code, "k = 1 for 1 record" in out) == (0, True)

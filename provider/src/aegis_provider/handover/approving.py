@@ -13,10 +13,11 @@ from aegis_sdk import AegisError, Client
 _LATER: Final = "the ledger is asked when the table is masked"
 
 
-def ask_before(service: Client, request_id: str, *, accept: bool) -> list[str]:
+def ask_before(service: Client, request_id: str, offered: str | None, *, accept: bool) -> list[str]:
     """Return what the table of a request will tell with what left before, in sentences.
 
     Args:
+        offered: The configuration to offer; `None` to approve the requested one.
         accept: Whether to go on although the promise is broken.
 
     Returns:
@@ -34,7 +35,7 @@ def ask_before(service: Client, request_id: str, *, accept: bool) -> list[str]:
     if folder is None:
         return [f"no release of {request.entry.name} left from this machine; {_LATER}"]
     try:
-        return _asked(service, request_id, folder, accept=accept)
+        return _asked(service, request_id, folder, offered, accept=accept)
     except LedgerError:
         raise
     except CompositionError as error:
@@ -54,8 +55,8 @@ def _folder_of(name: str) -> Folder | None:
     return None if place is None else Folder.open(place, keep=())
 
 
-def _asked(service: Client, request_id: str, folder: Folder, *, accept: bool) -> list[str]:
+def _asked(service: Client, request_id: str, folder: Folder, offered: str | None, *, accept: bool) -> list[str]:
     how = {} if folder.asked is None else folder.asked["how"]
     plan = load_plan(folder.file(FOUND))
     task = Task(service, request_id, folder.table or "", plan, accept_composition=accept, **how)
-    return list(ask_ledger(task)) or ["together with what left before, it keeps its promise"]
+    return list(ask_ledger(task, offered)) or ["together with what left before, it keeps its promise"]

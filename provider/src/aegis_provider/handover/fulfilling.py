@@ -237,8 +237,11 @@ def _refuse_read_together(task: Task, entry: EntryDocument, request: DataRequest
         raise SmallCountsError(f"{read_together_line(verdict, mend)}. It is not delivered")
 
 
-def ask_ledger(task: Task) -> tuple[str, ...]:
+def ask_ledger(task: Task, offered: str | None = None) -> tuple[str, ...]:
     """Return what the table of a request that is not approved yet will tell with what left before, in sentences.
+
+    Args:
+        offered: The configuration to offer instead of the requested one.
 
     Raises:
         PlanError: The plan does not match the entry.
@@ -247,6 +250,7 @@ def ask_ledger(task: Task) -> tuple[str, ...]:
         AegisError: The table cannot be read, or the service does not respond.
     """
     request = task.service.requests.get(task.request_id)
+    request = request if offered is None else request.model_copy(update={"configuration": offered})
     head = task.service.entry(request.entry.id, request.entry.version)
     entry = EntryDocument.model_validate(task.service.summaries(request.entry.id, request.entry.version))
     refuse_other(head, entry, request, task.plan)

@@ -308,10 +308,11 @@ def verdict_on(entry: "EntryDocument", path: Path, *, counts: bool) -> LocalVerd
 
 
 APPROVALS = "aegis.approvals"
-"""Functions of a client, the id of a request and `accept`, that return what the provider's ledger says of it."""
+"""Functions of a client, the id of a request, a configuration to offer instead, and `accept`, that return what the
+provider's ledger says of it."""
 
 
-def ledger_asked(client: "Client", request_id: str, *, accept: bool) -> list[str]:
+def ledger_asked(client: "Client", request_id: str, offered: str | None, *, accept: bool) -> list[str]:
     """Return what the ledger of this machine says of a request, in sentences; nothing without the provider's package.
 
     Raises:
@@ -324,7 +325,7 @@ def ledger_asked(client: "Client", request_id: str, *, accept: bool) -> list[str
         except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from approving
             warn(f"the ledger was not asked, since {entry_point.value} cannot be loaded: {error}")
             return []
-        return list(ask(client, request_id, accept=accept))
+        return list(ask(client, request_id, offered, accept=accept))
     return []
 
 

@@ -150,11 +150,12 @@ def approve(
     If the release that made its offer left from this machine, its table is first measured with what its consumer has,
     by the ledger (`aegis ledger show`). What breaks the promise is not approved without --accept-composition.
     """
-    with Client() as client:
-        said = ledger_asked(client, request_id, accept=accept_composition)
-        request = client.requests.approve(request_id, why, accept_composition=accept_composition)
-    lines = [offered(request), *(f"for you only: {each}" for each in said)]
-    typer.echo(request.model_dump_json(indent=2) if as_json else "\n".join(lines))
+    _granted(
+        lambda requests: requests.approve(request_id, why, accept_composition=accept_composition),
+        (request_id, None),
+        accept=accept_composition,
+        as_json=as_json,
+    )
 
 
 def decline(request_id: RequestIdArgument, why: NeededWhyOption, as_json: JsonOption = False) -> None:  # noqa: FBT002
@@ -172,9 +173,14 @@ def counter(
     accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Offer a configuration other than the recommended one."""
-    _act(
+    """Offer a configuration other than the recommended one.
+
+    It is measured as for `aegis requests approve`, since its consumer may accept it at once.
+    """
+    _granted(
         lambda requests: requests.counter(request_id, configuration, why, accept_composition=accept_composition),
+        (request_id, configuration),
+        accept=accept_composition,
         as_json=as_json,
     )
 
@@ -187,6 +193,17 @@ def accept(request_id: RequestIdArgument, why: WhyOption = None, as_json: JsonOp
 def withdraw(request_id: RequestIdArgument, why: WhyOption = None, as_json: JsonOption = False) -> None:  # noqa: FBT002
     """Withdraw a data request before anything is delivered."""
     _act(lambda requests: requests.withdraw(request_id, why), as_json=as_json)
+
+
+def _granted(
+    step: Callable[[DataRequests], DataRequest], asked: tuple[str, str | None], *, accept: bool, as_json: bool
+) -> None:
+    """Ask the ledger of this machine about a request and what is offered, and take the step unless it refuses."""
+    with Client() as client:
+        said = ledger_asked(client, *asked, accept=accept)
+        request = step(client.requests)
+    lines = [offered(request), *(f"for you only: {each}" for each in said)]
+    typer.echo(request.model_dump_json(indent=2) if as_json else "\n".join(lines))
 
 
 def _act(step: Callable[[DataRequests], DataRequest], *, as_json: bool) -> None:
