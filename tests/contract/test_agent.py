@@ -250,50 +250,59 @@ def test_a_policy_that_is_no_policy_is_refused_with_its_place(people, tmp_path):
             load_policy(tmp_path / "policy.yaml")
 
 
-def test_what_the_ledger_or_the_policy_forbids_is_left_to_a_person_and_said_once(
-    client, head, ask, people, policy, tmp_path
-):
-    """The age as it is of all but one record left; with tens of all, that record is alone."""
+TOWNS = """label: ill
+quasi_identifiers: [age, town]
+attributes: {age: {type: integer}, town: {type: string}}
+configurations: {towns: {age: drop}}
+privacy: {towns: {k: 200}}
+"""
+
+
+@pytest.fixture
+def left(people, head, tmp_path):
+    """Let a table by towns leave, which promises more than what both together have."""
+    (tmp_path / "towns.yaml").write_text(TOWNS)
+    plan = load_plan(tmp_path / "towns.yaml")
+    return lambda **how: leave(people / "people.csv", plan, "towns", Leaving(name=head.name, **how), {"delimiter": ","})
+
+
+def test_what_the_ledger_forbids_is_left_to_a_person_and_said_once(client, ask, left, policy, tmp_path):
     request = client.requests.get(ask())
-    earlier, plan = tmp_path / "earlier.csv", load_plan(people / "plan.yaml")
-    earlier.write_text("\n".join((people / "people.csv").read_text().splitlines()[:-1]) + "\n")
-    leave(earlier, plan, "tens", Leaving(name=head.name, to=request.consumer), {"delimiter": ","})
-    agent = Agent(client, load_policy(policy(RULES)), tmp_path / "work", clock=lambda: now[0])
-    now = [0.0]
+    left(to=request.consumer)
+    now, path = [0.0], policy(RULES)
+    agent = Agent(client, load_policy(path), tmp_path / "work", clock=lambda: now[0])
     [event] = agent.round()
-    said = "the ledger forbids tens beside what default has of the table"
+    said = "the ledger forbids tens beside what default has of the table; whole keeps it"
     assert (event.kind, event.request.id, event.detail) == ("waiting", request.id, said)
     assert client.requests.get(request.id).state == "advised"
     assert list(agent.round()) == []
     now[0] += 3600
     assert list(agent.round()) == []
-    accepted = policy(RULES)
-    accepted.write_text(accepted.read_text().replace("plan.yaml}", "plan.yaml, accept_composition: true}"))
-    events = Agent(client, load_policy(accepted), tmp_path / "work").round()
+    path.write_text(path.read_text().replace("plan.yaml}", "plan.yaml, accept_composition: true}"))
+    events = Agent(client, load_policy(path), tmp_path / "work").round()
     assert kinds(events) == [("approved", request.id), ("delivered", request.id)]
 
 
-def test_approving_on_the_machine_of_the_release_asks_its_ledger_first(aegis, client, head, ask, people, tmp_path):
-    request_id = ask()
-    folder = Folder.open(tmp_path / "release", keep=())
-    (tmp_path / "release" / "configurations.yaml").write_text((people / "plan.yaml").read_text())
-    earlier, plan = tmp_path / "earlier.csv", load_plan(people / "plan.yaml")
-    earlier.write_text("\n".join((people / "people.csv").read_text().splitlines()[:-1]) + "\n")
-    code, out, _ = aegis("requests", "approve", request_id)
+def test_approving_on_the_machine_of_the_release_asks_its_ledger_first(
+    aegis, client, head, ask, left, people, tmp_path
+):
+    first, second = ask(), ask()
+    code, out, _ = aegis("requests", "approve", first)
     said = (
         f"for you only: no release of {head.name} left from this machine; the ledger is asked when the table is masked"
     )
     assert (code, out.splitlines()[1]) == (0, said)
-    assert aegis("requests", "decline", request_id, "--why", "asked for by mistake")[1].startswith("declined")
+    folder = Folder.open(tmp_path / "release", keep=())
+    (tmp_path / "release" / "configurations.yaml").write_text((people / "plan.yaml").read_text())
     folder.claim(people / "people.csv", {"name": head.name, "how": {"delimiter": ",", "memory_limit": "1GB"}})
     folder.remember("a step", {})
-    place = str(tmp_path / "release")
-    leave(earlier, plan, "tens", Leaving(name=head.name, to="default", place=place), {"delimiter": ","})
-    request_id = ask()
-    code, out, error = aegis("requests", "approve", request_id)
-    assert (code, out, "k = 1 for 1 record" in error) == (1, "", True)
-    assert client.requests.get(request_id).state == "advised"
-    code, _, error = aegis("requests", "counter", request_id, "whole")
-    assert (code, "whole promises k >= 1000" in error) == (1, True)
-    code, out, _ = aegis("requests", "approve", request_id, "--accept-composition")
-    assert (code, "k = 1 for 1 record" in out) == (0, True)
+    left(to="default", place=str(tmp_path / "release"))
+    code, out, error = aegis("requests", "approve", second)
+    assert (code, out) == (1, "")
+    assert error.endswith(f"To offer that one: aegis requests counter {second} whole\n")
+    assert client.requests.get(second).state == "advised"
+    code, out, _ = aegis("requests", "approve", second, "--accept-composition")
+    assert (code, "for you only: with towns, delivered on" in out) == (0, True)
+    assert aegis("requests", "decline", second, "--why", "too much together")[1].startswith("declined: tens")
+    code, out, _ = aegis("requests", "counter", ask(), "whole")
+    assert (code, "for you only: with towns, delivered on" in out) == (0, True)
