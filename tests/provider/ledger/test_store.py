@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from aegis_provider import load_plan
-from aegis_provider.ledger import CompositionError, Leaving, LedgerError, forget, leave, ledgers, store
+from aegis_provider.ledger import CompositionError, Leaving, LedgerError, forget, hold_back, leave, ledgers, store
 from tests.for_each import for_each
 
 PLAN = """
@@ -75,6 +76,28 @@ def test_people_who_came_or_left_between_versions_are_in_classes_of_their_own(pl
     with pytest.raises(CompositionError, match=r"fine, delivered on .* to anyone: k = 1 for 1 record.* does not leave"):
         left(plan, more, place="two")
     assert left(plan, of(31, 47, 52), place="two") == []
+
+
+def test_what_is_held_back_is_kept_so_unless_something_else_left_since_that_was_decided(plan):
+    """One who came is alone beside what left; whoever another release leaves out meanwhile is, too."""
+    january, february = of(*range(30, 50)), pa.concat_tables([of(*range(30, 50)), of(31).slice(0, 1)])
+    left(plan, january, place="one")
+    leaving = Leaving(name="t", place="two")
+    held = hold_back(february, plan, "fine", leaving, HOW)
+    assert (held.number, held.people, held.in_words().startswith("1 record is held back")) == (1, None, True)
+    with pytest.raises(CompositionError, match=r"holds back other records .* run this command again"):
+        left(plan, february, place="two")
+    assert left(plan, february, place="two", held=held.digest, digest="two") == [held.in_words()]
+    [ledger] = ledgers()[0]
+    assert [int((pq.read_table(ledger.rows(each))["class"].to_numpy() < 0).sum()) for each in ledger.events] == [0, 1]
+    assert [dict(each.promised) for each in ledger.events] == [{"k": 2}] * 2
+    march = pa.concat_tables([february, of(32).slice(0, 1)])
+    held = hold_back(march, plan, "fine", leaving, HOW)
+    assert held.number == 2
+    left(plan, january.slice(1), "none", place="other", accept=True)
+    with pytest.raises(CompositionError, match="something else left meanwhile"):
+        left(plan, march, place="two", held=held.digest, digest="three")
+    assert len(ledgers()[0][0].events) == 3
 
 
 def test_what_one_consumer_has_is_no_other_ones_unless_they_collude(plan):

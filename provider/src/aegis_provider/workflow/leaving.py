@@ -31,8 +31,11 @@ def refuse_ledger(steps: Steps) -> None:
             ledger_of(steps.name, dict.fromkeys(opened.columns, ""), (), accept=steps.leaving.accept)
 
 
-def held_back(steps: Steps, advice: EntryAdvice) -> HeldBack | None:
+def held_back(steps: Steps, advice: EntryAdvice, *, made_alike: bool) -> HeldBack | None:
     """Return which records the table masked by the best configuration holds back, as decided once in a run.
+
+    Args:
+        made_alike: Whether the masked table in the folder was made from the same table by the same configuration.
 
     Raises:
         CompositionError: They would be too many.
@@ -44,7 +47,7 @@ def held_back(steps: Steps, advice: EntryAdvice) -> HeldBack | None:
         return None
     if advice.best.id not in steps.held:
         made = steps.folder.file(MASKED)
-        digest = digest_of(made) if made.exists() else ""
+        digest = digest_of(made) if made.exists() and made_alike else ""  # it may have left already
         leaving = replace(steps.leaving, digest=digest, ranking=[each.id for each in advice.ranking])
         with steps.stage("measuring what it tells with what left before"):
             held = ledger.hold_back(steps.table, steps.found, advice.best.id, leaving, steps.how)

@@ -59,6 +59,7 @@ ENTRY: Final = "entry.json"
 MASKED: Final = "masked.csv"
 
 _DRAFT: Final = "draft"
+_MASKS: Final = "masks"
 _AGAIN: Final = "again.yaml"
 
 
@@ -434,10 +435,12 @@ class Steps:
         """Write the table masked by the best configuration, without the records that are held back."""
         from aegis_provider.workflow.leaving import held_back  # noqa: PLC0415 - it imports this module
 
-        configuration, held = advice.best.id, held_back(self, advice)
+        configuration = advice.best.id
         inputs = self.inputs_of(FOUND, configuration=configuration, escapes=self.escape_formulas)
-        inputs |= {} if held is None else {"held": held.digest}
-        masked = self.folder.step("masked", inputs, [MASKED], Masked, lambda: self._mask(configuration, held))
+        held = held_back(self, advice, made_alike=self.folder.remembers(_MASKS, inputs))
+        of_held = inputs if held is None else {**inputs, "held": held.digest}
+        masked = self.folder.step("masked", of_held, [MASKED], Masked, lambda: self._mask(configuration, held))
+        self.folder.remember(_MASKS, inputs)
         self.masked[configuration] = masked
         return masked
 
