@@ -186,7 +186,7 @@ def agent(
     The policy file states where masked tables go (`to`), the table and plan of each entry (`entries`), and which
     requests to approve (`approve`): by tenant, words of the purpose, privacy of the table, and number per tenant in 30
     days. Every rule must name tenants and a minimum privacy. A request that no rule allows waits for a person; once
-    approved, it is fulfilled, too. So does one that the ledger, or the service's policy, forbids beside what its consumer
+    approved, it is fulfilled, too. So does one that the ledger or the service's policy forbids beside what its consumer
     has; the agent says once why.
 
     Any number of agents may run: one of them fulfils a request, and another takes over if it dies. Failures are retried
