@@ -46,13 +46,15 @@ def _lines(ledgers: list[Ledger]) -> Iterator[str]:
     for ledger in ledgers:
         yield f"{ledger.name}: {ledger.folder}"
         yield from aligned(("", "what", "which", "to", "when (UTC)", "people kept"), list(map(_row, ledger.events)))
+        if cuts := max((len(each) for each in ledger.cuts.values()), default=0):
+            yield f"different cuts of an attribute in its entries: at most {cuts}"
         if ledger.spent:
             yield f"epsilon spent: {ledger.spent}"
 
 
 def _row(event: Event) -> tuple[str, ...]:
     version = "" if event.version is None else f" version {event.version}"
-    which = f"{event.entry}{version}" if event.what == "entry" else event.configuration
+    which = f"{event.entry}{version}" if event.entry else event.configuration
     kept = f"{event.people:,}" if event.rows else "none"
     kept = kept if event.given else "not given away"
     kept += f", {event.erased:,} rows erased" if event.rows and event.erased else ""

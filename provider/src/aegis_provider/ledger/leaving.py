@@ -133,7 +133,7 @@ def leave(table: Source, plan: Plan, configuration: str, leaving: Leaving, how: 
         )
         if plan.generated_table(configuration) is not None:
             with locked():
-                own.ledger().with_event(replace(event, what="generated table"), None)
+                own.ledger().noting(replace(event, what="generated table"))
             return []
         chosen = plan.configuration(configuration)
         rows = own.rows(chosen)
@@ -155,13 +155,14 @@ def leave(table: Source, plan: Plan, configuration: str, leaving: Leaving, how: 
     return said
 
 
-def note(table: Source, plan: Plan, name: str, event: Event, how: Mapping[str, Any]) -> Ledger:
+def note(table: Source, plan: Plan, name: str, event: Event, how: Mapping[str, Any], card: str = "") -> Ledger:
     """Keep in the ledger that something else than a masked table leaves; return the ledger. The same file adds nothing.
 
     Args:
         name: The name of the table, that of its entry.
         event: What leaves, with its digest.
         how: Options for reading the table.
+        card: The head of the card that is published with it, or empty.
 
     Raises:
         LedgerError: The ledger is damaged or of another machine.
@@ -173,9 +174,7 @@ def note(table: Source, plan: Plan, name: str, event: Event, how: Mapping[str, A
         if event.epsilon:  # budgets of one table add up, whatever its entries are called
             alike = [each.name for each in ledgers()[0] if each.columns.keys() == columns.keys()]
             name = next(iter(alike), name) if name not in alike else name
-        ledger = ledger_of(name, columns, sorted(plan.columns), accept=True)
-        known = any((each.digest, each.to) == (event.digest, event.to) for each in ledger.events)
-        return ledger if known else ledger.with_event(event, None)
+        return ledger_of(name, columns, sorted(plan.columns), accept=True).noting(event, card)
 
 
 def _same(event: Event, earlier: Event) -> bool:

@@ -4,7 +4,7 @@ import hmac
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -58,6 +58,7 @@ class Event:
         entry: The name of an entry, and
         version: its version, if it was published.
         epsilon: The privacy budget that it spent.
+        cuts: A digest of the cuts of each attribute of an entry.
         people: How many people, or records without a person column, its rows are of.
         person: The column that said whose a record is; `None` if records were counted.
         rows: The name of the file with the rows of a masked table, or empty: nothing is kept, or it was forgotten.
@@ -78,6 +79,7 @@ class Event:
     entry: str = ""
     version: int | None = None
     epsilon: float = 0.0
+    cuts: Mapping[str, str] = field(default_factory=dict)
     people: int = 0
     person: str | None = None
     rows: str = ""
@@ -98,7 +100,8 @@ class Ledger:
     Attributes:
         name: The name of the table, that of its entry.
         key: The fingerprint of the key by which people are known in it.
-        columns: The columns of the table, which tell it from others, each with the type of its values, if known.
+        columns: The columns of the table, which tell it from others, each with the type of its values, if known; empty
+            as long as only entries left.
         keyed: The columns by which a record is known.
         folder: Where it lies.
         events: What has left, in order.
@@ -115,6 +118,14 @@ class Ledger:
     def spent(self) -> str:
         """The privacy budgets that entries spent, which add up: `2 + 1`; empty if none did."""
         return " + ".join(f"{event.epsilon:g}" for event in self.events if event.epsilon and event.given)
+
+    @property
+    def cuts(self) -> dict[str, set[str]]:
+        """The different cuts in which entries that left count each attribute."""
+        by_attribute: dict[str, set[str]] = {}
+        for name, cut in (pair for event in self.events if event.given for pair in event.cuts.items()):
+            by_attribute.setdefault(name, set()).add(cut)
+        return by_attribute
 
     def rows(self, event: Event) -> Path:
         """Return the file with the rows of an event.
@@ -143,6 +154,30 @@ class Ledger:
         _write(kept)
         kept.sweep()
         return kept
+
+    def noting(self, event: Event, card: str = "") -> Self:
+        """Keep an event without rows unless it is known, and that of a card.
+
+        Args:
+            event: What left. A known file is given the version under which it is published now.
+            card: The head of the card that was published with it, or empty.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        known = [each for each in self.events if (each.digest, each.to, each.given) == (event.digest, event.to, True)]
+        made = next((each for each in known if each.version is None), None)
+        ledger = self
+        if made is not None:
+            now = replace(made, version=event.version, cuts=event.cuts)
+            ledger = replace(self, events=tuple(now if each is made else each for each in self.events))
+            _write(ledger)
+        elif not any(each.version == event.version for each in known):
+            ledger = self.with_event(event, None)
+        if not card:
+            return ledger
+        digest = sha256(card.encode()).hexdigest()
+        return ledger.noting(replace(event, what="card", digest=digest, epsilon=0.0, cuts={}))
 
     def _with_rows(self, event: Event, rows: pa.Table) -> Event:
         name = f"{uuid4().hex}{_ROWS}"
@@ -186,16 +221,50 @@ def ledger_of(name: str, columns: Mapping[str, str], keyed: Sequence[str], *, ac
     Raises:
         LedgerError: The ledger is damaged or of another machine, or the table differs.
     """
-    usable, faults = ledgers()
-    parts = {_hashed([name]), _hashed(sorted(columns))}
-    for folder, fault in faults.items():
-        if parts & {folder.name[:_HASHED], folder.name[_HASHED:]}:
-            raise fault
-    for known in usable:
-        if known.name == name and known.columns.keys() == columns.keys():
+    usable = _usable(_hashed([name]), _hashed(sorted(columns)))
+    named = [known for known in usable if known.name == name]
+    for known in named:
+        if known.columns.keys() == columns.keys():
             return _with_types(known, columns, accept=accept)
+    for known in named:
+        if not known.columns and all(event.cuts.keys() <= columns.keys() for event in known.events):
+            return replace(known, columns=columns, keyed=tuple(keyed))
     if not accept:
         _refuse_another(name, columns, usable)
+    return _new(name, columns, keyed)
+
+
+def ledger_named(name: str, columns: Collection[str], *, accept: bool) -> Ledger:
+    """Return the ledger of the table that an entry of this name counts, which is empty if nothing left yet.
+
+    Args:
+        columns: Those that the entry has of the table.
+        accept: Whether the entry may be of another table than the one that left under its name.
+
+    Raises:
+        LedgerError: The ledger is damaged or of another machine, or its table lacks one of the columns.
+    """
+    named = [known for known in _usable(_hashed([name])) if known.name == name]
+    fitting = [known for known in named if not known.columns or set(columns) <= known.columns.keys()]
+    if named and not fitting and not accept:
+        lacking = min(set(columns) - named[0].columns.keys())
+        raise LedgerError(
+            f"{name}: the table that left under this name has no column {shortened(lacking)}: give the entry of "
+            "another table another name, or --accept-composition"
+        )
+    return fitting[0] if fitting else _new(name, {}, ())
+
+
+def _usable(*hashed: str) -> list[Ledger]:
+    """Return the ledgers that can be used, unless the folder of another has one of these hashes in its name."""
+    usable, faults = ledgers()
+    for folder, fault in faults.items():
+        if {folder.name[:_HASHED], folder.name[_HASHED:]} & set(hashed):
+            raise fault
+    return usable
+
+
+def _new(name: str, columns: Mapping[str, str], keyed: Sequence[str]) -> Ledger:
     folder = _root() / f"{_hashed([name])}{_hashed(sorted(columns))}"
     return Ledger(name, lasting_randomness().fingerprint, columns, tuple(keyed), folder)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aegis_provider.files import digest_of
 from aegis_provider.plan.model import Configuration
@@ -88,13 +88,44 @@ def leave(steps: Steps, advice: EntryAdvice) -> tuple[str, ...]:
     held, digest = steps.held.get(advice.best.id), digest_of(steps.folder.file(MASKED))
     leaving = replace(steps.leaving, digest=digest, ranking=ranking, held="" if held is None else held.digest)
     with steps.stage("keeping what leaves in the ledger"):
-        return tuple(ledger.leave(steps.table, steps.found, advice.best.id, leaving, steps.how))
+        told = tuple(ledger.leave(steps.table, steps.found, advice.best.id, leaving, steps.how))
+    about: dict[str, Any] = {"what": "generated table", "to": leaving.to, "place": leaving.place}
+    for each in steps.found.generated:
+        if each.file.parent == steps.folder.path:
+            event = ledger.Event(**about, configuration=each.id, digest=digest_of(each.file))
+            ledger.note(steps.table, steps.found, steps.name, event, steps.how)
+    return told
 
 
-def note_entry(steps: Steps) -> None:
-    """Keep in the ledger that the entry was published."""
+def told_by_entry(steps: Steps, entry: EntryDocument) -> tuple[str, ...]:
+    """Return what the entry tells with those that left before.
+
+    Raises:
+        CompositionError: It counts an attribute in too many other cuts, and that is not accepted.
+        LedgerError: The ledger cannot be used.
+    """
+    from aegis_provider.ledger.entries import told  # noqa: PLC0415 - as above
+    from aegis_provider.ledger.store import ledger_of  # noqa: PLC0415 - as above
+
+    if steps.leaving is None:
+        return ()
+    with open_table(steps.table, **steps.how) as opened:
+        columns = dict.fromkeys(opened.columns, "")
+    ledger = ledger_of(steps.name, columns, (), accept=steps.leaving.accept)
+    return tuple(told(ledger, _cuts(steps, entry), accept=steps.leaving.accept))
+
+
+def note_entry(steps: Steps, entry: EntryDocument, version: int, card: str = "") -> None:
+    """Keep in the ledger that the entry was published, or the head of its card."""
     from aegis_provider.ledger import Event, note  # noqa: PLC0415 - as above
 
     if steps.leaving is not None:
-        event = Event(what="entry", entry=steps.name, digest=digest_of(steps.folder.file(ENTRY)))
-        note(steps.table, steps.found, steps.name, event, steps.how)
+        digest, cuts = digest_of(steps.folder.file(ENTRY)), _cuts(steps, entry)
+        event = Event(what="entry", entry=steps.name, version=version, digest=digest, cuts=cuts)
+        note(steps.table, steps.found, steps.name, event, steps.how, card)
+
+
+def _cuts(steps: Steps, entry: EntryDocument) -> dict[str, str]:
+    from aegis_provider.ledger.entries import cuts_of  # noqa: PLC0415 - as above
+
+    return cuts_of(entry, digest_of(steps.folder.file(ENTRY)) if steps.new_randomness else "")

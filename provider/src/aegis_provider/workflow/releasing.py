@@ -34,7 +34,7 @@ from aegis_provider.workflow.card_making import Findings, Summarised, card_of, e
 from aegis_provider.workflow.deadline import Deadline
 from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.generating import LEVELS, METHOD, Comparison, file_at
-from aegis_provider.workflow.leaving import leave, note_entry, refuse_ledger
+from aegis_provider.workflow.leaving import leave, note_entry, refuse_ledger, told_by_entry
 from aegis_provider.workflow.measuring import compared, kept_of_columns, measured_privacy, trained
 from aegis_provider.workflow.public_card import public
 from aegis_provider.workflow.released import Released
@@ -211,18 +211,20 @@ def carried_out(
         with processes_ready(records, find_configurations.__module__):
             with _withdrawn_if_refused(steps, _FINISHED, earlier=earlier):
                 counted = _Counted.of(steps)
+                of_entry = () if publish is None else told_by_entry(steps, counted.entry)
                 entry_id = None if publish is None else _published(steps, publish, counted, accept_unique=accept_unique)
             # Keep a published entry, so that its counts are not rounded a second time.
             finished = [each for each in _FINISHED if entry_id is None or each != ENTRY]
             with _withdrawn_if_refused(steps, finished, earlier=earlier):
-                if entry_id is not None:
-                    note_entry(steps)
+                if publish is not None and entry_id is not None:
+                    note_entry(steps, counted.entry, publish.entry(entry_id).version)
                 findings = _worked_out(steps, publish, counted, entry_id)
-                together = leave(steps, findings.advice)
+                together = (*of_entry, *leave(steps, findings.advice))
                 service = None if publish is None or entry_id is None else CardService(publish.url, entry_id)
                 card = _carded(steps, findings, service)
                 if publish is not None and entry_id is not None:
                     _described(steps, publish, entry_id, counted.entry, card)
+                    note_entry(steps, counted.entry, publish.entry(entry_id).version, card.for_consumers)
             steps.remember_key()
     kind = type(table).__module__.partition(".")[0]
     like = kind if kind in _FRAMES else "pyarrow"

@@ -266,6 +266,12 @@ def version_options(program: str, distribution: str) -> list[Any]:
 VERDICTS = "aegis.verdicts"
 """Functions of an entry and its file that return a `LocalVerdict`."""
 
+PUBLICATIONS = "aegis.publications"
+"""Functions of an entry, its file, the head of its card and whether to accept what it tells with entries before; they
+return that in sentences, and a function to call with the published version."""
+
+Keep = Callable[[int | None], None]
+
 VERIFICATIONS = "aegis.verifications"
 """Functions of a delivered file, its request, the evidence and a delimiter that return a `LocalVerification`."""
 
@@ -327,6 +333,26 @@ def ledger_asked(client: "Client", request_id: str, offered: str | None, *, acce
             return []
         return list(ask(client, request_id, offered, accept=accept))
     return []
+
+
+def told_with_others(entry: "EntryDocument", path: Path, *, card: str, accept: bool) -> tuple[list[str], Keep]:
+    """Return what an entry tells with those that left before, and a function that keeps it once it is published.
+
+    Nothing is known without the provider's package.
+
+    Raises:
+        AegisError: It tells too much, and that is not accepted.
+    """
+    for entry_point in entry_points(group=PUBLICATIONS):
+        try:
+            with loading():
+                leaves = entry_point.load()
+        except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from publishing
+            warn(f"what left before is not known, since {entry_point.value} cannot be loaded: {error}")
+            break
+        told: tuple[list[str], Keep] = leaves(entry, path, card=card, accept=accept)
+        return told
+    return [], lambda _: None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from aegis_sdk._client import Client
 from aegis_sdk._errors import AegisError, ConflictError, UniqueRecordsError
-from aegis_sdk.cli.group import verdict_on
+from aegis_sdk.cli.group import told_with_others, verdict_on
 from aegis_sdk.cli.options import AcceptUniqueOption, EntryArgument, JsonOption, document_of, read
 from aegis_sdk.cli.terminal import InputError, print_result, say, warn
 from aegis_sdk.reading import ACCEPT_UNIQUE, Alone
@@ -26,6 +26,13 @@ def publish(
         ),
     ] = False,
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
+    accept_composition: Annotated[  # noqa: FBT002 - a flag
+        bool,
+        typer.Option(
+            "--accept-composition",
+            help="Publish although entries with too many other cuts of this table have left this machine.",
+        ),
+    ] = False,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Publish an entry and print its id. An entry that is already published with the same content stays as it is.
@@ -34,11 +41,17 @@ def publish(
 
     First, the entry is checked on this machine, as by `aegis disclose`. An entry that fails is sent only with
     --accept-small-counts. An entry that declares a configuration with more than 1 % of the records alone on all shared
-    columns is sent only with --accept-unique, whatever attackers are assumed to know.
+    columns is sent only with --accept-unique, whatever attackers are assumed to know. One that counts an attribute in
+    too many other cuts than entries of its name before, by the ledger on this machine, only with --accept-composition.
     """
-    content = _with_card(entry, read(entry))
+    given = read(entry)
+    content = _with_card(entry, given)
     document = document_of(entry, content, publishable)
     refusal = _refusal(document, entry, accept_small_counts=accept_small_counts, accept_unique=accept_unique)
+    card = document.description if content != given else ""
+    together, keep = told_with_others(document, entry, card=card, accept=accept_composition)
+    for line in together:
+        warn(line)
     with Client() as client:
         say(f"publishing {document.name} ...")
         if refusal is None:
@@ -47,6 +60,7 @@ def publish(
             entry_id = known
         else:
             raise refusal
+        keep(client.entry(entry_id).version)
     print_result({"id": entry_id, "name": document.name}, [entry_id], as_json=as_json)
 
 
