@@ -27,6 +27,9 @@ SMALL: Final = range(1, BASE)
 MOST: Final = 60
 """Counts above this are not told apart by the readers of single cells."""
 SURE: Final = 0.9
+KINDS: Final = ("random", "moved", "dense")
+FEW: Final = ((2, 3, 4, 6, 8), (1, 2, 3, 4, 6, 8, 16))
+"""Numbers of entries with other cuts: of those moved or dense, and of those at random."""
 
 HEAD = """\
 # What many entries of one table tell
@@ -42,6 +45,8 @@ as before.
   and gives each distinct published cell, also of the coarser level, its exact probability by itself; the walk begins at
   the truth, which helps it. For comparison, the same reader of one entry, and of a table of single values that is
   rounded once, with the sums of a fixed tree of halves: entries whose counts are its sums would tell no more.
+* **Few other cuts**: the same reader of the first entries with cuts at random (six draws of them), with ten cuts that
+  are each moved by a value more (*moved*, four draws), and with 20 to 39 at random (*dense*, four).
 * **Versions**: 16 entries, between which 1 % of the records are replaced by ones drawn like the table. The reader of
   each cell knows that rate, and follows all its counts (a hidden Markov model); he knows whether the number of a cell
   is the same in all versions.
@@ -307,6 +312,32 @@ def of_other_cuts(joint: IntArray, key: LastingRandomness, rng: np.random.Genera
     yield f"\nError of a cell, root mean square: {errors[0]:.2f}, at most {worst[0]}; {of_one}."
 
 
+def drawn_cuts(kind: str, values: int, rng: np.random.Generator) -> list[IntArray]:
+    """Draw the cuts of several plans: at random, the same ten each moved by a value more, or many."""
+    if kind == "moved":
+        first = rng.choice(np.arange(1, values - 8), 10, replace=False)
+        return [np.unique(first + by) for by in range(8)]
+    count, fewest, most = (32, 8, 15) if kind == "random" else (8, 20, 40)
+    return [rng.choice(np.arange(1, values), rng.integers(fewest, most), replace=False) for _ in range(count)]
+
+
+def of_few_cuts(joint: IntArray) -> Iterator[str]:
+    """Yield the highest posteriors by how many entries with other cuts there are, over several draws of cuts."""
+    highest: dict[tuple[str, int], float] = {}
+    for kinds in (["random"] * 6, ["moved"] * 4 + ["dense"] * 4):
+        rng = np.random.default_rng(1)
+        for kind in kinds:
+            key = LastingRandomness(rng.bytes(32))
+            plans = [Cuts.at(each, len(joint)).published(joint, key) for each in drawn_cuts(kind, len(joint), rng)]
+            for looks in FEW[kind == "random"]:
+                walks = [by_walk(plans[:looks], joint, label, rng) for label in range(joint.shape[1])]
+                most = max(each for walk in walks for each in walk.posteriors)
+                highest[kind, looks] = max(most, highest.get((kind, looks), 0.0))
+    for looks in FEW[1]:
+        cells = [f"{highest[kind, looks]:.2f}" if (kind, looks) in highest else "" for kind in KINDS]
+        yield f"| {looks} | {' | '.join(cells)} |"
+
+
 def of_versions(joint: IntArray, cuts: Cuts, key: LastingRandomness, rng: np.random.Generator) -> Iterator[str]:
     """Yield the rows of versions of a table that changes."""
     changing = versions(joint, rng)
@@ -335,6 +366,8 @@ def main() -> None:
     changes = f"Changed cells for each record: {margins:.2f} in margins, {pairs:.2f} in pairs."
     lines += ["", f"One record: at most {sure:.2f} for a count of 1 to 4. {changes}"]
     print(lines[-1])
+    lines += ["", "Highest posterior by how many entries with other cuts there are:", ""]
+    lines += ["| entries | random | moved | dense |", "|---|---|---|---|", *of_few_cuts(joint)]
     PAGE.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -18,6 +18,8 @@ def test_from_a_table_to_the_masked_table_of_the_winner(aegis, tmp_path):
     assert code == 0
     assert aegis("publish", entry, "--accept-unique") == (0, first, "")
     entry_id = first.strip()
+    [ledger] = json.loads(aegis("ledger", "show", name, "--json")[1])["ledgers"]
+    assert [(event["what"], event["entry"], event["version"]) for event in ledger["events"]] == [("entry", name, 1)]
 
     code, report, _ = aegis("advise", entry_id, "--measure", "mutual_information", "--require", "k=2", "--json")
     advice = json.loads(report)

@@ -7,6 +7,7 @@ import pytest
 
 from aegis_provider import PlanError
 from aegis_provider.handover import Agent, load_policy
+from aegis_provider.ledger import ledgers
 from aegis_provider.workflow import release
 
 HOURS = 3600.0 * 24
@@ -61,6 +62,9 @@ def test_an_agent_repeats_it_when_it_is_due_and_only_then(client, released, tmp_
     version = client.entry(before.entry_id).version
     assert [(event.kind, event.detail) for event in agent.round()] == [("refreshed", name)]
     assert client.entry(before.entry_id).version > version
+    left = [(event.what, event.version) for event in ledgers()[0][0].events]
+    assert left.count(("masked table", None)) == 1
+    assert left[-1] == ("card", client.entry(before.entry_id).version)
     assert [*agent.round()] == []
     aged(before.folder)
     table.unlink()

@@ -12,6 +12,7 @@ import pytest
 from aegis_advisor.verdict import rounded, totals
 from aegis_provider.control import rounding
 from aegis_provider.errors import IdentifierError, PublishingError, ServiceError, SmallCountsError
+from aegis_provider.ledger import ledgers
 from aegis_provider.workflow import release
 from aegis_sdk import Client
 from aegis_sdk.cli import main
@@ -77,6 +78,13 @@ def test_the_entry_is_published_and_its_advice_is_the_release(aegis, url, client
 
     again = release(people, "ill", output=output, seconds=HOURS, name=name, publish=client)
     assert (again.entry_id, client.entry(entry_id).version) == (entry_id, 2)  # the card's head is the second version
+    [ledger] = json.loads(aegis("ledger", "show", name, "--json")[1])["ledgers"]
+    assert [(event["what"], event["version"]) for event in ledger["events"]] == [
+        ("entry", 1),
+        ("masked table", None),
+        ("entry", 2),
+        ("card", 2),
+    ]
 
 
 @pytest.mark.long
@@ -85,6 +93,8 @@ def test_generated_tables_compete_in_the_service(client, people, tmp_path):
     released = release(
         people, "ill", output=tmp_path / "r", seconds=HOURS, name=name, publish=client, also_generate=True
     )
+    left = [event.configuration for event in ledgers()[0][0].events if event.what == "generated table"]
+    assert left == [each.id for each in released.entry.generated]
     asked = client.advise(released.entry_id, "joint", kinds=["masked", "generated"])
     ranked = {each.configuration: each.utility for each in asked.ranking}
     figures = {each.id: each.transfer.joint.value for each in [*released.entry.masked, *released.entry.generated]}

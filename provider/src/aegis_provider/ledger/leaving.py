@@ -57,6 +57,7 @@ class Leaving:
         ranking: The ids of configurations, the most useful first, among which one is looked for that keeps the promise.
         planned_in: The folder of the release that made the plan: what left from there to no named consumer is not
             counted, since that release may have served to offer its configurations only.
+        entry_only: Whether only its entry leaves, and the table itself is masked anew for each request.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Leaving:
     colluding: bool = False
     ranking: Sequence[str] = ()
     planned_in: str = ""
+    entry_only: bool = False
 
 
 def hold_back(

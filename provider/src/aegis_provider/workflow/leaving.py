@@ -82,7 +82,7 @@ def leave(steps: Steps, advice: EntryAdvice) -> tuple[str, ...]:
     """
     from aegis_provider import ledger  # noqa: PLC0415 - slow to load, and not all releases leave
 
-    if steps.leaving is None:
+    if steps.leaving is None or steps.leaving.entry_only:
         return ()
     ranking = [each.id for each in advice.ranking]
     held, digest = steps.held.get(advice.best.id), digest_of(steps.folder.file(MASKED))

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -137,10 +137,9 @@ def refresh(
         how = {**asked["how"], "memory_limit": memory_limit}
         deadline, may = Deadline(seconds), (accept_identifiers, asked["escape_formulas"])
         steps = Steps(table, aim, opened, opened.file(FOUND), asked["name"], how, stage, deadline, *may, again=True)
-        if leaves:  # from no place, since it does not replace what left before
-            leaving = Leaving(name=asked["name"], to=asked.get("to", ANYONE), accept=accept_composition)
-            steps = replace(steps, leaving=leaving)
-        released = carried_out(steps, publish, accept_unique=accept_unique)
+        about: dict[str, Any] = {"name": asked["name"], "to": asked.get("to", ANYONE), "place": str(path.resolve())}
+        leaving = Leaving(**about, accept=accept_composition, entry_only=not leaves)
+        released = carried_out(replace(steps, leaving=leaving), publish, accept_unique=accept_unique)
     return Refreshed(before, released, *_compared(before.entry, released.entry))
 
 
