@@ -60,7 +60,7 @@ def test_a_fifth_cut_leaves_only_if_that_is_accepted_and_a_known_one_adds_nothin
     assert published(entry(edges[0], more=[pa.table({"a": [3], "b": ["u"], "y": ["no"]})]), 2) == []
     for n, each in enumerate(edges[1:4]):
         [said] = published(entry(each), 3 + n)
-        assert said.startswith(f"with the entries of e that left, a is counted in {n + 2} different cuts: together")
+        assert said.startswith(f"with the entries that left, a is counted in {n + 2} different cuts: together")
     with pytest.raises(CompositionError, match=r"5 different cuts.*more than 0\.9 probable.*--accept-composition"):
         published(entry(edges[4]))
     assert published(entry(edges[2]), 6) == []
@@ -89,3 +89,14 @@ def test_the_table_of_an_entry_has_its_name_and_columns(entry, tmp_path):
         published(
             (first[0].model_copy(update={"label": first[0].label.model_copy(update={"name": "other"})}), first[1])
         )
+
+
+def test_a_table_of_a_request_is_the_one_with_its_columns_whatever_its_entry_is_called(entry, tmp_path):
+    published(entry())
+    plan, how = load_plan(tmp_path / "plan.yaml"), {"delimiter": ","}
+    table = pa.table({"a": [1] * 9, "b": ["u"] * 9, "y": ["no", "yes", "no"] * 3})
+    leave(table, plan, "c", Leaving(name="table"), how)
+    leave(table, plan, "d", Leaving(name="e", to="x", by_columns=True), how)
+    with pytest.raises(LedgerError, match="left as table"):
+        leave(table, plan, "d", Leaving(name="e", to="x"), how)
+    assert [(ledger.name, len(ledger.events)) for ledger in ledgers()[0]] == [("e", 1), ("table", 2)]

@@ -264,7 +264,7 @@ def _leaving(task: Task, entry: EntryDocument, request: DataRequest) -> Leaving:
     may: dict[str, Any] = {"accept": task.accept_composition, "colluding": task.colluding}
     offered_in = str(task.plan.files[0].resolve().parent) if task.plan.files else ""
     about: dict[str, Any] = {"name": entry.name, "to": request.consumer, "place": request.id, "planned_in": offered_in}
-    return Leaving(**about, **may)
+    return Leaving(**about, by_columns=True, **may)
 
 
 def _held_back(task: Task, request: DataRequest, folder: Folder, leaving: Leaving) -> HeldBack | None:

@@ -5,22 +5,23 @@ cuts are other cells with numbers of their own.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from aegis_provider.files import digest_of
 from aegis_provider.ledger.leaving import ACCEPT, CompositionError
-from aegis_provider.ledger.store import Event, Ledger, ledger_named, locked
+from aegis_provider.ledger.store import Event, Ledger, ledger_named, ledgers, locked
 from aegis_provider.state import lasting_randomness
 from aegis_sdk.reading import shown
 from aegis_sdk.wire import Attribute, EntryDocument, Masking
 
-PROBABLE: Final = (0.37, 0.59, 0.71, 0.82)
+PROBABLE: Final = (0.37, 0.59, 0.71, 0.81)
 """The highest posterior of a true count of 1 to 4, measured with entries of one, two, ... cuts.
 
-Of 8, one is above 0.9, and of 16, some are certain; no fifth leaves (`research/results/lasting.md`).
+Of six it is 0.87, of eight 0.97, of one attribute alone; pairs add to it, so no fifth leaves
+(`research/results/lasting.md`).
 """
 
 _OF_DATA: Final = {"level", "file", "size"}
@@ -58,18 +59,21 @@ def _groups(masking: Masking, *, by_rule: bool) -> list[object]:
     return [masking.function and masking.function.name, stated if says else masking.domain]
 
 
-def told(ledger: Ledger, cuts: Mapping[str, str], *, accept: bool) -> list[str]:
+def told(ledger: Ledger, cuts: Mapping[str, str], *, accept: bool, others: Sequence[Ledger] = ()) -> list[str]:
     """Return what an entry with these cuts tells with those that left, in sentences.
+
+    Args:
+        others: Ledgers of tables that may be the same one.
 
     Raises:
         CompositionError: There are too many cuts of an attribute, and that is not accepted.
     """
-    known = ledger.cuts
-    looks = {name: len(known[name]) + 1 for name, cut in cuts.items() if cut not in known.get(name, {cut})}
+    known = {name: set().union(*(each.cuts.get(name, ()) for each in (ledger, *others))) for name in cuts}
+    looks = {name: len(known[name]) + 1 for name, cut in cuts.items() if known[name] and cut not in known[name]}
     most = max(looks, key=lambda name: looks[name], default="")
     if not most:
         return []
-    line = f"with the entries of {ledger.name} that left, {shown(most)} is counted in {looks[most]} different cuts"
+    line = f"with the entries that left, {shown(most)} is counted in {looks[most]} different cuts"
     if looks[most] <= len(PROBABLE):
         return [f"{line}: together they make counts of 1 to 4 up to {PROBABLE[looks[most] - 1]} probable"]
     if not accept:
@@ -98,7 +102,8 @@ def leaves(
         LedgerError: The ledger is damaged, of another machine or of a table without these columns.
     """
     columns, cuts = {entry.label.name, *(each.name for each in entry.attributes)}, cuts_of(entry)
-    said = told(ledger_named(entry.name, columns, accept=accept), cuts, accept=accept)
+    others = [each for each in ledgers()[0] if columns <= each.columns.keys()]
+    said = told(ledger_named(entry.name, columns, accept=accept), cuts, accept=accept, others=others)
     control, digest = entry.disclosure_control, digest_of(file)
     spent = (control and control.epsilon) or 0.0
 

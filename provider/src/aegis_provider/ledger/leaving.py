@@ -15,7 +15,7 @@ from aegis_provider.errors import PromiseError
 from aegis_provider.ledger.composition import Composition, composed
 from aegis_provider.ledger.holding import MOST_HELD_BACK, HeldBack, held_back
 from aegis_provider.ledger.rows import Keys, rows_of
-from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, key_of, ledger_of, ledgers, locked
+from aegis_provider.ledger.store import ANYONE, Event, Ledger, LedgerError, key_of, ledger_of, locked
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.state import lasting_randomness
@@ -58,6 +58,7 @@ class Leaving:
         planned_in: The folder of the release that made the plan: what left from there to no named consumer is not
             counted, since that release may have served to offer its configurations only.
         entry_only: Whether only its entry leaves, and the table itself is masked anew for each request.
+        by_columns: Whether a table with the same columns is this one, whatever its name is.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Leaving:
     ranking: Sequence[str] = ()
     planned_in: str = ""
     entry_only: bool = False
+    by_columns: bool = False
 
 
 def hold_back(
@@ -173,10 +175,9 @@ def note(table: Source, plan: Plan, name: str, event: Event, how: Mapping[str, A
     with open_table(table, **how) as opened:
         columns = dict.fromkeys(opened.columns, "")
     with locked():
-        if event.epsilon:  # budgets of one table add up, whatever its entries are called
-            alike = [each.name for each in ledgers()[0] if each.columns.keys() == columns.keys()]
-            name = next(iter(alike), name) if name not in alike else name
-        return ledger_of(name, columns, sorted(plan.columns), accept=True).noting(event, card)
+        # Budgets of one table add up, whatever its entries are called.
+        how = {"accept": True, "by_columns": event.epsilon > 0}
+        return ledger_of(name, columns, sorted(plan.columns), **how).noting(event, card)
 
 
 def _same(event: Event, earlier: Event) -> bool:
@@ -199,7 +200,8 @@ class _Own:
     def ledger(self) -> Ledger:
         kinds = {each.attribute.name: str(each.domain.value_type) for each in self.counted.attributes}
         columns = {name: kinds.get(name, "") for name in self.opened.columns}
-        return ledger_of(self.leaving.name, columns, sorted(self.plan.columns), accept=self.leaving.accept)
+        how = {"accept": self.leaving.accept, "by_columns": self.leaving.by_columns}
+        return ledger_of(self.leaving.name, columns, sorted(self.plan.columns), **how)
 
     @cached_property
     def known(self) -> Ledger:

@@ -182,7 +182,7 @@ class Ledger:
     def _with_rows(self, event: Event, rows: pa.Table) -> Event:
         name = f"{uuid4().hex}{_ROWS}"
         with written_whole(self.folder / name, private=True) as part:
-            # In this order a person's hash is kept about once for all of its records; a dictionary would only add to it.
+            # In this order a person's hash is kept about once for all of its records; a dictionary would add to it.
             few = [name for name in rows.column_names if name not in {"high", "low", "record"}]
             pq.write_table(rows.sort_by("high"), part, compression="zstd", use_dictionary=few)
         return replace(event, rows=name, sealed=digest_of(self.folder / name))
@@ -211,7 +211,9 @@ def ledgers() -> tuple[list[Ledger], dict[Path, LedgerError]]:
     return sorted(usable, key=lambda ledger: ledger.name), faults
 
 
-def ledger_of(name: str, columns: Mapping[str, str], keyed: Sequence[str], *, accept: bool) -> Ledger:
+def ledger_of(
+    name: str, columns: Mapping[str, str], keyed: Sequence[str], *, accept: bool, by_columns: bool = False
+) -> Ledger:
     """Return the ledger of the table with this name and these columns, which is empty if nothing left yet.
 
     Args:
@@ -219,17 +221,19 @@ def ledger_of(name: str, columns: Mapping[str, str], keyed: Sequence[str], *, ac
         columns: Its columns, with the types of the values that are known.
         keyed: The columns by which to know a record in a new ledger.
         accept: Whether the table may differ from the one that left under this name, or have the columns of another.
+        by_columns: Whether one with these columns is this table, too, if the name is that of an entry, not chosen here.
 
     Raises:
         LedgerError: The ledger is damaged or of another machine, or the table differs.
     """
     usable = _usable(_hashed([name]), _hashed(sorted(columns)))
-    named = [known for known in usable if known.name == name]
-    for known in named:
-        if known.columns.keys() == columns.keys():
+    alike = [known for known in usable if known.columns.keys() == columns.keys()]
+    for known in sorted(alike, key=lambda known: known.name != name):
+        if known.name == name or by_columns:
             return _with_types(known, columns, accept=accept)
-    for known in named:
-        if not known.columns and all(event.cuts.keys() <= columns.keys() for event in known.events):
+    for known in usable if accept or not alike else ():
+        fits = not known.columns and all(event.cuts.keys() <= columns.keys() for event in known.events)
+        if known.name == name and fits:
             return replace(known, columns=columns, keyed=tuple(keyed))
     if not accept:
         _refuse_another(name, columns, usable)
@@ -283,7 +287,7 @@ def _with_types(known: Ledger, columns: Mapping[str, str], *, accept: bool) -> L
 
 
 def _refuse_another(name: str, columns: Mapping[str, str], usable: Sequence[Ledger]) -> None:
-    other = [known for known in usable if known.name == name or known.columns.keys() == columns.keys()]
+    other = [each for each in usable if each.columns and (each.name == name or each.columns.keys() == columns.keys())]
     for known in other:
         if known.name == name:
             raise LedgerError(

@@ -43,7 +43,7 @@ def held_back(steps: Steps, advice: EntryAdvice, *, made_alike: bool) -> HeldBac
     """
     from aegis_provider import ledger  # noqa: PLC0415 - slow to load, and not all releases leave
 
-    if steps.leaving is None:
+    if steps.leaving is None or steps.leaving.entry_only:
         return None
     if advice.best.id not in steps.held:
         made = steps.folder.file(MASKED)
