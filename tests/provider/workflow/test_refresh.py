@@ -1,6 +1,7 @@
 """A release repeated on the table as it is today."""
 
 import json
+import random
 import shutil
 
 import pytest
@@ -84,3 +85,25 @@ def test_what_it_tells_with_the_release_before_is_refused_or_accepted_and_said(a
     assert status == 0, errors
     [said] = json.loads(output)["together"]
     assert "delivered on" in said
+
+
+def test_who_came_and_left_is_held_back_with_numbers_for_the_provider_only(aegis, people, folder, tmp_path):
+    refresh(folder, people, seconds=HOURS)  # left
+    lines, draw = people.read_text().splitlines(), random.Random(5)
+    new = [f"q{n}{line[line.index(',') :]}" for n, line in enumerate(draw.sample(lines[1:], 5))]
+    today = tmp_path / "today.csv"
+    today.write_text("\n".join([*lines[:-2], *new]) + "\n")
+    status, output, errors = aegis("refresh", folder, today, "--json")
+    assert status == 0, errors
+    said, exact = json.loads(output), json.loads((folder / "provider-only.json").read_text())
+    assert exact["holds_back"] in said["together"]
+    number = int(exact["holds_back"].split()[0])
+    assert 0 < number <= 0.1 * 1203
+    assert exact["left_out"] >= number
+    assert exact["records"] + exact["left_out"] == 1203 == said["records"][1]
+    assert len(rows_of(folder / "masked.csv")) == exact["records"]
+    card = json.loads((folder / "card.json").read_text())
+    assert card["left_out"] is None
+    assert card["holds_back"].startswith("some records are held back until")
+    for ending in ("md", "html"):
+        assert "Some records are held back until" in (folder / f"card.{ending}").read_text()

@@ -96,10 +96,13 @@ def _report(refreshed: Refreshed, folder: Path) -> Iterator[str]:
     yield f"{folder}: the release of {before.made}, repeated on the table of today"
     yield f"records: {before.records + (before.left_out or 0):,} before, {_records(refreshed):,} today"
     yield f"counts of the entry: {refreshed.changed:,} of {refreshed.counts:,} changed"
-    if after.chosen:
+    if refreshed.advice_holds:
+        yield f"{before.configuration} is still the best of {after.considered}"
+    elif after.chosen and after.configuration == before.configuration:
+        best = refreshed.released.advice.ranking[0].id
+        yield f"{after.configuration} is shared again; {best} is the best of {after.considered} now"
+    elif after.chosen:
         yield f"{after.configuration} was chosen by its id from {after.considered}"
-    elif refreshed.advice_holds:
-        yield f"{after.configuration} is still the best of {after.considered}"
     else:
         yield f"{after.configuration} is the best of {after.considered} now, no longer {before.configuration}"
     if before.kept is not None and after.kept is not None:

@@ -389,8 +389,12 @@ def _keeping(own: _Own, ledger: Ledger, events: Sequence[Event], memory: str) ->
     for tried, candidate in enumerate(own.nested(events)):
         if tried == _TRIED:
             return
-        if not _together(own, ledger, events, candidate, own.rows(candidate), memory)[1]:
-            yield candidate
+        rows, groups = own.rows(candidate), [[*events]]
+        if _together(own, ledger, events, candidate, rows, memory)[1]:
+            held = HeldBack.of(rows, _holding(own, ledger, groups, candidate, rows, memory), of_people=False)
+            if held.share > MOST_HELD_BACK:
+                continue
+        yield candidate
 
 
 def _before(ledger: Ledger, leaving: Leaving) -> list[list[Event]]:

@@ -37,6 +37,8 @@ class Aim:
         person: The column that says whose a record is; `None` for that of the plan, if any.
         rows_per_person: The most records of a person to use; `None` for that of the plan, or the default.
         configuration: The id of the configuration to share; `None` for the best.
+        before: The id of the one that the release before shared, which is shared again while it has the required
+            privacy; `None` for the best.
     """
 
     label: str
@@ -52,6 +54,7 @@ class Aim:
     person: str | None = None
     rows_per_person: int | None = None
     configuration: str | None = None
+    before: str | None = None
 
     def __post_init__(self) -> None:
         work_of(self.effort, 1)  # refuses an unknown one
@@ -84,7 +87,8 @@ class Aim:
         if self.configuration is not None and self.configuration not in ids:
             other = nearest(self.configuration, ids)
             raise PlanError(f"no configuration {self.configuration} was found that has {self.described()}; {other}")
-        return replace(advice, named=self.configuration)
+        again = self.before if self.before in ids[1:] else None
+        return replace(advice, named=self.configuration or again)
 
     def described(self) -> str:
         """Return the aim in words: `k = 5, at most 1 % of the records left out`."""

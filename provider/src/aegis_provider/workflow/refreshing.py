@@ -84,7 +84,7 @@ class Refreshed:
     @property
     def advice_holds(self) -> bool:
         """Whether the configuration that was shared before is the best of today."""
-        return self.before.card.configuration == self.released.card.configuration
+        return self.before.card.configuration == self.released.advice.ranking[0].id
 
 
 def refresh(
@@ -114,7 +114,8 @@ def refresh(
         accept_unique: As in `release`; not remembered from it.
         accept_identifiers: As in `release`; not remembered from it.
         accept_composition: As in `release`: what left from the folder before counts as left.
-        configuration: As in `release`; by default the one that was chosen for it, if any, or the best.
+        configuration: As in `release`; by default the one that the release shared, while it has the required privacy,
+            since its consumers have its groups, and others beside these would hold back more records.
         leaves: Whether the masked table leaves. What an agent delivers is another one, which it masks for a request.
         seconds: The time limit; see `Deadline`.
         stage: Called with the name of each step; returns a context that shows its progress.
@@ -133,7 +134,8 @@ def refresh(
         if asked is None:
             raise OutputError(f"{path}: does not say what was asked of its release; make it once more by aegis release")
         chosen = (configuration or asked["aim"].get("configuration")) if leaves else None
-        aim = Aim(**{**asked["aim"], "seconds": seconds, "configuration": chosen})
+        again = {"configuration": chosen, "before": before.card.configuration if leaves else None}
+        aim = Aim(**{**asked["aim"], "seconds": seconds, **again})
         how = {**asked["how"], "memory_limit": memory_limit}
         deadline, may = Deadline(seconds), (accept_identifiers, asked["escape_formulas"])
         steps = Steps(table, aim, opened, opened.file(FOUND), asked["name"], how, stage, deadline, *may, again=True)

@@ -329,7 +329,8 @@ class Steps:
         for warning in filter(None, [self.chance.made, *key_warnings(self.chance, self.found)]):
             with self.stage(warning):
                 pass
-        chosen = {"configuration": self.aim.configuration} if self.aim.configuration else {}
+        wanted = {"configuration": self.aim.configuration, "before": self.aim.before}
+        chosen = {name: each for name, each in wanted.items() if each}
         inputs = self.inputs_of(FOUND, name=self.name, key=self.chance.fingerprint, **chosen)  # of a key, of a table
         found = self.folder.step("entry", inputs, [ENTRY], Summarised, self._summarise)
         return publishable(read_json(self.folder.file(ENTRY).read_bytes())), found
