@@ -5,7 +5,9 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product
 
+import duckdb
 import numpy as np
+import psycopg
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -24,6 +26,7 @@ from aegis_provider.report.verdicts import risk_verdict
 from aegis_provider.search import Requirement, find_configurations
 from aegis_provider.table import open_table
 from tests.for_each import for_each
+from tests.postgres import create_database, drop_database
 from tests.provider import oracle as files
 from tests.provider.privacy import people_oracle as oracle
 from tests.provider.privacy.privacy_tables import records_of, tables
@@ -214,6 +217,53 @@ def test_at_most_so_many_rows_of_a_person_are_used_the_same_ones_in_any_order():
     wanted = Counter(row[0] or "" for row in rows)
     assert Counter(who for who, _ in used[0]) == {who: n if not who else min(2, n) for who, n in wanted.items()}
     assert (people.number, people.unknown) == (30 + 5, 5)
+
+
+def test_of_a_table_in_a_file_of_duckdb_the_same_rows_are_used_in_each_reading_in_its_order(tmp_path):
+    with duckdb.connect(tmp_path / "t.duckdb") as connection:  # blocks enough for several threads
+        connection.execute("CREATE TABLE t AS SELECT 'p' || hash(range) % 90000 AS who, range AS n FROM range(300000)")
+        bound = "SELECT sum(least(n, 3)) FROM (SELECT count(*) AS n FROM t GROUP BY who)"
+        [(most,)] = connection.execute(bound).fetchall()
+    with open_table(f"duckdb://{tmp_path}/t.duckdb#t") as table:
+        bounded = People.of(table, "who", 3).bounded(table)
+        both = pa.Table.from_batches(bounded.batches(["who", "n"]))
+        one, again = (pa.Table.from_batches(bounded.batches([name]))["v0"] for name in ("who", "n"))
+    numbers = both["v1"].cast("int64").to_numpy()
+    assert len(numbers) == most
+    assert (np.diff(numbers) > 0).all()
+    assert (both["v0"], both["v1"]) == (one, again)
+
+
+def test_of_a_table_of_postgresql_the_same_rows_are_used_in_any_order(postgres):
+    rng = random.Random(4)
+    rows = [*random_rows(rng, 30, 6), *((None, "0", "1", "0") for _ in range(5))]
+    wide, found = [(f"{number}", *row) for number, row in enumerate(rows)], []
+    url = create_database(postgres.url, "people")
+    for name in ("one", "two"):
+        rng.shuffle(wide)
+        with psycopg.connect(url) as connection, connection.cursor() as cursor:
+            cursor.execute(f"CREATE TABLE {name} (number text, who text, a text, b text, y text)")
+            cursor.executemany(f"INSERT INTO {name} VALUES (%s, %s, %s, %s, %s)", wide)
+        with open_table(f"{url}#{name}") as table:
+            people = People.of(table, "who", 2)
+            found.append(people.bounded(table).combinations(["who", "number"]))
+    drop_database(postgres.url, "people")
+    used = [sorted(zip(each["v0"].to_pylist(), each["v1"].to_pylist(), strict=True)) for each in found]
+    assert used[0] == used[1]
+    wanted = Counter(row[0] or "" for row in rows)
+    assert Counter(who for who, _ in used[0]) == {who: n if not who else min(2, n) for who, n in wanted.items()}
+    assert (people.number, people.unknown) == (30 + 5, 5)
+
+
+def test_people_of_postgresql_are_those_of_the_same_table_here(tmp_path, postgres):
+    rows, plan = random_rows(random.Random(5), 40, 4), a_plan(tmp_path)
+    url = create_database(postgres.url, "people")
+    with psycopg.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE t (who text, a text, b text, y text)")
+        cursor.executemany("INSERT INTO t VALUES (%s, %s, %s, %s)", rows)
+    found = [find_configurations(source, plan, Requirement({"k": 3}, 0.4)) for source in (a_table(rows), f"{url}#t")]
+    drop_database(postgres.url, "people")
+    assert found[0] == found[1]
 
 
 def test_by_default_the_fewest_rows_that_keep_nearly_all():

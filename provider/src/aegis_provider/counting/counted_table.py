@@ -20,6 +20,8 @@ from aegis_provider.table.discretization import Binned, discretized
 from aegis_provider.table.notation import Recognised, Writing, is_text, odd_texts, plainly, recognised_or_located
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, infer_type, key_of, possible_code
 
+_LARGEST_KEY: Final = 2**62
+
 LEAST: Final = 20
 """The fewest people who have a value that an entry lists or a name tells: records, if each is of another person."""
 
@@ -371,7 +373,7 @@ class DistinctRecords:
         codes = [_codes(combinations.column(n), domain) for n, domain in enumerate(domains)]
         counts = numbers_in(combinations.column("n"))
         # Engines return them in any order, on which the last digits of sums depend, and with these a search.
-        order = np.lexsort([counts, *codes])
+        order = _in_order([counts, *codes])
         found = cls(tuple(columns), domains, np.stack(codes, axis=1)[order], counts[order])
         if not person:
             return found
@@ -399,6 +401,20 @@ class DistinctRecords:
         """Return some of the combinations: by their places, or by a mask."""
         people = None if self.people is None else self.people[rows]
         return replace(self, codes=self.codes[rows], counts=self.counts[rows], people=people)
+
+
+def _in_order(columns: Sequence[Places]) -> Places:
+    """Return what `lexsort` returns for columns of whole numbers from 0, by one sort if they fit into one number."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    size = 1
+    for column in reversed(columns):
+        numbers = int(column.max(initial=0)) + 1
+        size *= numbers
+        if size > _LARGEST_KEY:
+            return np.lexsort(columns)
+        key *= numbers
+        key += column
+    return np.argsort(key, kind="stable")
 
 
 def _codes(texts: pa.ChunkedArray, domain: Domain) -> Places:

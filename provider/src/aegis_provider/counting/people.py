@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from aegis_provider.counting.counts import Counts
 from aegis_provider.errors import PlanError, shortened
 from aegis_provider.table.arrays import numbers_in
-from aegis_provider.table.engine import ibis
+from aegis_provider.table.engine import Expression, ibis
 from aegis_provider.table.in_memory import InMemory, combined
 from aegis_provider.table.table import Table
 from aegis_provider.table.values import MISSING
@@ -39,6 +39,7 @@ class People:
         many: (sizes,) how many people have each.
         unknown: The number of records without a person; each counts as one person.
         rows: The most records of a person that are used.
+        by_person: Each `person` with their records, `n`, if the engine keeps that: counting them takes long.
     """
 
     column: str
@@ -46,6 +47,7 @@ class People:
     many: Counts
     unknown: int
     rows: int
+    by_person: Expression | None = None
 
     @classmethod
     def of(cls, table: Table, column: str, rows: int | None = None) -> Self:
@@ -59,7 +61,8 @@ class People:
             TableError: The table has no such column, or cannot be read.
         """
         table.positions([column])
-        sizes, many, unknown = _counted(table, column)
+        by_person = table.engine.keep(_by_person(table, column)) if _is_large(table) else None
+        sizes, many, unknown = _counted(table, column, by_person)
         records = int(sizes @ many)
         if unknown + int(many.sum()) == 1 and records + unknown > 1:
             raise PlanError(f"{table.name}: {shortened(column)} has one value, so all records would be of one person")
@@ -68,7 +71,7 @@ class People:
         elif rows is None:
             kept = [int(np.minimum(sizes, most) @ many) for most in range(1, MOST_ROWS)]
             rows = next((most for most, some in enumerate(kept, start=1) if some >= KEPT * records), MOST_ROWS)
-        return cls(column, sizes, many, unknown, rows)
+        return cls(column, sizes, many, unknown, rows, by_person)
 
     @property
     def number(self) -> int:
@@ -132,9 +135,10 @@ class People:
             return table
         columns = [f"c{place}" for place in range(len(table.columns))]
         key = table.reading(self.column).key(table.source[columns[table.columns.index(self.column)]])
-        at = ibis.row_number().over(ibis.window()) if table.engine.is_duckdb else ibis.literal(0)
+        is_duckdb = table.engine.is_duckdb
+        at = ibis.row_number().over(ibis.window()) if is_duckdb else ibis.literal(0)
         keyed = table.source.mutate(person=key, at=at)
-        by_person = keyed.group_by("person").aggregate(n=keyed.count())
+        by_person = _by_person(table, self.column) if self.by_person is None else self.by_person
         over = by_person.filter((by_person["n"] > self.rows) & by_person["person"].notnull())
         over = table.engine.keep(over.select("person"))  # else the engine looks for them twice
         drawn = keyed.semi_join(over, "person")
@@ -143,9 +147,14 @@ class People:
         mixed = drawn.mutate(text=text, mixed=text.hash())
         window = ibis.window(group_by=mixed["person"], order_by=[mixed["mixed"], mixed["text"]])
         numbered = mixed.mutate(place=ibis.row_number().over(window))
-        kept = numbered.filter(numbered["place"] < self.rows).select(*columns, "at")
-        used = keyed.anti_join(over, "person").select(*columns, "at").union(kept)
-        used = (used.order_by("at") if table.engine.is_duckdb else used).select(*columns)
+        if is_duckdb:
+            too_many = table.engine.keep(numbered.filter(numbered["place"] >= self.rows).select("at"))
+            used = keyed.anti_join(too_many, "at").select(*columns)
+        else:
+            kept = numbered.filter(numbered["place"] < self.rows)
+            used = keyed.anti_join(over, "person").select(*columns).union(kept.select(*columns))
+        if _is_large(table):  # a copy would take longer, to write and each time to read
+            return replace(table, source=used, kept={})
         memory = None if table.memory is None else InMemory(lambda: 0)
         return replace(table, source=table.engine.keep(used), memory=memory, kept={})
 
@@ -162,7 +171,17 @@ def repeating_in(table: Table, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for n, name in enumerate(names) if 1 < row[f"d{n}"] < row[f"n{n}"])
 
 
-def _counted(table: Table, column: str) -> tuple[Counts, Counts, int]:
+def _is_large(table: Table) -> bool:
+    return table.memory is None and table.engine.is_duckdb
+
+
+def _by_person(table: Table, column: str) -> Expression:
+    """Return each `person`, NULL for those without one, with their records, `n`."""
+    keys = table.keys([column])
+    return keys.group_by(person=keys["v0"]).aggregate(n=keys.count())
+
+
+def _counted(table: Table, column: str, by_person: Expression | None = None) -> tuple[Counts, Counts, int]:
     """Return the numbers of records of a person, how many people have each, and the records without a person."""
     if (texts := table.in_memory([column])) is not None:
         counted = combined(texts)
@@ -170,9 +189,8 @@ def _counted(table: Table, column: str) -> tuple[Counts, Counts, int]:
         records = numbers_in(counted["n"])
         sizes, many = np.unique(records[known], return_counts=True)
         return sizes, many, int(records[~known].sum())
-    keys = table.keys([column])
-    by_person = keys.group_by("v0").aggregate(n=keys.count())
-    by_person = by_person.mutate(known=by_person["v0"].notnull())
+    by_person = _by_person(table, column) if by_person is None else by_person
+    by_person = by_person.mutate(known=by_person["person"].notnull())
     found = table.engine.fetch(by_person.group_by(["n", "known"]).aggregate(many=by_person.count()).order_by("n"))
     records, many = numbers_in(found["n"]).astype(np.int64), numbers_in(found["many"]).astype(np.int64)
     known = np.array(found["known"].to_pylist(), dtype=np.bool_)
