@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import DistinctRecords
-from aegis_provider.counting.counts import Counts, Places
+from aegis_provider.counting.counts import Places
 from aegis_provider.errors import OutputError, UnmaskableValueError, shortened
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA, Classes, KnownRows, class_of_each, classes_of, holds
@@ -309,17 +309,18 @@ def _people_of(texts: pa.Array, known: dict[str, int]) -> Places:
 
 def _of_people(written: DistinctRecords, meant: DistinctRecords) -> DistinctRecords:
     """Return the records that were meant to be written, which people have, if they are those that were."""
-    (mine, have), (theirs, had) = (
-        _combined(each.codes.reshape(len(each.counts), -1), each.counts) for each in (written, meant)
+    both = replace(
+        written,
+        domains=tuple(max(each, key=len) for each in zip(written.domains, meant.domains, strict=True)),
+        codes=np.concatenate([written.codes, meant.codes]),
+        counts=np.concatenate([written.counts, meant.counts]),
     )
-    if not (np.array_equal(mine, theirs) and np.array_equal(have, had)):
+    groups, size = class_of_each(both, {}, both.columns)
+    many = len(written.counts)
+    have, had = (np.bincount(groups[of], both.counts[of], size) for of in (slice(many), slice(many, None)))
+    if not np.array_equal(have, had):
         raise OutputError("the masked table has other records than were written; was it changed?")
     return meant
-
-
-def _combined(codes: Places, counts: Counts) -> tuple[Places, Counts]:
-    distinct, places = np.unique(codes, axis=0, return_inverse=True)
-    return distinct, np.bincount(places.reshape(-1), counts, len(distinct)).astype(np.int64)
 
 
 def _summed(table: pa.Table, keys: list[str]) -> pa.Table:
