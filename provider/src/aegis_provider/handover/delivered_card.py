@@ -64,7 +64,8 @@ def delivered_card(
     measured = _measured_card(plan, request, entry, masked, alone)
     shared = [{"name": column.name, "role": column.role} for column in measured.columns if column.shared]
     head = in_markdown(head_of(measured))
-    card = {"configuration": request.configuration, "columns": shared, "for_consumers": head, **holds_back}
+    card = {"configuration": request.configuration, "columns": shared, "for_consumers": head}
+    card |= holds_back if masked.held_back else {}
     return card if _fits(card) else None
 
 
