@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import product
 
@@ -17,9 +18,11 @@ from aegis_provider import PlanError, TableError, apply, assess, load_plan
 from aegis_provider.check.masked_records import CheckedRecords, folds_of
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.people import People
-from aegis_provider.errors import NothingHoldsError
+from aegis_provider.errors import NothingHoldsError, OutputError
 from aegis_provider.privacy import KnownRows, class_of_each, classes_of, known_rows, measure_privacy
 from aegis_provider.privacy.cells import MaskedRecords, suppress
+from aegis_provider.release.blocks import Release
+from aegis_provider.release.promise import Promise
 from aegis_provider.report.rendering import text_lines
 from aegis_provider.report.risk import risk_document, risk_report
 from aegis_provider.report.verdicts import risk_verdict
@@ -196,6 +199,17 @@ def test_the_masked_table_is_of_those_who_may_stay(tmp_path):
     assert applied.reached["k"] == oracle.worst(left, [A["a-1"], B["drop"]], rows)["k"]
     [release] = assess(a_table(rows), plan).releases
     assert (release.holds, release.privacy) == (True, applied.reached)
+
+
+def test_people_are_of_a_written_table_only_with_the_records_that_were_written(tmp_path):
+    rows, plan = random_rows(random.Random(6), 9, 3), a_plan(tmp_path, CHOSEN)
+    written = [({"0": "x", "1": "x", "2": "z"}[row[1]], row[3]) for row in rows]
+    with open_table(a_table(rows)) as table:
+        chosen = plan.configuration("c1")
+        promise = Promise.of(Release.of(CountedTable.of(table, plan), plan, chosen), plan, chosen)
+        for other, said in ((written, nullcontext()), ([written[0], *written[:-1]], pytest.raises(OutputError))):
+            with said, open_table(pa.table({"a": [a for a, _ in other], "y": [y for _, y in other]})) as masked:
+                assert len(np.unique(promise.records(masked, None).people)) == 9
 
 
 def test_at_most_so_many_rows_of_a_person_are_used_the_same_ones_in_any_order():
