@@ -6,11 +6,13 @@ import random
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from aegis_provider import load_plan
+from aegis_provider import apply, load_plan
 from aegis_provider.control import LaplaceNoise, MinimumCell
 from aegis_provider.errors import MachineError
+from aegis_provider.ledger import SOME_HELD_BACK
 from aegis_provider.receiving.verification import verify
 from tests.for_each import for_each
 from tests.provider.receiving.delivering import Provider, delivery_of, table_text
@@ -266,3 +268,19 @@ def test_what_cannot_be_counted_is_no_delivery(provider, tmp_path, content):
     assert re.fullmatch(
         "the file (cannot be counted|has no records|has no column 'y', the label)", verified.faults[0].reason
     )
+
+
+def test_records_may_be_missing_only_if_the_card_says_so_and_at_most_a_tenth(tmp_path):
+    (tmp_path / "t.csv").write_text(table_text())
+    (tmp_path / "plan.yaml").write_text("label: y\nattributes: {flag: {}}\nconfigurations: {c: {}}\n")
+    provider = Provider(tmp_path, tmp_path / "t.csv", load_plan(tmp_path / "plan.yaml"), exact=True)
+    path, held = tmp_path / "out.csv", {"holds_back": SOME_HELD_BACK}
+    for missing, card, outcome in (
+        (40, held, True),
+        (40, None, False),
+        (40, {"holds_back": ""}, False),
+        (70, held, False),
+    ):
+        records = apply(provider.table, provider.plan, "c", path, held=np.arange(600) < missing).records
+        request = delivery_of(path, "c", records, card=card)
+        assert verify(path, request, provider.evidence("c")).is_as_agreed is outcome, (missing, card)
