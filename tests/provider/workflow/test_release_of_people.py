@@ -9,7 +9,7 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.draft import start
+from aegis_provider.draft import refitted, start
 from aegis_provider.table import open_table
 from aegis_provider.table.values import Domain
 from tests.for_each import for_each
@@ -99,6 +99,20 @@ def test_a_draft_names_no_value_of_few_people_who_came_often(tmp_path):
     names = plan_names(plan)
     assert "others" in names
     assert "often" not in names
+
+
+def test_a_draft_of_people_is_refitted_by_people(tmp_path):
+    rng, table = random.Random(3), tmp_path / "t.csv"
+    ages = [rng.randint(18, 90) for _ in range(300)]
+    rows = [f"p{n},{age},{'yes' if rng.random() < age / 100 else 'no'}" for n, age in enumerate(ages) for _ in range(4)]
+    table.write_text("\n".join(["who,age,back", *rows]) + "\n")
+    start(table, "back", tmp_path / "plan.yaml", person="who", rows_per_person=4)
+    plan = load_plan(tmp_path / "plan.yaml", configurations_needed=False)
+    edges = [
+        [masking.function for masking in next(iter(each.attributes)).maskings]
+        for each in (plan, *(refitted(plan.of_plain_table(), table, rows=rows) for rows in (4, 1)))
+    ]
+    assert edges[0] == edges[1] != edges[2]
 
 
 def plan_names(path):

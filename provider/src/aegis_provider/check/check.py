@@ -190,7 +190,7 @@ def check(
     further: Sequence[str] = (),
     seconds: float = 45.0,
     folds: int = 5,
-    refit: Refit = refitted,
+    refit: Refit | None = None,
     choose: Choose | None = None,
     delimiter: str = ",",
     memory_limit: str = "1GB",
@@ -210,7 +210,7 @@ def check(
         seconds: Training ends after this time; in one process, none begins that would end later if it took as long as
             the longest. The result lists what is unfinished.
         refit: Refits maskings that are fitted to the label to the training records of each fold, since they have seen
-            the label of the test records.
+            the label of the test records; by default as they are drafted, of people if the plan counts these.
         choose: Repeats the choice of `configurations` with the training records of each fold, if the label of all
             records chose them: the best of many looks better on these than it is. The numbers then describe releases
             chosen in this way.
@@ -226,6 +226,7 @@ def check(
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         records = CheckedRecords.read(opened, plan, folds, _SEED)
         masked = {configuration.id: cache(partial(records.masked, configuration)) for configuration in chosen}
+        refit = refit or partial(refitted, rows=records.counted.rows)
         split, fitted = folds_of(records.labels, folds, _SEED, records.people), _fitted(plan, chosen)
         refitted_there = Refitted(records, chosen, refit, split)
         released: dict[str, Callable[[int], MaskedRecords]] = {

@@ -170,7 +170,7 @@ def tree_of(texts: Sequence[str], people: Counts, levels: Sequence[Groups]) -> T
     return {names[group]: tree for group, tree in trees.items()}
 
 
-def refit(attribute: Attribute, domain: Domain, joint: Counts, minimum: int) -> Attribute:
+def refit(attribute: Attribute, domain: Domain, joint: Counts, minimum: int, least: int = LEAST) -> Attribute:
     """Return an attribute with refitted intervals and trees, each with at most as many groups as before.
 
     How many of them look at the label is judged anew, too.
@@ -182,16 +182,17 @@ def refit(attribute: Attribute, domain: Domain, joint: Counts, minimum: int) -> 
         domain: The values to fit it to, or its bins.
         joint: (values, labels) counts.
         minimum: Minimum records of a group.
+        least: The fewest records of a value that is not rare.
     """
     if not attribute.fitted_to_label:
         return attribute
     functions = [masking.function for masking in attribute.maskings]
     numbers = {_intervals(function) for function in functions if isinstance(function, EdgeBuckets)}
     sizes = _sizes_with(numbers)
-    fitted = fit_intervals(domain, joint, minimum, sizes) if numbers else []
+    fitted = fit_intervals(domain, joint, minimum, sizes, least) if numbers else []
     edges = {number: each.edges for number, each in zip(sizes, fitted, strict=False)}
     trees = {id(function.tree): function.tree for function in functions if isinstance(function, TreeHierarchy)}
-    trees = {place: _refitted_tree(tree, domain, joint, minimum) for place, tree in trees.items()}
+    trees = {place: _refitted_tree(tree, domain, joint, minimum, least) for place, tree in trees.items()}
     maskings = tuple(replace(masking, function=_anew(masking.function, edges, trees)) for masking in attribute.maskings)
     return replace(attribute, maskings=maskings)
 
@@ -201,6 +202,7 @@ def refitted(
     table: Source,
     *,
     minimum: int | None = None,
+    rows: int = 1,
     delimiter: str = ",",
     memory_limit: str = "1GB",
 ) -> Plan:
@@ -212,6 +214,7 @@ def refitted(
     Args:
         table: The records, as for `open_table`.
         minimum: Minimum records of a group; by default `default_minimum` of the table's.
+        rows: The most records of a person: as many times more make a value frequent.
 
     Raises:
         TableError: The table cannot be read, or does not fit the plan.
@@ -223,8 +226,8 @@ def refitted(
         counted = CountedTable.of(opened, replace(plan, attributes=fitted))
     least = minimum or default_minimum(counted.records)
     anew = {
-        attribute.attribute.name: refit(attribute.attribute, attribute.domain, joint_of(attribute.counts), least)
-        for attribute in counted.attributes
+        each.attribute.name: refit(each.attribute, each.domain, joint_of(each.counts), least, LEAST * rows)
+        for each in counted.attributes
     }
     return replace(plan, attributes=tuple(anew.get(attribute.name, attribute) for attribute in plan.attributes))
 
@@ -251,7 +254,7 @@ def _sizes_with(numbers: Collection[int]) -> list[int]:
     return sorted({*numbers, *left_out}, reverse=True)
 
 
-def _refitted_tree(tree: Tree, domain: Domain, joint: Counts, minimum: int) -> Tree:
+def _refitted_tree(tree: Tree, domain: Domain, joint: Counts, minimum: int, least: int) -> Tree:
     """Return a tree of the same values and number of levels, each with at most as many groups."""
     paths = dict(paths_of(tree))
     levels = range(1, depth_of(tree) + 1)
@@ -261,7 +264,7 @@ def _refitted_tree(tree: Tree, domain: Domain, joint: Counts, minimum: int) -> T
     for row, text in enumerate(paths):
         if text in domain.places:
             known[row] = joint[domain.places[text]]
-    fitted = dict(zip(sizes, fit_groups(known, minimum, sizes), strict=True))
+    fitted = dict(zip(sizes, fit_groups(known, minimum, sizes, least), strict=True))
     return tree_of(list(paths), known.sum(axis=1), [fitted[number].groups for number in numbers])
 
 
