@@ -411,7 +411,7 @@ class Agent:
             yield Event(
                 "delivered",
                 request,
-                "; ".join(filter(None, [request.configuration, *done.masked.warnings, done.warning])),
+                "; ".join(filter(None, [request.configuration, *done.masked.told, done.warning])),
             )
 
     def _failed(self, name: str, request: DataRequestHead | None, error: AegisError | str) -> Event:

@@ -26,7 +26,8 @@ class Masked:
         privacy: Its measured privacy by name; promised values where a table cannot show them.
         unmeasured: The names of the latter.
         checked: The result of its checks; `None` for a generated table.
-        warnings: A sentence for each disclosure in it that its provider may not expect.
+        warnings: A sentence for each disclosure in it that its provider may not expect, and for what is odd in the
+            original table, with exact numbers: for the provider only.
         held_back: Whether other records are held back beside what left before.
     """
 
@@ -38,6 +39,11 @@ class Masked:
     checked: Checked | None
     warnings: tuple[str, ...] = ()
     held_back: bool = False
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The warnings that follow from the masked table, which its consumer, or a log, may have."""
+        return () if self.checked is None else tuple(self.checked.shown.in_words())
 
 
 def delivered_card(
@@ -99,7 +105,7 @@ def _measured_card(plan: Plan, request: DataRequest, entry: EntryDocument, maske
         promised={},
         reached=masked.privacy,
         highest_risk=(None, None),
-        warnings=masked.warnings,
+        warnings=masked.told,
         labels={},
         columns=tuple(
             CardColumn(each.name, each.role, each.becomes, None, None, each.masking != DROP) for each in columns

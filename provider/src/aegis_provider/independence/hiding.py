@@ -161,7 +161,7 @@ def hide(
 
     Raises:
         ProviderError: The attributes, the clusters, the solver or the seed are invalid, or a column that must stay
-            would change.
+            would change, or says whose a record is.
         TableError: The table cannot be read, lacks a column, or has a value that is not of its type.
         IdentifierError: A column of the output identifies persons, and that is not accepted.
         OutputError: The output cannot be written, or would overwrite an input.
@@ -186,6 +186,9 @@ def hide(
         opened = given if plan is None else plainly(given, plan.writings)
         if CLUSTER in (opened.columns if len(from_) > 1 else from_):  # so would the column of clusters be called
             raise TableError(f"{opened.name}: a column is already called {CLUSTER!r}; rename it")
+        if plan is not None and plan.person in opened.columns:
+            would = f"records are counted here, not people, and {shortened(plan.person)} would stay"
+            raise ProviderError(f"{plan.source}: person: {would}; take the column out of the table first")
         opened.positions([*hide, *from_, *stays])
         random = np.random.default_rng(seed)
         clustered = ClusteredTable.of(opened, hide, from_, clusters, random, progress, types)
