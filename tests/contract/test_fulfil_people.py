@@ -52,7 +52,7 @@ def test_its_consumer_gets_what_the_entry_says_of_people_and_nothing_more(aegis,
     code, out, err = aegis("requests", "fulfil", made.id, visits / "visits.csv", *options)
     assert code == 0, err
     delivery = client.requests.get(made.id).delivery
-    assert "600" not in delivery.card["for_consumers"]  # how many people the table has
+    assert "600 people" not in delivery.card["for_consumers"]  # how many the table has
     masked = httpx.get(delivery.url).content
     assert b"p1," not in masked
     assert set(records(masked)[0]) == {"age", "town", "ill"}
