@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_b
 from aegis_sdk.reading import Alone, number
 
 if TYPE_CHECKING:
+    from aegis_provider.plan.model import Plan
     from aegis_provider.release.apply import Applied
     from aegis_provider.release.table_file import HandedOut
 
@@ -75,8 +76,6 @@ def apply(
     from aegis_provider.ledger import ACCEPT, HeldBack, Leaving, hold_back, leave
     from aegis_provider.plan.limits import with_person
     from aegis_provider.plan.reading import load_plan
-    from aegis_provider.privacy import certain_values_warning
-    from aegis_provider.release.alone import alone_in_releases, told_alone
     from aegis_provider.release.apply import apply as write_masked
     from aegis_provider.release.table_file import hand_out
     from aegis_provider.table import delimiter_in, table_name
@@ -90,12 +89,8 @@ def apply(
         refuse_beside("--stays", {"--to": to != "anyone", "--name": bool(name), ACCEPT: accept_composition})
     how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit()}
 
-    leaving = Leaving(
-        name=name or released_as(plan) or name_of(table),
-        to=to,
-        place=str(output.resolve()),
-        accept=accept_composition,
-    )
+    named, place = name or released_as(plan) or name_of(table), str(output.resolve())
+    leaving = Leaving(name=named, to=to, place=place, accept=accept_composition)
     held: HeldBack | None = None
 
     def leaves(part: Path) -> None:
@@ -110,10 +105,7 @@ def apply(
             )
         may: dict[str, Any] = {"accept_identifiers": accept_identifiers, "leaves": leaves}
         handed_out = hand_out(intended, configuration, output, table, delimiter, **may)
-        if handed_out.warning:
-            warn(handed_out.warning)
-        options = of_release(output, table_name(table), plan, delimiter)
-        print_result(_handed_out(handed_out), _told(handed_out, f"aegis risk {options}"), as_json=as_json)
+        _print_copied(handed_out, of_release(output, table_name(table), plan, delimiter), as_json=as_json)
         return
     refuse_overwriting(output, table, *intended.files)
     say(f"masking {table_name(table)} ...")
@@ -134,15 +126,7 @@ def apply(
             progress=progress,
             **how,
         )
-    rest = replace(intended, configurations=tuple(each for each in intended.configurations if each.id != configuration))
-    shares = alone_in_releases(table, rest, **how) | {configuration: applied.checked.alone.share}
-    alone = told_alone(intended, {each.id: shares[each.id] for each in intended.configurations}, configuration)
-    certain = certain_values_warning(applied.reached, intended, of_people=applied.of_people)
-    for warning in (*applied.faults, *applied.warnings, *filter(None, [certain])):
-        warn(warning)
-    result = {"output": str(output), "configuration": configuration, **_result(applied), "alone": alone.document}
-    lines = [*_masked_report(output, applied, alone), *(f"for you only: {each}" for each in together)]
-    print_result({**result, "together": together}, lines, as_json=as_json)
+    _print_applied(table, intended, configuration, output, applied, together, how, as_json=as_json)
 
 
 @contextmanager
@@ -156,15 +140,19 @@ def _told_of_force() -> Iterator[None]:
         raise
 
 
-def _handed_out(handed_out: HandedOut) -> dict[str, Any]:
+def _print_copied(handed_out: HandedOut, options: str, *, as_json: bool) -> None:
+    """Print what was copied; `options`: those of `aegis risk`."""
     generated = handed_out.generated
-    return {
+    if handed_out.warning:
+        warn(handed_out.warning)
+    document = {
         "output": str(handed_out.output),
         "configuration": generated.id,
         "sha256": handed_out.sha256,
         "warnings": [handed_out.warning] if handed_out.warning else [],
         "promised": dict(generated.privacy),
     }
+    print_result(document, _told(handed_out, f"aegis risk {options}"), as_json=as_json)
 
 
 def _told(handed_out: HandedOut, command: str) -> Iterator[str]:
@@ -172,6 +160,31 @@ def _told(handed_out: HandedOut, command: str) -> Iterator[str]:
     yield f"{handed_out.output}: the generated table {generated.id}, SHA-256 {handed_out.sha256} as the plan states"
     if limits := ", ".join(f"{name} at most {number(limit, 6)}" for name, limit in generated.privacy.items()):
         yield f"promised: {limits}; {command} tries the attacks again"
+
+
+def _print_applied(
+    table: str,
+    plan: Plan,
+    configuration: str,
+    output: Path,
+    applied: Applied,
+    together: Sequence[str],
+    how: Mapping[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    from aegis_provider.privacy import certain_values_warning
+    from aegis_provider.release.alone import alone_in_releases, told_alone
+
+    rest = replace(plan, configurations=tuple(each for each in plan.configurations if each.id != configuration))
+    shares = alone_in_releases(table, rest, **how) | {configuration: applied.checked.alone.share}
+    alone = told_alone(plan, {each.id: shares[each.id] for each in plan.configurations}, configuration)
+    certain = certain_values_warning(applied.reached, plan, of_people=applied.of_people)
+    for warning in (*applied.faults, *applied.warnings, *filter(None, [certain])):
+        warn(warning)
+    result = {"output": str(output), "configuration": configuration, **_result(applied), "alone": alone.document}
+    lines = [*_masked_report(output, applied, alone), *(f"for you only: {each}" for each in together)]
+    print_result({**result, "together": list(together)}, lines, as_json=as_json)
 
 
 def _masked_report(output: Path, applied: Applied, alone: Alone) -> Iterator[str]:

@@ -38,6 +38,7 @@ from aegis_provider.workflow.leaving import leave, note_entry, refuse_ledger, to
 from aegis_provider.workflow.measuring import compared, kept_of_columns, measured_privacy, trained
 from aegis_provider.workflow.public_card import public
 from aegis_provider.workflow.released import Released
+from aegis_provider.workflow.searching import found_for, refuse_unknown
 from aegis_provider.workflow.steps import ENTRY, FOUND, MASKED, PLAN, Steps
 from aegis_sdk import (
     AegisError,
@@ -313,7 +314,7 @@ def _refuse_early(steps: Steps, service: Client | None) -> None:
     if not steps.again:
         steps.folder.refuse_other(steps.table, _FINISHED)
     if steps.aim.configuration is not None and not steps.again:
-        steps.refuse_unknown(steps.aim.configuration)
+        refuse_unknown(steps, steps.aim.configuration)
     if steps.given is not None or steps.plan.exists():
         steps.planned()
     if steps.aim.generates:
@@ -343,7 +344,7 @@ class _Counted:
         if not steps.deadline.reserve():
             with steps.stage("counting and masking alone may take longer than --seconds allows: they are done whole"):
                 pass
-        search = steps.search(steps.generate())
+        search = found_for(steps, steps.generate())
         entry, summarised = steps.summarise()
         return cls(search, entry, summarised, steps.judge(entry))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +14,7 @@ from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.counting.counts import tally
 from aegis_provider.counting.people import MOST_ROWS, repeating_in
 from aegis_provider.entry import small_below, write_entry
-from aegis_provider.errors import NothingHoldsError, PlanError, shortened
+from aegis_provider.errors import PlanError, shortened
 from aegis_provider.files import digest_of
 from aegis_provider.identifiers import (
     Replayed,
@@ -29,12 +29,9 @@ from aegis_provider.identifiers import (
 from aegis_provider.plan.limits import with_demands, with_person
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.plan.writing import write_plan
-from aegis_provider.privacy.privacy_table import suppress_cells
 from aegis_provider.processes import Stage
 from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
-from aegis_provider.search import SearchResult, find_configurations, measure_again
 from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, Table, open_table, table_name
 from aegis_provider.table.formulas import unescaped_table
@@ -60,7 +57,6 @@ MASKED: Final = "masked.csv"
 
 _DRAFT: Final = "draft"
 _MASKS: Final = "masks"
-_AGAIN: Final = "again.yaml"
 
 
 @dataclass(frozen=True)
@@ -226,101 +222,6 @@ class Steps:
 
         inputs = {"table": self.origin["table"], "how": dict(self.how), "plan": digest_of(self.plan)}
         return self.folder.step(file_at(level), inputs, [file_at(level)], Drawn, work)
-
-    def search(self, drawn: Sequence[Drawn] = ()) -> SearchResult:
-        """Find the configurations with the required privacy, and write the plan with these and the generated tables.
-
-        If the given plan suppresses single cells, as one by `aegis plan cells` does, configurations suppress cells
-        instead of leaving out records, wherever that meets the requirement.
-
-        Raises:
-            NothingHoldsError: There is none.
-        """
-        generated = {"generated": [table.sha256 for table in drawn]} if drawn else {}
-        inputs = {**self._searched_in, **generated}
-        return self.folder.step("search", inputs, [FOUND], SearchResult, lambda: self._search(drawn), self._kept_search)
-
-    @property
-    def _searched_in(self) -> dict[str, Any]:
-        return {**self.origin, "plan": digest_of(self.plan), **({"again": True} if self.again else {})}
-
-    def refuse_unknown(self, configuration: str) -> None:
-        """Refuse a configuration to share whose id the folder lacks, or may mean by another search.
-
-        A table without files, and one with generated tables, is searched again: equal searches give equal ids.
-
-        Raises:
-            PlanError: It is unknown.
-        """
-        found = self.folder.file(FOUND)
-        if not found.exists():
-            raise PlanError(f"{self.folder.path}: has no configurations yet; make the release without {configuration}")
-        load_plan(found, source=str(found)).configuration(configuration)
-        is_kept = digests_of(self.table) is not None and not self.aim.generates
-        if is_kept and not (self.plan.exists() and self.folder.remembers("search", self._searched_in)):
-            raise PlanError(
-                f"{found}: {configuration} is from a search of another table or by other options; repeat these, or "
-                "make the release without a configuration first"
-            )
-
-    def _kept_search(self, result: SearchResult) -> bool:
-        """Reuse an earlier search, since another would change the release; note if it was unfinished."""
-        if not result.complete:
-            with self.stage(
-                "keeping what was found until the search ended: another --effort, --seconds or folder may find more"
-            ):
-                pass
-        return True
-
-    def _search(self, drawn: Sequence[Drawn]) -> SearchResult:
-        plan = self.planned()
-        result = self._measured_again(plan) if self.again else self._searched(plan)
-        fitting = tuple(configuration for configuration in result.configurations if self.aim.is_met_by(configuration))
-        if not fitting:
-            why = result.frontier[0].unmet or (
-                "require less, let more records be left out, or give the plan coarser maskings"
-            )
-            raise NothingHoldsError(f"{self.plan}: no configuration was found that has {self.aim.described()}; {why}")
-        if any(configuration.suppressed_cells is not None for configuration in plan.configurations):
-            fitting = self._with_cells(replace(plan, configurations=fitting)).configurations
-        if drawn:
-            generated = (*plan.generated, *(each.stated(self.folder.path) for each in drawn))
-            plan = replace(plan, generated=generated, holdout=held_out_share(plan, None))
-        remark = f"Found by `aegis release`, for {self.aim.described()}"
-        if self.again:
-            text = self.plan.read_text(encoding="utf-8").replace(f"# {remark}\n", "")
-            again = self.folder.file(_AGAIN)  # a plan is not written over itself
-            write_plan(self.plan, plan, fitting, again, remark, text)
-            again.replace(self.folder.file(FOUND))
-        else:
-            write_plan(self.plan, plan, fitting, self.folder.file(FOUND), remark)
-        return result
-
-    def _searched(self, plan: Plan) -> SearchResult:
-        with self.stage("searching the maskings") as progress:
-            return find_configurations(
-                self.table,
-                plan,
-                self.aim.requirements(),
-                measure=self.aim.measure,
-                most=self.aim.most,
-                effort=self.aim.effort,
-                seconds=self.deadline.for_search,
-                progress=progress,
-                **self.how,
-            )
-
-    def _measured_again(self, plan: Plan) -> SearchResult:
-        with self.stage("measuring the configurations again"):
-            return measure_again(self.table, plan, self.aim.requirements(), measure=self.aim.measure, **self.how)
-
-    def _with_cells(self, plan: Plan) -> Plan:
-        """Let configurations suppress single cells instead of leaving out records."""
-        if not any(configuration.suppresses for configuration in plan.configurations):
-            return plan
-
-        with self.stage("choosing cells") as progress:
-            return suppress_cells(self.table, plan, progress=progress, **self.how).plan
 
     def summarise(self) -> tuple[EntryDocument, Summarised]:
         """Count what the configurations share, write the entry, and rank the configurations by the exact counts."""
