@@ -116,7 +116,6 @@ class Join:
     Attributes:
         run: The connection.
         columns: The names of the columns with the classes of a record, one for each release.
-        record: What tells the records of a person apart, as an expression of rows.
         kinds: The sensitive columns of each release, and whether the values of each have an order.
     """
 
@@ -133,26 +132,48 @@ class Join:
                 connection.register(f"r{n}", each)
         self.columns = tuple(f"c{n}" for n in range(len(releases)))
         self._listed = ", ".join(self.columns)
-        self.record = self._known_record() if of_people else "record"
+        if of_people:
+            self._list_several()
         # DuckDB drops its copy of the files' rows once they are joined.
-        connection.execute(f"CREATE TEMP TABLE joined AS {self._joined()}")
+        self._keep("joined", self._joined())
 
-    def _known_record(self) -> str:
-        """Return by what a record of a person is known: whoever never has several is known with changed values, too."""
-        several = " UNION ALL ".join(
-            f"SELECT {PERSON} FROM r{n} GROUP BY {PERSON} HAVING min(record) <> max(record)"  # noqa: S608 - own names
-            for n in range(len(self.kinds))
+    def keyed(self, n: int) -> str:
+        """Return the rows of a release, `record` being what tells the records of a person apart in the whole join.
+
+        Whoever never had several is known with changed values, too. From the release on in which somebody has several,
+        each is known by its values; the one of before by the values that it had first. So what later releases show
+        changes no class of earlier ones.
+        """
+        if not self._distinct:
+            return f"r{n}"
+        record = f"CASE WHEN since IS NULL THEN 0 WHEN since <= {n} THEN record ELSE first END"
+        return f"(SELECT * REPLACE ({record} AS record) FROM r{n} LEFT JOIN known USING ({PERSON}))"  # noqa: S608 - own names
+
+    def _list_several(self) -> None:
+        """List as `known` who has several records: since which release, and what tells the first one apart."""
+        releases = range(len(self.kinds))
+        many = " UNION ALL ".join(
+            f"SELECT {PERSON}, {n} AS n FROM r{n} GROUP BY {PERSON} HAVING min(record) <> max(record)"  # noqa: S608
+            for n in releases
         )
-        self.run.execute(f"CREATE TEMP TABLE several AS {several}")
-        return f"CASE WHEN ({PERSON}) IN (SELECT ({PERSON}) FROM several) THEN record ELSE 0 END AS record"  # noqa: S608
+        self._keep("several", f"SELECT {PERSON}, min(n) AS since FROM ({many}) GROUP BY {PERSON}")  # noqa: S608
+        rows = " UNION ALL ".join(
+            f"SELECT {PERSON}, since, record, {n} AS n FROM r{n} JOIN several USING ({PERSON})"  # noqa: S608
+            for n in releases
+        )
+        first = f"SELECT {PERSON}, since, arg_min(record, n) AS first FROM ({rows}) GROUP BY {PERSON}, since"  # noqa: S608
+        self._keep("known", first)
+
+    def _keep(self, name: str, query: str) -> None:
+        self.run.execute(f"CREATE TEMP TABLE {name} AS {query}")
 
     def _joined(self) -> str:
         parts, columns = [], []
         for n, kinds in enumerate(self.kinds):
             own = [f"class AS c{n}", *(f"s{s} AS v{n}_{s}" for s in range(len(kinds)))]
             # A record that is left out is in no class, as one that the table did not have.
-            known = f"{self._distinct} {PERSON}, {self.record}"
-            parts.append(f"(SELECT {known}, {', '.join(own)} FROM r{n} WHERE class >= 0)")  # noqa: S608 - own names
+            known = f"{self._distinct} {PERSON}, record"
+            parts.append(f"(SELECT {known}, {', '.join(own)} FROM {self.keyed(n)} WHERE class >= 0)")  # noqa: S608 - own names
             columns += [f"coalesce(c{n}, {LEFT_OUT})::INT AS c{n}", *(f"v{n}_{s}" for s in range(len(kinds)))]
         join = parts[0] + "".join(f" FULL JOIN {part} USING ({PERSON}, record)" for part in parts[1:])
         return f"SELECT {PERSON}, record, {', '.join(columns)} FROM {join}"  # noqa: S608 - own names

@@ -144,7 +144,7 @@ class _Holding:
             pass
         n = len(self._promises) - 1
         found = run.sql(
-            f"SELECT place FROM (SELECT place, {PERSON}, {self._join.record} FROM r{n}) JOIN "  # noqa: S608 - own names
+            f"SELECT place FROM {self._join.keyed(n)} JOIN "  # noqa: S608 - own names
             f"(SELECT DISTINCT {PERSON}, record FROM affected WHERE was >= 0 AND {now} < 0) USING ({PERSON}, record)"
         )
         places: NDArray[np.int32] = found.to_arrow_table()["place"].to_numpy()

@@ -416,8 +416,8 @@ def _in_words(events: Sequence[Event], found: Composition, plan: Plan) -> str:
         return ""
     listed = [each.in_words() for each in events[-_NAMED:]]
     more = f", and {len(events) - _NAMED} more" if len(events) > _NAMED else ""
-    units = "record" if plan.person is None else "people"
-    of = f"{found.below:,} {units}" + ("s" if units == "record" and found.below != 1 else "")
+    one, several = ("record", "records") if plan.person is None else ("person", "people")
+    of = f"{found.below:,} {one if found.below == 1 else several}"
     worst = ", ".join(f"{name} = {number(found.reached[name], 3)}" for name in found.broken)
     parts = [f"{worst} for {of}"] if worst else []
     if found.certain:

@@ -28,6 +28,8 @@ SENSITIVE: Final = b"sensitive"
 """Where the rows say which sensitive columns they have, and whether the values of each have an order."""
 
 _BETWEEN: Final = "\x1f"
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
+"""Mixes the hashes of a person and of a record into one number; any odd one does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +45,17 @@ class Keys:
         """Read the table once.
 
         Args:
-            person: The column that says whose a record is; without one, equal records are numbered.
+            person: The column that says whose a record is. Equal records, of one person if it is known, are numbered.
             columns: The columns by which a record is known.
         """
         names = [*columns, *([] if person is None else [person])]
         blocks = blocks_of(table.batches(names))
         parts = [_hashed(block, len(columns), key) for block in blocks]
         records, people, known = (np.concatenate(each) for each in zip(*parts, strict=True))
-        alone = _numbered(records)
+        alone = records + np.stack([_turns(records[:, 0]), np.zeros(len(records), dtype=np.uint64)], axis=1)
         whose = np.where(known[:, None], people, alone)
-        record = np.where(known, records[:, 0] & np.uint64(2**32 - 1), 0).astype(np.uint32)
+        own = records[:, 0] + _turns(people[:, 0] * _ODD + records[:, 0])  # one of two equal ones may leave
+        record = np.where(known, own & np.uint64(2**32 - 1), 0).astype(np.uint32)
         return cls(whose[:, 0], whose[:, 1], record)
 
     @property
@@ -78,16 +81,15 @@ def _hashes(texts: Sequence[str], key: bytes) -> NDArray[np.uint64]:
     return np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
 
 
-def _numbered(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the hashes, with equal ones told apart: the second one is another person than the first."""
-    order = np.lexsort(hashes.T)
-    ranked = hashes[order]
-    is_first = np.append(True, (ranked[1:] != ranked[:-1]).any(axis=1))
+def _turns(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """(records,) Return how many equal keys come before each, which tells equal records apart."""
+    order = np.argsort(keys, kind="stable")
+    ranked = keys[order]
+    is_first = np.append(True, ranked[1:] != ranked[:-1])
     firsts = np.flatnonzero(is_first)
-    numbers = np.arange(len(order)) - firsts[np.cumsum(is_first) - 1]
-    told = hashes.copy()
-    told[order, 0] += numbers.astype(np.uint64)
-    return told
+    turns = np.empty(len(keys), dtype=np.uint64)
+    turns[order] = np.arange(len(order)) - firsts[np.cumsum(is_first) - 1]
+    return turns
 
 
 def rows_of(
