@@ -3,6 +3,7 @@
 import json
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from hashlib import sha256
 
 import pyarrow as pa
@@ -197,6 +198,22 @@ def test_another_name_of_the_same_columns_is_another_table_only_if_that_is_said(
     with pytest.raises(CompositionError):
         left(plan, of(31, 47).slice(1), name="t", place="two")
     assert [(ledger.name, len(ledger.events)) for ledger in ledgers()[0]] == [("t", 1), ("u", 2)]
+
+
+def test_people_who_are_written_otherwise_are_not_taken_for_newcomers(plan):
+    """One moved, which the difference of both shows; nobody would be known from before."""
+    of_people, ages = replace(plan, person="p"), [31] * 8 + [47] * 8
+    how = {"y": ["no", "yes"] * 8}
+    before = pa.table({"p": [f"{n}" for n in range(16)], "a": ages, **how})
+    left(of_people, before)
+    moved = {"a": [47, *ages[1:]], **how}
+    for written in ("{}.0", "0{}"):
+        today = pa.table({"p": [written.format(n) for n in range(16)], **moved})
+        with pytest.raises(LedgerError, match=r"t: has nobody of fine, .*: write 'p' as before, .* --accept-compos"):
+            left(of_people, today, place="two")
+    with pytest.raises(CompositionError):
+        left(of_people, pa.table({"p": before["p"], **moved}), place="two")
+    assert left(of_people, today, place="two", accept=True) == []
 
 
 def test_a_damaged_ledger_stops_its_own_table_only(plan):

@@ -57,3 +57,15 @@ def test_a_folder_without_a_release_is_named(folder, tmp_path):
     with pytest.raises(OutputError, match=r"nothing: there is no release"):
         refresh(tmp_path / "nothing", tmp_path / "t.csv")
     assert not (tmp_path / "nothing").exists()
+
+
+def test_a_folder_of_another_origin_is_not_touched_and_folders_in_one_of_a_release_stay(folder, tmp_path):
+    (folder / "notes").mkdir()
+    (folder / "notes" / "mine.txt").write_text("mine")
+    with pytest.raises(OutputError, match="release: has files of another origin"):
+        refresh(folder, tmp_path / "t.csv")
+    (folder / ".aegis-release.json").write_text("{}")
+    with pytest.raises(OutputError, match="has no whole release of this version"):
+        refresh(folder, tmp_path / "t.csv")
+    assert (folder / "notes" / "mine.txt").read_text() == "mine"
+    assert [path.name for path in folder.parent.iterdir()] == ["release"]

@@ -36,12 +36,14 @@ class Composition:
         broken: The names of those that break the promise.
         below: How many people are in classes that break it.
         certain: How many are in classes where some release shows one value of a sensitive attribute only.
+        known: Whether the last release shows anybody whom another one shows.
     """
 
     reached: Mapping[str, int | float]
     broken: tuple[str, ...]
     below: int
     certain: int
+    known: bool
 
     def is_worse(self, before: Self) -> bool:
         """Return whether it breaks more of the promise than the join of what left before, by people or by how much."""
@@ -207,7 +209,11 @@ class Join:
 
     def composition(self, judged: JudgedClasses) -> Composition:
         """Return the privacy of the whole join, which was judged last."""
-        return Composition(judged.reached, judged.faults, self._people(judged.broken), self._people(judged.certain))
+        *before, last = self.columns
+        most = f"greatest({', '.join([*before, str(LEFT_OUT)])})"
+        shown = self._fetched(f"SELECT 1 FROM classes WHERE {last} >= 0 AND {most} >= 0 LIMIT 1")  # noqa: S608 - own names
+        numbers = (self._people(each) for each in (judged.broken, judged.certain))
+        return Composition(judged.reached, judged.faults, *numbers, known=len(shown) > 0)
 
     def _classes(self, n: int, sizes: NDArray[np.int64], mine: NDArray[np.intp], table: str) -> Classes:
         """Return the classes of the join whose records are in a release, with its sensitive values."""

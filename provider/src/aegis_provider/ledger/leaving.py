@@ -297,10 +297,19 @@ def _judged(
     rows: pa.Table,
     memory: str,
 ) -> tuple[list[tuple[str, list[Event]]], list[str]]:
-    """Return with what a release breaks the promise, each in a sentence, and all that it tells with what left."""
+    """Return with what a release breaks the promise, each in a sentence, and all that it tells with what left.
+
+    Raises:
+        LedgerError: Nobody is known from what left, as if people were written in another way, and that is not accepted.
+    """
     broken, said = [], []
     for alike in groups:
         found, is_worse = _together(own, ledger, alike, chosen, rows, memory)
+        if not (found.known or own.plan.person is None or own.leaving.accept):
+            raise LedgerError(
+                f"{ledger.name}: has nobody of {alike[-1].in_words()}: write {shown(own.plan.person)} as before, 7 "
+                f"neither as 07 nor as 7.0; if these are other people, {ACCEPT}"
+            )
         line = _in_words(alike, found, own.plan)
         if line and is_worse:
             broken.append((line, alike))

@@ -128,6 +128,8 @@ def refresh(
     path = Path(folder)
     if not path.is_dir():
         raise OutputError(f"{path}: there is no release; make one by aegis release")
+    if not _before(path).is_dir():
+        Folder.open(path, keep=())  # in a folder of another origin, nothing is replaced or removed
     with kept(path):
         opened = Folder.open(path, keep=())
         before, asked = Before.of(opened), opened.asked
@@ -166,7 +168,9 @@ def kept(folder: Path) -> Iterator[None]:
     with held_alone(folder):
         brought_back(folder)
         shutil.rmtree(part, ignore_errors=True)
-        shutil.copytree(folder, part, copy_function=_linked)
+        part.mkdir()
+        for file in _files(folder):
+            _linked(str(file), str(part / file.name))
         part.rename(before)
         try:
             yield
@@ -187,10 +191,15 @@ def brought_back(folder: Path) -> None:
     for name in files:
         (folder / name).unlink(missing_ok=True)
         _linked(str(before / name), str(folder / name))
-    for file in folder.iterdir():
+    for file in _files(folder):
         if file.name not in files:
             file.unlink()
     shutil.rmtree(before)
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files in a folder: what else is in it is not of a release."""
+    return [each for each in folder.iterdir() if not each.is_dir()]
 
 
 def _before(folder: Path) -> Path:
