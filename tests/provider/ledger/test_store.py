@@ -55,7 +55,7 @@ def test_what_left_from_a_folder_stays_when_it_is_written_again_until_nobody_is_
     left(plan, of(31, 47), digest="a")
     left(plan, of(31, 47), digest="a")
     left(plan, of(31, 47, 52), "none")
-    refused = r"if nobody got fine and none of this folder: aegis ledger forget t --event 1 --event 2; or --accept"
+    refused = r"if nobody got fine and none: aegis ledger forget t --event 1 --event 2; or --accept"
     with pytest.raises(CompositionError, match=refused):
         left(plan, with_one)
     assert forget("t", [], [1, 2]) == (2, 10)

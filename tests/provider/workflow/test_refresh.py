@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from aegis_provider import NothingHoldsError
+from aegis_provider.ledger import ledgers
 from aegis_provider.processes import unseen
 from aegis_provider.workflow.refreshing import refresh
 from tests.provider.workflow.releases import FILES, HOURS, rows_of
@@ -42,8 +43,9 @@ def test_the_same_table_gives_the_same_entry_and_the_same_advice(released, peopl
 
 
 def test_a_changed_table_somewhere_else_keeps_the_ids_of_what_still_holds(aegis, released, people, folder, tmp_path):
-    status, output, errors = aegis("refresh", folder, table_of_today(people, tmp_path), "--json")
+    status, output, errors = aegis("refresh", folder, table_of_today(people, tmp_path), "--json", "--to", "university")
     assert status == 0, errors
+    assert ledgers()[0][0].events[-1].to == "university"
     said = json.loads(output)
     assert said["records"] == [1200, 1000]
     assert 0 < said["changed"] <= said["counts"]

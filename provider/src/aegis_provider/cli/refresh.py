@@ -34,6 +34,9 @@ def refresh(
     publish: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--publish", help="Publish the entry as a new version.")
     ] = False,
+    to: Annotated[
+        str | None, typer.Option(metavar="CONSUMER", help="Who gets the table.  [who got the release]")
+    ] = None,
     accept_unique: AcceptUniqueOption = False,  # noqa: FBT002 - a flag
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
@@ -53,6 +56,7 @@ def refresh(
             folder,
             table,
             publish=client,
+            to=to,
             accept_unique=accept_unique,
             accept_identifiers=accept_identifiers,
             accept_composition=accept_composition,

@@ -135,8 +135,7 @@ class People:
             return table
         columns = [f"c{place}" for place in range(len(table.columns))]
         key = table.reading(self.column).key(table.source[columns[table.columns.index(self.column)]])
-        is_duckdb = table.engine.is_duckdb
-        at = ibis.row_number().over(ibis.window()) if is_duckdb else ibis.literal(0)
+        at = ibis.row_number().over(ibis.window()) if table.engine.is_duckdb else ibis.literal(0)
         keyed = table.source.mutate(person=key, at=at)
         by_person = _by_person(table, self.column) if self.by_person is None else self.by_person
         over = by_person.filter((by_person["n"] > self.rows) & by_person["person"].notnull())
@@ -147,14 +146,10 @@ class People:
         mixed = drawn.mutate(text=text, mixed=text.hash())
         window = ibis.window(group_by=mixed["person"], order_by=[mixed["mixed"], mixed["text"]])
         numbered = mixed.mutate(place=ibis.row_number().over(window))
-        if is_duckdb:
-            too_many = table.engine.keep(numbered.filter(numbered["place"] >= self.rows).select("at"))
-            used = keyed.anti_join(too_many, "at").select(*columns)
-        else:
-            kept = numbered.filter(numbered["place"] < self.rows)
-            used = keyed.anti_join(over, "person").select(*columns).union(kept.select(*columns))
-        if _is_large(table):  # a copy would take longer, to write and each time to read
-            return replace(table, source=used, kept={})
+        # No number of a row from one reading is used in another: a view of DuckDB has another order each time.
+        kept = numbered.filter(numbered["place"] < self.rows).select(*columns, "at")
+        used = keyed.anti_join(over, "person").select(*columns, "at").union(kept)
+        used = (used.order_by("at") if table.engine.is_duckdb else used).select(*columns)
         memory = None if table.memory is None else InMemory(lambda: 0)
         return replace(table, source=table.engine.keep(used), memory=memory, kept={})
 

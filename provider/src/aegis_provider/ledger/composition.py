@@ -212,8 +212,8 @@ class Join:
         *before, last = self.columns
         most = f"greatest({', '.join([*before, str(LEFT_OUT)])})"
         shown = self._fetched(f"SELECT 1 FROM classes WHERE {last} >= 0 AND {most} >= 0 LIMIT 1")  # noqa: S608 - own names
-        numbers = (self._people(each) for each in (judged.broken, judged.certain))
-        return Composition(judged.reached, judged.faults, *numbers, known=len(shown) > 0)
+        below, certain = self._people(judged.broken), self._people(judged.certain)
+        return Composition(judged.reached, judged.faults, below, certain, known=len(shown) > 0)
 
     def _classes(self, n: int, sizes: NDArray[np.int64], mine: NDArray[np.intp], table: str) -> Classes:
         """Return the classes of the join whose records are in a release, with its sensitive values."""

@@ -1,5 +1,6 @@
 """Measures what a table tells with what left before, refuses what breaks the promise, and keeps what leaves."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -352,12 +353,12 @@ def _refusal(
         if offered is None
         else f"{offered.id} keeps it"
     )
-    share = (
-        f"{100 * would.share:.0f} % of its records would have to be held back, of at most {100 * MOST_HELD_BACK:g} %"
-    )
+    share = f"{100 * would.share:.1f} % of its records would be held back, of at most {100 * MOST_HELD_BACK:g} %"
+    named = {each.to for each in alike} - {ANYONE}
+    only = "if not everybody gets it, --to says who; " if own.leaving.to == ANYONE and named else ""
     text = (
         f"{chosen.id} promises {promised}, but {line}; {share}. It does not leave: {instead}; "
-        f"{_tried(ledger, alike, own.leaving)}or {ACCEPT}"
+        f"{only}{_tried(alike, own.leaving)}or {ACCEPT}"
     )
     return CompositionError(text, None if offered is None else offered.id)
 
@@ -368,14 +369,14 @@ def _promises(events: Sequence[Event], chosen: Configuration) -> list[dict[str, 
     return [*(strictest(event.promised, mine) for event in events), mine]
 
 
-def _tried(ledger: Ledger, events: Sequence[Event], leaving: Leaving) -> str:
-    """Return how to say that what was made in the same place before was only tried."""
-    before = [each for each in events if each.place and each.place == leaving.place]
+def _tried(events: Sequence[Event], leaving: Leaving) -> str:
+    """Return how to say that what was made in folders before, for nobody by name, was only tried."""
+    before = [each for each in events if each.to == ANYONE or (each.place and each.place == leaving.place)]
     if not before:
         return ""
     numbers = "".join(f" --event {each.number}" for each in before)
     listed = " and ".join(dict.fromkeys(each.configuration for each in before))
-    return f"if nobody got {listed} of this folder: aegis ledger forget {ledger.name}{numbers}; "
+    return f"if nobody got {listed}: aegis ledger forget {leaving.name}{numbers}; "
 
 
 def _together(
@@ -423,8 +424,9 @@ def _in_words(events: Sequence[Event], found: Composition, plan: Plan) -> str:
     """Return what becomes known: `with c0071, delivered on 3 May 2026 to hospital-b: k = 2 for 28 people`."""
     if not found.broken and not found.certain:
         return ""
-    listed = [each.in_words() for each in events[-_NAMED:]]
-    more = f", and {len(events) - _NAMED} more" if len(events) > _NAMED else ""
+    times = Counter(each.in_words() for each in reversed(events))
+    listed = [f"{what}, {n} times" if n > 1 else what for what, n in list(times.items())[:_NAMED]]
+    more = f", and {len(times) - _NAMED} more" if len(times) > _NAMED else ""
     one, several = ("record", "records") if plan.person is None else ("person", "people")
     of = f"{found.below:,} {one if found.below == 1 else several}"
     worst = ", ".join(f"{name} = {number(found.reached[name], 3)}" for name in found.broken)

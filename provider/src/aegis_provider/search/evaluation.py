@@ -190,7 +190,7 @@ class ClassCounter:
             keys *= number
             keys += groups[place]
             size *= number
-        return keys, size
+        return (keys, size) if size <= room else self._numbered(keys)
 
     def _classes(self, keys: Keys, size: int, column: Places, values: int) -> tuple[Counts, Counts]:
         """Return (classes,) the records of each class, and its number of values of a sensitive attribute."""

@@ -92,6 +92,7 @@ def refresh(
     table: Source,
     *,
     publish: Client | None = None,
+    to: str | None = None,
     accept_unique: bool = False,
     accept_identifiers: bool = False,
     accept_composition: bool = False,
@@ -111,6 +112,7 @@ def refresh(
         folder: The folder of the release.
         table: The table, with the columns of that release.
         publish: The service that gets a new version of the entry; by default, nothing is sent anywhere.
+        to: Who gets the masked table; by default, who got the release.
         accept_unique: As in `release`; not remembered from it.
         accept_identifiers: As in `release`; not remembered from it.
         accept_composition: As in `release`: what left from the folder before counts as left.
@@ -141,8 +143,8 @@ def refresh(
         how = {**asked["how"], "memory_limit": memory_limit}
         deadline, may = Deadline(seconds), (accept_identifiers, asked["escape_formulas"])
         steps = Steps(table, aim, opened, opened.file(FOUND), asked["name"], how, stage, deadline, *may, again=True)
-        about: dict[str, Any] = {"name": asked["name"], "to": asked.get("to", ANYONE), "place": str(path.resolve())}
-        leaving = Leaving(**about, accept=accept_composition, entry_only=not leaves)
+        about: dict[str, Any] = {"name": asked["name"], "accept": accept_composition, "entry_only": not leaves}
+        leaving = Leaving(to=to or asked.get("to", ANYONE), place=str(path.resolve()), **about)
         released = carried_out(replace(steps, leaving=leaving), publish, accept_unique=accept_unique)
     return Refreshed(before, released, *_compared(before.entry, released.entry))
 
