@@ -236,7 +236,7 @@ def test_a_table_beside_which_the_entry_tells_a_small_count_is_not_delivered(cli
         request = client.requests.create(head.id, "mutual_information", **asked, wait=60)
         client.requests.approve(request.id)
         with monkeypatch.context() as hurried:
-            hurried.setattr("aegis_provider.handover.fulfilling.judged_beside", lambda *_: UNDECIDED)
+            hurried.setattr("aegis_provider.handover.fulfilling.judged_beside", lambda *_, **_how: UNDECIDED)
             with pytest.raises(MachineError, match="run the same command again") as late:
                 fulfil(Task(client, request.id, tmp_path / "t.csv", plan), shared, tmp_path / "work")
         assert "not decided" in str(late.value)

@@ -73,7 +73,7 @@ def test_what_is_refused_or_stopped_leaves_the_release_before(people, folder, tm
         return unseen(step)
 
     with pytest.raises(KeyboardInterrupt):
-        refresh(folder, table_of_today(people, tmp_path), seconds=HOURS, stage=stopped)
+        refresh(folder, table_of_today(people, tmp_path), accept_composition=True, seconds=HOURS, stage=stopped)
     assert contents(folder) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["release", "small.csv", "today.csv"]
 

@@ -348,11 +348,7 @@ def _refusal(
     )
     promised = own_promise if whole == own_promise else f"{own_promise}, and what left {whole}"
     offered = next(_keeping(own, ledger, alike, memory), None)
-    instead = (
-        "no configuration of the plan is nested in what left and keeps it"
-        if offered is None
-        else f"{offered.id} keeps it"
-    )
+    instead = "no other configuration keeps it" if offered is None else f"{offered.id} keeps it"
     share = f"{100 * would.share:.1f} % of its records would be held back, of at most {100 * MOST_HELD_BACK:g} %"
     named = {each.to for each in alike} - {ANYONE}
     only = "if not everybody gets it, --to says who; " if own.leaving.to == ANYONE and named else ""
