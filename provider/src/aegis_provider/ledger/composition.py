@@ -36,7 +36,7 @@ class Composition:
         broken: The names of those that break the promise.
         below: How many people are in classes that break it.
         certain: How many are in classes where some release shows one value of a sensitive attribute only.
-        known: Whether the last release shows anybody whom another one shows.
+        known: Whether the table of the last release has anybody of the others, shown or not.
     """
 
     reached: Mapping[str, int | float]
@@ -209,11 +209,12 @@ class Join:
 
     def composition(self, judged: JudgedClasses) -> Composition:
         """Return the privacy of the whole join, which was judged last."""
-        *before, last = self.columns
-        most = f"greatest({', '.join([*before, str(LEFT_OUT)])})"
-        shown = self._fetched(f"SELECT 1 FROM classes WHERE {last} >= 0 AND {most} >= 0 LIMIT 1")  # noqa: S608 - own names
+        *before, last = range(len(self.kinds))
+        others = " UNION ALL ".join(f"SELECT {PERSON} FROM r{n}" for n in before)  # noqa: S608 - own names
+        alike = f"SELECT 1 FROM r{last} SEMI JOIN ({others}) AS others USING ({PERSON}) LIMIT 1"  # noqa: S608 - own names
+        known = bool(before) and len(self._fetched(alike)) > 0
         below, certain = self._people(judged.broken), self._people(judged.certain)
-        return Composition(judged.reached, judged.faults, below, certain, known=len(shown) > 0)
+        return Composition(judged.reached, judged.faults, below, certain, known=known)
 
     def _classes(self, n: int, sizes: NDArray[np.int64], mine: NDArray[np.intp], table: str) -> Classes:
         """Return the classes of the join whose records are in a release, with its sensitive values."""
