@@ -324,15 +324,8 @@ def ledger_asked(client: "Client", request_id: str, offered: str | None, *, acce
     Raises:
         AegisError: The ledger refuses it.
     """
-    for entry_point in entry_points(group=APPROVALS):
-        try:
-            with loading():
-                ask = entry_point.load()
-        except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from approving
-            warn(f"the ledger was not asked, since {entry_point.value} cannot be loaded: {error}")
-            return []
-        return list(ask(client, request_id, offered, accept=accept))
-    return []
+    ask = _of_provider(APPROVALS, "the ledger was not asked")
+    return [] if ask is None else list(ask(client, request_id, offered, accept=accept))
 
 
 def told_with_others(entry: "EntryDocument", path: Path, *, card: str, accept: bool) -> tuple[list[str], Keep]:
@@ -343,16 +336,24 @@ def told_with_others(entry: "EntryDocument", path: Path, *, card: str, accept: b
     Raises:
         AegisError: It tells too much, and that is not accepted.
     """
-    for entry_point in entry_points(group=PUBLICATIONS):
+    leaves = _of_provider(PUBLICATIONS, "what left before is not known")
+    if leaves is None:
+        return [], lambda _: None
+    told: tuple[list[str], Keep] = leaves(entry, path, card=card, accept=accept)
+    return told
+
+
+def _of_provider(group: str, without: str) -> Callable[..., Any] | None:
+    """Return the function of the provider's package in a group; `None` if it is not there, or broken, which is said."""
+    for entry_point in entry_points(group=group):
         try:
             with loading():
-                leaves = entry_point.load()
-        except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from publishing
-            warn(f"what left before is not known, since {entry_point.value} cannot be loaded: {error}")
-            break
-        told: tuple[list[str], Keep] = leaves(entry, path, card=card, accept=accept)
-        return told
-    return [], lambda _: None
+                loaded: Callable[..., Any] = entry_point.load()
+        except Exception as error:  # noqa: BLE001 - a broken distribution must not keep anybody from their work
+            warn(f"{without}, since {entry_point.value} cannot be loaded: {error}")
+            return None
+        return loaded
+    return None
 
 
 @dataclass(frozen=True)
