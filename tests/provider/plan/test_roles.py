@@ -37,6 +37,41 @@ def test_the_label_may_identify_where_something_else_is_sensitive(load):
     assert (plan.sensitive, plan.quasi_identifiers) == (("diagnosis",), ("zip", "health"))
 
 
+def test_a_plan_lists_labels_of_which_all_but_the_first_are_attributes_and_all_are_sensitive(write):
+    listed = PLAN.replace("label: health", "labels: [health, diagnosis, smoker]")
+    plan = load_plan(write("plan.yaml", listed))
+    assert (plan.label, plan.labels) == ("health", ("health", "diagnosis", "smoker"))
+    assert [attribute.name for attribute in plan.attributes] == ["age", "zip", "diagnosis", "smoker"]
+    assert (plan.sensitive, plan.quasi_identifiers) == (plan.labels, ("age", "zip"))
+    assert plan.configurations[0].maskings["smoker"] == "identity"
+    assert load_plan(write("one.yaml", PLAN.replace("label: health", "labels: [health]"))).labels == ("health",)
+
+
+@for_each(
+    ("labels", "more", "message"),
+    [
+        ("labels: [health, zip, zip]", "", "plan.yaml: labels.2: 'zip' appears twice"),
+        ("labels: []", "", "plan.yaml: labels: 1 to 20 labels are possible, not 0"),
+        (f"labels: [{', '.join(map(str, range(200)))}]", "", "labels: 1 to 20 labels are possible, not 200"),
+        ("labels: health", "", "plan.yaml: labels: expected a list, [a, b, ...]"),
+        ("label: health\nlabels: [health]", "", "plan.yaml: label: the plan has `labels`, too; delete `label`"),
+        ("labels: [age, health]", "", "plan.yaml: attributes.age: the label cannot be an attribute too"),
+        ("labels: [health, smoker]", "left_out: {smoker: asked}", "plan.yaml: left_out.smoker: the column is shared"),
+        ("labels: [health, smoker]", "person: smoker", "plan.yaml: person: 'smoker' is a label, which is shared"),
+    ],
+)
+def test_faulty_labels_are_refused_with_their_place(write, labels, more, message):
+    with pytest.raises(PlanError) as raised:
+        load_plan(write("plan.yaml", PLAN.replace("label: health", labels) + more))
+    assert message in str(raised.value)
+
+
+def test_a_label_that_every_configuration_drops_is_refused(write):
+    dropped = PLAN.replace("label: health", "labels: [health, age]").replace("c02: {}", "c02: {age: drop}")
+    with pytest.raises(PlanError, match=r"plan\.yaml: labels: every configuration drops 'age'; let one show it"):
+        load_plan(write("plan.yaml", dropped))
+
+
 def test_a_plan_may_have_no_sensitive_attribute(load):
     plan = load("sensitive: []")
     assert (plan.sensitive, plan.quasi_identifiers) == ((), ("age", "zip", "diagnosis"))

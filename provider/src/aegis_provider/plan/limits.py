@@ -113,10 +113,9 @@ def with_person(plan: Plan, person: str | None, rows: int | None) -> Plan:
             raise PlanError(f"{plan.source}: {name}: the plan says {stated!r}, not {asked!r}; change one of them")
     if named is None and rows is not None:
         raise PlanError(f"{plan.source}: rows_per_person: of no column; name the person column, too")
-    if named == plan.label:
-        raise PlanError(
-            f"{plan.source}: person: {named!r} is the label, which is shared; name the identifier of people"
-        )
+    if named in plan.labels:
+        what = "a label" if plan.other_labels else "the label"
+        raise PlanError(f"{plan.source}: person: {named!r} is {what}, which is shared; name the identifier of people")
     if named in {attribute.name for attribute in plan.attributes}:
         raise PlanError(f"{plan.source}: person: {named!r} is shared; delete it under `attributes`")
     plan = replace(plan, person=named, rows_per_person=plan.rows_per_person if rows is None else rows)

@@ -261,7 +261,8 @@ class Plan:
         `order`: the values of the label from the lowest to the highest, if stated. `fold_case`: whether values of the
         label that differ only in case or surrounding blanks are one. `person`: the column that says whose a record is,
         so that privacy counts people; it is never shared. `rows_per_person`: the most records of a person that are
-        used; see `People` if it is `None`. `files`: the plan file and the files that it names, ignored in comparisons.
+        used; see `People` if it is `None`. `other_labels`: what else may be predicted; each is among `attributes`, too.
+        `files`: the plan file and the files that it names, ignored in comparisons.
     """
 
     source: str
@@ -280,7 +281,13 @@ class Plan:
     fold_case: bool = False
     person: str | None = None
     rows_per_person: int | None = None
+    other_labels: tuple[str, ...] = ()
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels, the default one first; each other one is an attribute, too."""
+        return (self.label, *self.other_labels)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from aegis_provider.plan.limits import (
     with_demands,
     with_person,
 )
-from aegis_provider.plan.model import IDENTITY, Attribute, Configuration, GeneratedTable, Plan, read_generated
+from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, GeneratedTable, Plan, read_generated
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, stricter
 
@@ -42,6 +42,7 @@ _OPTIONAL: Final = (
     *PERSON,
 )
 _RELEASED: Final = "configurations.yaml"
+_MOST_LABELS: Final = 20
 _LEAST_HELD_OUT, _MOST_HELD_OUT = Decimal("0.001"), Decimal("0.9")
 
 
@@ -57,21 +58,22 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
         PlanError: The plan is invalid: `plan.yaml: attributes.age.maskings.age-5y: ...`.
     """
     root = Element(source or path.name, "", parsed(path), path.parent)
-    fields = root.fields("label", "attributes", optional=("configurations", *_OPTIONAL, *_ABOUT))
+    fields = root.fields("attributes", optional=("label", "labels", "configurations", *_OPTIONAL, *_ABOUT))
     if configurations_needed and "configurations" not in fields:
         is_found = (path.parent / _RELEASED).is_file()
         found = (
             f"use the {_RELEASED} that `aegis release` wrote" if is_found else "`aegis plan configurations` finds some"
         )
         root.fail(f"`configurations` is missing; {found}")
-    label = fields["label"].name()
-    attributes = tuple(read_attributes(fields["attributes"], label))
+    label, *other_labels = _labels(root, fields)
+    attributes = _with_labels(tuple(read_attributes(fields["attributes"], label)), other_labels)
     stated = fields.get("configurations")
     vouched = _Vouched.of(fields)
     configurations = tuple(_configurations(stated, attributes, vouched)) if stated else ()
     generated = _generated(fields, vouched, [configuration.id for configuration in configurations])
     _refuse_strays(fields, configurations, generated)
-    sensitive, quasi_identifiers = _roles(fields, label, attributes)
+    _refuse_unshown(root, other_labels, configurations)
+    sensitive, quasi_identifiers = _roles(fields, [label, *other_labels], attributes)
     seed = _seed(root, fields, attributes)
     left_out = _left_out(fields, [label, *(attribute.name for attribute in attributes)])
     files = (path, *_files_named(root.value, path.parent), *(each.file for each in generated))
@@ -90,6 +92,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
         _holdout(root, fields),
         read_order(fields.get("order")),
         read_truth(fields.get("fold_case")),
+        other_labels=tuple(other_labels),
         files=files,
     )
     keep = read_kept(fields["keep"]) if "keep" in fields else {}
@@ -103,6 +106,35 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
     return plan
 
 
+def _labels(root: Element, fields: Mapping[str, Element]) -> list[str]:
+    """Read the labels, the default first: `label: x`, or `labels: [x, y]`."""
+    if "label" in fields and "labels" in fields:
+        fields["label"].fail("the plan has `labels`, too; delete `label`: the first of `labels` is the default")
+    if "labels" not in fields:
+        return [root.fields("label", optional=tuple(fields))["label"].name()]
+    labels, known = fields["labels"].elements(), list[str]()
+    if not 1 <= len(labels) <= _MOST_LABELS:
+        fields["labels"].fail(f"1 to {_MOST_LABELS} labels are possible, not {len(labels)}")
+    for each in labels:
+        if each.name() in known:
+            each.fail(f"{each.name()!r} appears twice")
+        known.append(each.name())
+    return known
+
+
+def _with_labels(attributes: tuple[Attribute, ...], labels: Sequence[str]) -> tuple[Attribute, ...]:
+    """Return the attributes, and one for each of these labels that is not among them: shown as it is by default."""
+    described = [attribute.name for attribute in attributes]
+    return (*attributes, *(Attribute(name, None, ()) for name in labels if name not in described))
+
+
+def _refuse_unshown(root: Element, labels: Sequence[str], configurations: Sequence[Configuration]) -> None:
+    """Refuse a label that every configuration drops."""
+    for name in labels if configurations else ():
+        if all(each.maskings[name] == DROP for each in configurations):
+            root.fail(f"labels: every configuration drops {name!r}; let one show it, or delete it from `labels`")
+
+
 def is_sketch(path: Path) -> bool:
     """Return whether a valid plan only states how to read columns, as input for drafting a plan.
 
@@ -113,7 +145,7 @@ def is_sketch(path: Path) -> bool:
     fields = dict(root.items())
     attributes = dict(fields["attributes"].items()) if "attributes" in fields else {}
     of_attributes = {key for attribute in attributes.values() for key, _ in attribute.items()}
-    return set(fields) <= {"label", "attributes", "fold_case"} and of_attributes <= {"type", *WRITING}
+    return set(fields) <= {"label", "labels", "attributes", "fold_case"} and of_attributes <= {"type", *WRITING}
 
 
 def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:
@@ -227,11 +259,11 @@ def _about(fields: dict[str, Element]) -> dict[str, str | list[str]]:
 
 
 def _roles(
-    fields: Mapping[str, Element], label: str, attributes: Sequence[Attribute]
+    fields: Mapping[str, Element], labels: Sequence[str], attributes: Sequence[Attribute]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Read the sensitive attributes (by default the label) and the quasi-identifiers (by default all others)."""
-    known = [*(attribute.name for attribute in attributes), label]
-    sensitive = _names(fields["sensitive"], known) if "sensitive" in fields else (label,)
+    """Read the sensitive attributes (by default the labels) and the quasi-identifiers (by default all others)."""
+    known = [*(attribute.name for attribute in attributes), labels[0]]
+    sensitive = _names(fields["sensitive"], known) if "sensitive" in fields else tuple(labels)
     if "quasi_identifiers" not in fields:
         return sensitive, tuple(name for name in known[:-1] if name not in sensitive)
     quasi_identifiers = _names(fields["quasi_identifiers"], known)
