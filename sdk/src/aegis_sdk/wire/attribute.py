@@ -1,11 +1,11 @@
 """The label, the attributes, and the published counts of their maskings, one by one and in pairs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from aegis_sdk.wire.documents import LONG_LIST, CheckedRequest, Fault, Request, fault, within
+from aegis_sdk.wire.documents import LONG_LIST, LONG_OBJECT, CheckedRequest, Fault, Request, fault, within
 from aegis_sdk.wire.examples import EXAMPLE_PAIR
 from aegis_sdk.wire.values import (
     COUNT_MAX,
@@ -314,6 +314,17 @@ class Pair(CheckedRequest):
         description="Association of the label with both together, for the measure `joint_interactions`. It cannot be "
         "derived from other pairs, so each pair of maskings that a configuration combines needs its own",
     )
+    with_labels: Annotated[dict[str, LabelAssociation], LONG_OBJECT] = Field(
+        default_factory=dict,
+        description="Association of each other label (`labels`) with both together, like `with_label`; of a label "
+        "that is one of the two, with the default label in its place. Needs format 4",
+    )
+
+    def is_with_label(self, labels: Collection[str]) -> bool:
+        """Whether it counts a masked attribute with one of these labels as it is."""
+        return any(
+            name in labels and masking == IDENTITY for name, masking in zip(self.attributes, self.maskings, strict=True)
+        )
 
     def _faults(self) -> Iterator[Fault]:
         for location, detail in repeats(self.attributes):
@@ -321,7 +332,7 @@ class Pair(CheckedRequest):
         for side, masking in enumerate(self.maskings):
             if masking == DROP:
                 yield ("maskings", side), '"drop" does not share the attribute, so there is nothing to count'
-        if self.joint is None and self.with_label is None:
+        if self.joint is None and self.with_label is None and not self.with_labels:
             yield ("joint",), "Give `joint`, `with_label` or both"
         for field in ("noise", "rounded_to", "within", "counted_with") if self.joint is None else ():
             if getattr(self, field) is not None:

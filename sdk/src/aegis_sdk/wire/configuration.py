@@ -10,6 +10,7 @@ from aegis_sdk.wire.documents import (
     LONG_OBJECT,
     CheckedRequest,
     Fault,
+    Location,
     Request,
     fault,
     raised,
@@ -21,6 +22,7 @@ from aegis_sdk.wire.examples import EXAMPLE_GENERATED
 from aegis_sdk.wire.transfer import Estimate, Holdout, Score, Transfer, transfer_faults
 from aegis_sdk.wire.values import (
     COUNT_MAX,
+    FORMAT_OF_LABELS,
     FORMAT_OF_MASKS,
     FORMAT_OF_PEOPLE,
     FORMAT_WITH_GENERATED,
@@ -122,6 +124,11 @@ class Configuration(Request):
     )
     privacy: Privacy | None = Field(
         default=None, description="Privacy that the provider promises; it counts people if the entry's `unit` says so"
+    )
+    privacy_by_label: Annotated[dict[str, Privacy], LONG_OBJECT] = Field(
+        default_factory=dict,
+        description="The promised privacy if only this label is sensitive, by label; `privacy` is the worst over the "
+        "labels. Needs format 4",
     )
     suppressed: Count | None = Field(default=None, description="Number of suppressed records")
     suppressed_cells: Count | None = Field(
@@ -355,20 +362,32 @@ def configurations_faults(
 
 
 def format_faults(
-    form: int, listed: Sequence[ListedConfiguration], holdout: Holdout | None, *, of_people: bool
+    form: int,
+    listed: Sequence[ListedConfiguration],
+    holdout: Holdout | None,
+    *,
+    of_people: bool,
+    of_labels: Sequence[Location],
 ) -> Iterator[Fault]:
     """The faults of an entry whose format is older or newer than it needs.
 
     Equal content must have one format and so one digest, and readers of an older format can read every entry that
     needs no more. Those who do not know that an entry counts people must not read it: they would take k people for k
     records.
+
+    Args:
+        of_people: whether the entry counts people.
+        of_labels: the places of members outside configurations that only entries with several labels have.
     """
-    newer: dict[tuple[str | int, ...], int] = {}
+    newer: dict[Location, int] = {}
     for index, each in enumerate(listed):
+        by_label = getattr(each, "privacy_by_label", None)
         named = [("kind", "kind" in each.model_fields_set), ("transfer", each.transfer is not None)]
         newer |= {("configurations", index, name): FORMAT_WITH_GENERATED for name, given in named if given}
+        newer |= {("configurations", index, "privacy_by_label"): FORMAT_OF_LABELS} if by_label else {}
     newer |= {("holdout",): FORMAT_WITH_GENERATED} if holdout is not None else {}
     newer |= {("unit",): FORMAT_OF_PEOPLE} if of_people else {}
+    newer |= dict.fromkeys(of_labels, FORMAT_OF_LABELS)
     for location, needed in newer.items():
         if form < needed:
             yield location, f"Needs format {needed}, but `format` says that the entry has format {form}"

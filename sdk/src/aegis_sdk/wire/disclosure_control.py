@@ -39,7 +39,8 @@ class DisclosureControl(Request):
         "same sums for every attribute. Every table that declares no `rounded_to` of its own is a sum of such "
         "counts, so these tables agree with each other exactly. Numbers of suppressed records and cells were "
         "rounded with one common threshold. In pair counts, masked values with few records by these counts are "
-        "counted with neighbours (`counted_with`). Needs `rounded_to`",
+        "counted with neighbours (`counted_with`). Pairs with another label (`labels`), as it is, are tables of counts "
+        "with a label: rounded once for this label, they declare none. Needs `rounded_to`",
     )
     epsilon: PositiveNumber | None = Field(
         default=None,
@@ -64,10 +65,11 @@ def control_faults(
     attributes: Sequence[Attribute],
     pairs: Sequence[Pair],
     rows: int = 1,
+    labels: Sequence[str] = (),
 ) -> Iterator[Fault]:
     """The faults of tables that do not declare a control of all counts, and of parts that exceed the budget.
 
-    `rows`: the most records of one person, of an entry that counts people.
+    `rows`: the most records of one person, of an entry that counts people. `labels`: its labels, if it has several.
     """
     if control is None:
         return
@@ -84,7 +86,7 @@ def control_faults(
     if control.epsilon is not None:
         yield from _budget_faults(control.epsilon, noisy)
     if control.rounded_to is not None:
-        yield from _rounding_faults(control, noisy)
+        yield from _rounding_faults(control, noisy, labels[1:])
     if (control.epsilon is not None or control.rounded_to is not None) and not control.rounding:
         exact = "These numbers are exact, but `disclosure_control` says all were changed: leave them out"
         fields = [(place, field) for place in range(len(attributes)) for field in ("histogram", "joint")]
@@ -92,10 +94,12 @@ def control_faults(
         yield from ((("attributes", *location), exact) for location in given)
 
 
-def _rounding_faults(control: DisclosureControl, declaring: Sequence[tuple[Location, Declaring]]) -> Iterator[Fault]:
-    """The faults of tables that do not declare the rounding. If it was drawn once, only pairs have to."""
+def _rounding_faults(
+    control: DisclosureControl, declaring: Sequence[tuple[Location, Declaring]], labels: Sequence[str]
+) -> Iterator[Fault]:
+    """The faults of tables that do not declare the rounding. If it was drawn once, only pairs of no label have to."""
     for location, table in declaring:
-        of_one = isinstance(table, Label | Masking)
+        of_one = isinstance(table, Label | Masking) or (isinstance(table, Pair) and table.is_with_label(labels))
         drawn_once = control.rounding is not None and of_one and table.rounded_to is None
         if table.rounded_to != control.rounded_to and not drawn_once:
             yield location, f"Does not declare `rounded_to` {control.rounded_to}, as `disclosure_control` does"
@@ -165,6 +169,7 @@ def _associations(pairs: Sequence[Pair]) -> Iterator[tuple[Location, LabelAssoci
     for index, pair in enumerate(pairs):
         if pair.with_label is not None:
             yield ("pairs", index, "with_label"), pair.with_label
+        yield from ((("pairs", index, "with_labels", name), one) for name, one in pair.with_labels.items())
 
 
 _NEARLY = 1e-6

@@ -36,6 +36,7 @@ from aegis_sdk.wire.disclosure_control import (
 )
 from aegis_sdk.wire.documents import (
     LONG_LIST,
+    LONG_OBJECT,
     CheckedRequest,
     Fault,
     Location,
@@ -46,6 +47,7 @@ from aegis_sdk.wire.documents import (
     within,
 )
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
+from aegis_sdk.wire.labels import LABELS, by_label_faults, label_counts_faults, names_faults
 from aegis_sdk.wire.transfer import Holdout, holdout_faults, transfer_faults
 from aegis_sdk.wire.values import (
     COUNT_MAX,
@@ -110,8 +112,8 @@ class EntryDocument(CheckedRequest):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ENTRY]})
 
     format: EntryFormat = Field(
-        description="Version of this format: 3 if the entry has a `unit`, else 2 if it has generated configurations or "
-        "transfer utilities, else 1"
+        description="Version of this format: 4 if the entry has several `labels` or a member for them, else 3 if it "
+        "has a `unit`, else 2 if it has generated configurations or transfer utilities, else 1"
     )
     name: EntryName = Field(description="Unique within its tenant")
     title: Text = Field(default="", description="Title, in one line")
@@ -147,7 +149,13 @@ class EntryDocument(CheckedRequest):
     disclosure_control: DisclosureControl | None = Field(
         default=None, description="Controls applied to all counts so that they reveal less; null: none"
     )
-    label: Label = Field(description="The class label")
+    label: Label = Field(description="The class label; of several, the default one")
+    labels: Identifiers | None = Field(
+        default=None,
+        description=f"Names of all labels, 2 to {LABELS}, the default one first. Each other one is an attribute, "
+        "too, and `pairs` has its joint counts, as it is, with each masking that a configuration shares with it. null: "
+        "the default label only. Needs format 4",
+    )
     attributes: Annotated[list[Attribute], Field(min_length=1), LONG_LIST] = Field(description="The attributes")
     quasi_identifiers: Identifiers | None = Field(
         default=None,
@@ -162,6 +170,10 @@ class EntryDocument(CheckedRequest):
         default=None,
         description="The utility of the unmasked table by `joint`, from which deviations by that measure are "
         "measured; shown to the entry's provider only. null: deviations are measured from the known part of it",
+    )
+    joint_traces: Annotated[dict[str, JointTrace], LONG_OBJECT] = Field(
+        default_factory=dict,
+        description="The same as `joint_trace` for each other label; needs format 4",
     )
     holdout: Holdout | None = Field(
         default=None, description="The real records on which transfer utilities were evaluated; needs format 2"
@@ -196,14 +208,30 @@ class EntryDocument(CheckedRequest):
             if name not in names:
                 yield ("quasi_identifiers", index), "The entry has no such attribute"
         yield from within(("pairs",), pair_faults(self.pairs, self.attributes))
+        yield from self._label_faults()
         rows = self.rows_per_person or 1
         yield from self._unit_faults()
-        yield from control_faults(self.disclosure_control, self.label, self.attributes, self.pairs, rows)
+        yield from control_faults(
+            self.disclosure_control, self.label, self.attributes, self.pairs, rows, self.labels or ()
+        )
         if rows > 1:
             yield from person_faults(rows, self.disclosure_control, self.label, self.attributes, self.pairs)
-        yield from within(("joint_trace",), trace_faults(self.joint_trace, self.disclosure_control))
+        traces: dict[Location, JointTrace | None] = {("joint_trace",): self.joint_trace}
+        traces |= {("joint_traces", name): trace for name, trace in self.joint_traces.items()}
+        for location, trace in traces.items():
+            yield from within(location, trace_faults(trace, self.disclosure_control))
         yield from within(("holdout",), holdout_faults(self.holdout, self.disclosure_control))
         yield from self._configuration_faults()
+
+    def _label_faults(self) -> Iterator[Fault]:
+        """The faults of several labels, and of members about a label that the entry does not have."""
+        names, labels = [attribute.name for attribute in self.attributes], self.labels or ()
+        wrong = [] if self.labels is None else list(names_faults(labels, self.label.name, names))
+        if wrong:
+            yield from within(("labels",), wrong)
+            return
+        yield from by_label_faults(labels, self.pairs, self.joint_traces, self.masked)
+        yield from label_counts_faults(labels, self.attributes, self.pairs, self.masked, self.configuration_table)
 
     def _unit_faults(self) -> Iterator[Fault]:
         """The faults of an incomplete unit, and of too many or too few people for the records."""
@@ -247,7 +275,12 @@ class EntryDocument(CheckedRequest):
             yield from within(("holdout", "unmasked"), faults)
         if (self.configurations is None) == (self.configuration_table is None):
             yield (), "Give exactly one of `configurations` and `configuration_table`"
-        yield from format_faults(self.format, listed, self.holdout, of_people=self.unit is not None)
+        of_labels: list[Location] = [("joint_traces",)] if self.joint_traces else []
+        with_labels = (place for place, pair in enumerate(self.pairs) if pair.with_labels)
+        of_labels += [("pairs", place, "with_labels") for place in with_labels]
+        of_labels = of_labels if self.labels is None else [("labels",)]
+        of_people = self.unit is not None
+        yield from format_faults(self.format, listed, self.holdout, of_people=of_people, of_labels=of_labels)
         faults = configurations_faults(listed, known, labels, self.records, self.holdout)
         yield from within(("configurations",), faults)
         if self.configuration_table is not None:

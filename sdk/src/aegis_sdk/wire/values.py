@@ -179,7 +179,7 @@ def exact_integer(value: object) -> object:
 def _format_number(value: object) -> object:
     """Refuse True and 1.0, which equal 1 in Python but not in JSON."""
     if type(value) is not int:
-        raise fault(f"The format must be the integer 1, 2 or 3, not {json_name(value)}")
+        raise fault(f"The format must be an integer from 1 to 4, not {json_name(value)}")
     return value
 
 
@@ -263,11 +263,11 @@ PositiveNumber = Annotated[float, Field(gt=0, le=COUNT_MAX, allow_inf_nan=False)
 JsonObject = Annotated[dict[str, object], AfterValidator(_json_object)]
 """Any JSON object whose numbers all JSON readers read alike."""
 
-FORMAT_OF_MASKS, FORMAT_WITH_GENERATED, FORMAT_OF_PEOPLE = 1, 2, 3
+FORMAT_OF_MASKS, FORMAT_WITH_GENERATED, FORMAT_OF_PEOPLE, FORMAT_OF_LABELS = 1, 2, 3, 4
 """The versions of the entry format: the second has generated configurations and transfer utilities, the third counts
-people."""
+people, the fourth has several labels."""
 
-EntryFormat = Annotated[int, Field(ge=FORMAT_OF_MASKS, le=FORMAT_OF_PEOPLE), BeforeValidator(_format_number)]
+EntryFormat = Annotated[int, Field(ge=FORMAT_OF_MASKS, le=FORMAT_OF_LABELS), BeforeValidator(_format_number)]
 """The version of the entry format."""
 
 
