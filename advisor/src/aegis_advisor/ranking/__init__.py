@@ -2,6 +2,7 @@
 
 from aegis_advisor.ranking.advice import MOST_LISTED, recommend
 from aegis_advisor.ranking.deviation import AttributeAssessment, assess
+from aegis_advisor.ranking.expected import expected_performance
 from aegis_advisor.ranking.order import (
     DeclaredRanking,
     DeclaredUtilities,
@@ -30,6 +31,7 @@ __all__ = [
     "RankedRows",
     "Recommendation",
     "assess",
+    "expected_performance",
     "kept_shares",
     "lacks_evidence",
     "lacks_own_reference",

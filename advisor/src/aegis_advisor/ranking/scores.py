@@ -321,7 +321,9 @@ def score_by_joint_measure(
         corrected=measure.is_corrected,
         others=None if others is None else others[:, places],
         associations=known.associations if measure.sees_interactions else None,
-        estimate=_estimates([selected[place] for place in places]),
+        estimate=estimates(
+            [selected[place].evidence for place in places], [selected[place].reference for place in places]
+        ),
     )
     single = [assessments[place] for place in places]
     best = max([joint.best_known, *(one.reference_utility for one in single)])
@@ -336,12 +338,12 @@ def score_by_joint_measure(
     )
 
 
-def _estimates(selected: Sequence[Selected]) -> Estimate:
-    """Estimate the counts of maskings from references, where they are declared inexact."""
-    references = {one.evidence.name: one.reference for one in selected}
+def estimates(known: Sequence[AttributeEvidence], references: Sequence[Reference]) -> Estimate:
+    """Estimate the counts of maskings from the references of the attributes, where they are declared inexact."""
+    by_name = {one.name: reference for one, reference in zip(known, references, strict=True)}
 
     def estimate(evidence: AttributeEvidence, option: str) -> FloatArray | None:
-        reference = references[evidence.name]
+        reference = by_name[evidence.name]
         if option == IDENTITY:
             return reference.fold(np.arange(evidence.values), evidence.values) if evidence.is_fitted else None
         if not evidence.masking(option).is_fitted:

@@ -1,0 +1,310 @@
+"""The held-out performance of logistic regression on a masked table, from its counts of one and two attributes.
+
+A linear score of the masked values has a mean in each class and a variance that the counts give exactly; only the shape
+of its distribution they leave open. It is taken from made-up records (`population`), on which no more than the
+score is read. Two scores are tried, the linear discriminant and logistic regression's weights; the better one counts.
+What it explains of the class is reduced to what it will explain of new records ([@browne1975], equation 2.8).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final, Self
+
+import numpy as np
+
+from aegis_advisor.arrays import Codes, FloatArray, IntArray
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.expected.logistic import area, fitted, linked
+from aegis_advisor.expected.population import population
+from aegis_advisor.joint.count_errors import edge
+from aegis_advisor.joint.design import Basis, Design, Estimate, Masked, known_label
+from aegis_advisor.measures.association import trace_bias
+
+TRAINED: Final = 0.8
+"""The part of the records that a model learns from: four of five folds."""
+
+OFF: Final = 0.0085
+"""Half of the 90 % interval: 1.645 times the formula's root mean square error on the tables that it was chosen on."""
+
+MOST: Final = 0.99
+"""The most of a class's variance that a score explains of a table of which only the trace is known."""
+
+DEPENDENT: Final = 1e-8
+"""The eigenvalue up to which a direction of exact correlations depends on the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What logistic regression is expected to reach on records that it has not seen.
+
+    Attributes:
+        auc: of two classes; of more, the mean over the classes, each against the rest.
+        accuracy: the share of records whose class it names.
+        low: the lower limit of the AUC's 90 % interval.
+        high: the upper limit.
+    """
+
+    auc: float
+    accuracy: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """An attribute of a configuration.
+
+    Attributes:
+        columns: its columns in the design.
+        functions: (size, values) the design's functions of its masked values with records.
+        shares: (values,) of the records.
+        joint: (values, labels) counts.
+    """
+
+    columns: IntArray
+    functions: FloatArray
+    shares: FloatArray
+    joint: FloatArray
+
+    @classmethod
+    def of(cls, masked: Masked, columns: IntArray) -> Self:
+        held, joint = masked.basis.held, np.maximum(masked.joint, 0.0)[masked.basis.held]
+        functions = masked.basis.project(np.eye(len(masked.joint)))[:, held]
+        return cls(columns, functions, joint.sum(axis=1) / joint.sum(), joint)
+
+
+def generalised(adjusted: float, dimensions: int, records: int) -> float:
+    """The squared correlation of a fitted score and the class in new records.
+
+    Args:
+        adjusted: the part of the class's variance that the best score explains of all records there are, as the
+            adjusted `R^2`.
+        dimensions: how many weights are fitted.
+        records: how many records there are; `TRAINED` of them are fitted to.
+    """
+    chance = 2 * dimensions * (1 - adjusted) ** 2 / ((records - 1) * max(records - dimensions + 1, 1))
+    fourth, fitted_to = max(adjusted**2 - chance, 0.0), TRAINED * records
+    below = (fitted_to - 2 * dimensions - 2) * adjusted + dimensions
+    return min(max((fitted_to - dimensions - 3) * fourth + adjusted, 0.0) / below, adjusted) if below > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """A masked table, as its counts show it.
+
+    Attributes:
+        correlations: (columns, columns) of the functions of all parts.
+        labels: (columns, classes) with the standardised indicator of each class.
+        whitening: (columns, dimensions) `W` such that `W W'` inverts the correlations in the directions that are kept.
+        chance: (classes,) what errors of the counts add to the share that the classes' scores explain.
+        classes: (classes,) the shares of the records, none of them 0.
+    """
+
+    parts: Sequence[_Part]
+    correlations: FloatArray
+    labels: FloatArray
+    whitening: FloatArray
+    chance: FloatArray
+    classes: FloatArray
+    records: int
+
+    @classmethod
+    def of(cls, design: Design, row: Sequence[int], label: IntArray) -> Self:
+        """Read the table of a configuration, its codes in `row` (attributes,), off a design.
+
+        Args:
+            label: (labels,) the records of each label value.
+        """
+        used = [(of[code], at[code]) for of, at, code in zip(design.masked, design.columns, row, strict=True)]
+        parts = [_Part.of(masked, columns) for masked, columns in used if masked is not None]
+        columns = np.concatenate([part.columns for part in parts]) if parts else np.zeros(0, dtype=np.int64)
+        held, shares = np.flatnonzero(label), label[label > 0] / label.sum()
+        functions = Basis.of(label).project(np.eye(label.size))[:, held]
+        indicators = functions * np.sqrt(shares / np.maximum(1 - shares, 1e-12))
+        correlations = design.correlations[np.ix_(columns, columns)]
+        chance, least = np.zeros(held.size), DEPENDENT
+        if design.variance is not None:
+            least = max(edge(design.variance.correlations[np.ix_(columns, columns)]), DEPENDENT) if parts else least
+        values, vectors = np.linalg.eigh(correlations)
+        whitening = vectors[:, values > least] / np.sqrt(values[values > least])
+        if design.variance is not None:
+            spread = np.square(indicators.T @ functions).sum(axis=1) / np.square(functions).sum()
+            chance = float(np.square(whitening).sum(axis=1) @ design.variance.labels[columns]) * spread
+        labels = design.labels[columns] @ indicators
+        return cls(parts, correlations, labels, whitening, chance, shares, int(label.sum()))
+
+    @property
+    def scored(self) -> range:
+        """The classes that are told from the rest: one of two, or all."""
+        return range(1, 2) if self.classes.size == 2 else range(self.classes.size)  # noqa: PLR2004
+
+    def blocks(self) -> Iterator[tuple[_Part, slice]]:
+        """Yield each part with its place in the correlations."""
+        end = 0
+        for part in self.parts:
+            yield part, slice(end, end := end + part.columns.size)
+
+    def expected(self, trace: float | None = None, dimensions: int = 0) -> Expected:
+        """What is expected of a model; with a trace, of a finer table of this shape with so many dimensions."""
+        if not self.whitening.shape[1] or self.classes.size < 2:  # noqa: PLR2004
+            return Expected(0.5, float(self.classes.max(initial=0.0)), 0.5, 0.5)
+        told = [_Told.of(self, one) for one in self.scored]
+        if trace is not None:
+            weights = np.ones(1) if len(told) == 1 else 1 - self.classes
+            times = trace / max(float(weights @ [one.score.adjusted for one in told]), 1e-300)
+            scores = zip(self.scored, told, strict=True)
+            told = [_Told.by(self, number, one.score, times, dimensions) for number, one in scores]
+        auc = float(np.mean([one.auc for one in told]))
+        return Expected(auc, _accuracy(self, told), max(auc - OFF, 0.5), min(auc + OFF, 1.0))
+
+    def by_value(self, coefficients: FloatArray) -> list[FloatArray]:
+        """The weight of each masked value (values,) by part, from coefficients (columns,) of the functions."""
+        return [coefficients[block] @ part.functions for part, block in self.blocks()]
+
+    def by_function(self, weights: Sequence[FloatArray]) -> FloatArray:
+        """The coefficients (columns,) of weights (values,) by part."""
+        return np.concatenate(
+            [part.functions @ (part.shares * one) for part, one in zip(self.parts, weights, strict=True)]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Score:
+    """A linear score for one class.
+
+    Attributes:
+        weights: by part, (values,).
+        adjusted: the part of the class's variance that it explains, adjusted for chance.
+        score: (made-up records,) with the mean 0 and the variance 1.
+    """
+
+    weights: Sequence[FloatArray]
+    places: IntArray
+    adjusted: float
+    score: FloatArray
+
+    @classmethod
+    def of(cls, table: _Table, of_class: int, weights: Sequence[FloatArray], most: float) -> Self:
+        """Draw made-up records for a score that explains `most` at most."""
+        coefficients, size = table.by_function(weights), len(table.parts)
+        blocks = np.zeros((coefficients.size, size))
+        for number, (_, block) in enumerate(table.blocks()):
+            blocks[block, number] = coefficients[block]
+        covariances = blocks.T @ table.correlations @ blocks
+        explained = float(coefficients @ table.labels[:, of_class]) ** 2 / max(float(covariances.sum()), 1e-300)
+        places = population(weights, [part.shares for part in table.parts], covariances)
+        score = sum((one[place] for one, place in zip(weights, places.T, strict=True)), np.zeros(len(places)))
+        score = score - score.mean()
+        explained = min(explained, most)
+        adjusted = max(explained - trace_bias(explained, table.whitening.shape[1], 1, table.records), 0.0)
+        return cls(weights, places, adjusted, score / max(float(score.std()), 1e-300))
+
+
+def expect(
+    evidence: Sequence[AttributeEvidence],
+    options: Sequence[tuple[str, ...]],
+    codes: Codes,
+    pairs: Sequence[PairCounts],
+    estimate: Estimate = lambda _evidence, _option: None,
+) -> list[Expected | None]:
+    """Expect the performance on the masked tables of some configurations.
+
+    Args:
+        evidence: on the attributes that a model learns from.
+        options: per attribute, the masking ids, `identity` and `drop` that codes stand for.
+        codes: (configurations, attributes); few, since each takes about a tenth of a second.
+        pairs: pair counts; those that follow by folding may be left out.
+        estimate: estimates the joint counts of a masking with the label from counts that are not exact.
+
+    Returns:
+        For each configuration what is expected; None without the counts of two of its maskings together.
+
+    Raises:
+        MissingCountsError: a masking that is used has no joint counts with the label.
+        TooManyColumnsError: the maskings have too many dimensions.
+    """
+    if not len(codes):
+        return []
+    design, label = Design.of(evidence, options, codes, pairs, estimate), known_label(evidence)
+    lacking = design.lacking(codes).tolist()
+    rows = zip(codes.tolist(), lacking, strict=True)
+    return [None if lacks else _Table.of(design, row, label).expected() for row, lacks in rows]
+
+
+def expect_of_trace(
+    evidence: Sequence[AttributeEvidence],
+    options: Sequence[tuple[str, ...]],
+    codes: Codes,
+    pairs: Sequence[PairCounts],
+    trace: float,
+    estimate: Estimate = lambda _evidence, _option: None,
+) -> Expected | None:
+    """Expect the performance on the unmasked table, of which only the trace adjusted for chance is known.
+
+    The shape of its scores is taken from a masked table, preferably a fine one.
+
+    Args:
+        codes: (1, attributes) of that table's configuration; for the others see `expect`.
+        trace: Pillai's trace of the unmasked table: the sum over the classes of `1 - p` times the share explained.
+    """
+    design, label = Design.of(evidence, options, codes, pairs, estimate), known_label(evidence)
+    if design.lacking(codes).any():
+        return None
+    return _Table.of(design, codes[0].tolist(), label).expected(trace, sum(one.values - 1 for one in evidence))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Told:
+    """How well one class is told from the rest.
+
+    Attributes:
+        score: the better score.
+        generalised: the part of the class's variance that it will explain of new records.
+    """
+
+    score: _Score
+    generalised: float
+    chance: FloatArray
+    auc: float
+
+    @classmethod
+    def of(cls, table: _Table, of_class: int) -> Self:
+        """Try both scores of a class."""
+        solved = table.whitening @ (table.whitening.T @ table.labels[:, of_class])
+        most = max(float(solved @ table.labels[:, of_class] - table.chance[of_class]), 0.0)
+        first = _Score.of(table, of_class, table.by_value(solved), most)
+        scores = first, _refitted(table, of_class, first, most)
+        return max((cls.by(table, of_class, score) for score in scores), key=attrgetter("auc"))
+
+    @classmethod
+    def by(cls, table: _Table, of_class: int, score: _Score, times: float = 1.0, dimensions: int | None = None) -> Self:
+        """Judge one score, were it to explain so many times as much with so many dimensions."""
+        fitted_weights = table.whitening.shape[1] if dimensions is None else dimensions
+        explained = generalised(min(times * score.adjusted, MOST), fitted_weights, table.records)
+        chance = linked(score.score, float(table.classes[of_class]), explained)
+        return cls(score, explained, chance, area(score.score, chance))
+
+
+def _refitted(table: _Table, of_class: int, first: _Score, most: float) -> _Score:
+    """The score with the weights of logistic regression on the made-up records of another score."""
+    share, held = float(table.classes[of_class]), np.cumsum([0, *(one.shares.size for one in table.parts)])
+    by_value = np.concatenate([one.joint[:, of_class] / one.joint.sum(axis=1) for one in table.parts])
+    start = np.concatenate(first.weights) / np.sqrt(share * (1 - share))
+    weights = fitted(first.places + held[:-1], int(held[-1]), by_value, start, 1 / table.records)
+    return _Score.of(table, of_class, np.split(weights, held[1:-1]), most)
+
+
+def _accuracy(table: _Table, told: Sequence[_Told]) -> float:
+    """The share of records in their likeliest class; with several classes, on the records of the best-told one."""
+    if len(told) == 1:
+        return float(np.mean(np.maximum(told[0].chance, 1 - told[0].chance)))
+    places = max(told, key=attrgetter("generalised")).score.places
+    chances = []
+    for one, share in zip(told, table.classes.tolist(), strict=True):
+        score = sum(
+            (weight[place] for weight, place in zip(one.score.weights, places.T, strict=True)), np.zeros(len(places))
+        )
+        score = score - score.mean()
+        chances.append(linked(score / max(float(score.std()), 1e-300), share, one.generalised))
+    return float(np.mean(np.max(chances, axis=0) / np.sum(chances, axis=0)))
