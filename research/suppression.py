@@ -21,7 +21,7 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.measures.association import trace_bias
 from aegis_provider import NothingHoldsError, Plan, Requirement, find_configurations, load_plan, open_table
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
-from aegis_provider.plan.model import DROP, Configuration
+from aegis_provider.plan.model import DROP, Configuration, Roles
 from aegis_provider.privacy import PrivacyTable
 from aegis_provider.privacy.cells import MaskedRecords, costs_of, suppress
 from aegis_provider.release.blocks import places_of
@@ -205,7 +205,7 @@ class Records:
         chosen = replace(configuration, suppressed_cells=0 if cells else None)
         mappings = self.privacy.mappings_of(chosen)
         names = tuple(name for name in self.plan.quasi_identifiers if chosen.maskings[name] != DROP)
-        view = MaskedRecords(self.rows, mappings, names, ())
+        view = MaskedRecords(self.rows, mappings, (Roles(names, ()),))
         found = suppress(view, {"k": k}, costs_of(self.counted, chosen))
         codes = [self.rows.codes[:, self.rows.columns.index(name)] for name in names]
         masked = np.stack([mappings[n][c] if n in mappings else c for n, c in zip(names, codes, strict=True)], axis=1)

@@ -15,7 +15,6 @@ from aegis_provider.control import (
     LastingRandomness,
     MinimumCell,
     RandomRounding,
-    Roles,
     apply_controls,
     base_for,
     controlled_plan,
@@ -232,7 +231,7 @@ def _controlled(
     merging = next((control.merging for control in controls if isinstance(control, MinimumCell)), None)
     noisy = any(isinstance(control, LaplaceNoise) for control in controls)
     summary = summarize_shared(table, plan, merging=merging, all_records=noisy, **counting)
-    roles = Roles(plan.quasi_identifiers, plan.sensitive)
+    roles = plan.all_roles
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
     chosen = tuple(control.of_people(summary.entry.rows_per_person or 1) for control in chosen)
     if chance is not None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from aegis_provider import PromiseError, apply, assess, load_plan
 from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.plan.model import Roles
 from aegis_provider.privacy import breaks, cells
 from aegis_provider.privacy.cells import MaskedRecords, costs_of, suppress
 from aegis_provider.table import open_table
@@ -54,7 +55,7 @@ def kept_by(promise, rows):
 
 def suppressed(rows, promise, costs):
     records = records_of(rows, [*NAMES, "y"])
-    return records, suppress(MaskedRecords(records, {}, NAMES, ("y",)), promise, costs)
+    return records, suppress(MaskedRecords(records, {}, (Roles(NAMES, ("y",)),)), promise, costs)
 
 
 def released_rows(records, found):
@@ -75,8 +76,8 @@ def test_the_release_is_that_of_plain_python_and_keeps_the_promise(rows, promise
     own = list(released_rows(records, found))
     assert Counter(own) == Counter(by_hand)
     assert (found.records, found.cells) == (len(left), sum(row.count("*") for row in own))
-    assert not breaks(found.released, promise).any()
-    assert sorted(found.released.sizes) == sorted(map(len, groups_of(own, (0, 1, 2), 3)))
+    assert not breaks(found.released[0], promise).any()
+    assert sorted(found.released[0].sizes) == sorted(map(len, groups_of(own, (0, 1, 2), 3)))
 
 
 @given(tables(4), PROMISES)
@@ -118,10 +119,13 @@ def test_of_very_many_sets_only_those_that_grow_are_tried(monkeypatch):
     rows = [(str(n), str(n % 7), str(n % 3), "p") for n in range(21)]
     costs = {"a": 0.5, "b": 0.125, "c": 0.25}
     _, found = suppressed(rows, {"k": 7}, costs)
-    assert (np.unique(found.stars, axis=0).tolist(), found.released.sizes.tolist()) == ([[True, True, False]], [7] * 3)
+    assert (np.unique(found.stars, axis=0).tolist(), found.released[0].sizes.tolist()) == (
+        [[True, True, False]],
+        [7] * 3,
+    )
     monkeypatch.setattr(cells, "MOST_SETS", 4)
     _, found = suppressed(rows, {"k": 7}, costs)
-    assert (found.stars.all(), found.released.sizes.tolist()) == (True, [21])
+    assert (found.stars.all(), found.released[0].sizes.tolist()) == (True, [21])
 
 
 def test_an_attribute_with_a_star_of_its_own_is_not_suppressed(write):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Partition
-from aegis_provider.privacy import breaks, class_of_each, classes_of, left_out_people
+from aegis_provider.plan.model import Roles
+from aegis_provider.privacy import breaks, classes_of, left_out_people
 from aegis_provider.search.configurations import preferred
 from aegis_provider.search.evaluation import ClassCounter
 from aegis_provider.search.lattice import Choices, Lattice, search
@@ -126,9 +127,8 @@ def test_the_fast_count_of_people_is_that_of_the_criteria(table, people, k, dist
     records = DistinctRecords((*names, *roles), tuple(domains), codes, counts, whose)
     choices = tuple(Choices.of(name, {"m": partition(each)}) for name, each in zip(names, groups, strict=True))
     counter, masks = ClassCounter.of(Lattice(choices), records, roles, {}), dict(zip(names, groups, strict=True))
-    classes, (own, _) = classes_of(records, masks, names, roles), class_of_each(records, masks, names)
     for least, promise in ((1, {"k": k}), (distinct, {"k": k, "l": distinct})):
-        out = left_out_people(records, masks, own, roles, promise, classes)
+        out, _ = left_out_people(records, masks, [Roles(names, roles)], promise)
         assert counter.short((0,) * len(names), k, least, told=True) == counts[out].sum()
         assert counter.short((0,) * len(names), k, least) <= counts[out].sum()
 

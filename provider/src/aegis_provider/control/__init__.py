@@ -7,7 +7,6 @@ from aegis_provider.control.control import (
     ControlError,
     Controlled,
     NoisyTable,
-    Roles,
     without_unshared,
 )
 from aegis_provider.control.controlled_plan import controlled_plan, with_suppressed, write_controlled_plan
@@ -17,6 +16,7 @@ from aegis_provider.control.noise import LaplaceNoise, Split
 from aegis_provider.control.published_privacy import coarse_privacy, with_published_privacy
 from aegis_provider.control.registry import CONTROLS, apply_controls, refuse_conflicts
 from aegis_provider.control.rounding import RandomRounding, base_for
+from aegis_provider.plan.model import Roles
 
 __all__ = [
     "CONTROLS",

@@ -9,19 +9,11 @@ from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.counting.merged_table import MergedMasking, MergedValues
 from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.errors import ProviderError
-from aegis_provider.plan.model import Configuration
+from aegis_provider.plan.model import Configuration, Roles
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.processes import Progress
 from aegis_sdk import wire
 from aegis_sdk.wire import IDENTITY, SUPPRESSED, EntryDocument
-
-
-@dataclass(frozen=True)
-class Roles:
-    """The quasi-identifiers, which may identify people, and the sensitive attributes, which must stay secret."""
-
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
 
 
 @dataclass(frozen=True)

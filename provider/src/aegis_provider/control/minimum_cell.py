@@ -11,7 +11,6 @@ from aegis_provider.control.control import (
     Changes,
     Control,
     ControlError,
-    Roles,
     refuse_parameter,
     valid_promises,
 )
@@ -23,6 +22,7 @@ from aegis_provider.control.rounded_statistics import rounded_association, round
 from aegis_provider.control.rounding import RandomRounding, drawn_for
 from aegis_provider.counting.merged_table import Merging
 from aegis_provider.counting.merging import is_small
+from aegis_provider.plan.model import Roles
 from aegis_provider.processes import Progress
 from aegis_sdk.wire import Attribute, EntryDocument, Masking
 

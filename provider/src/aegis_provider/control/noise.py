@@ -16,7 +16,6 @@ from aegis_provider.control.control import (
     Control,
     ControlError,
     NoisyTable,
-    Roles,
     people_within,
     without_unshared,
 )
@@ -35,6 +34,7 @@ from aegis_provider.control.rounding import RandomRounding
 from aegis_provider.counting.pair_cells import LabelSums
 from aegis_provider.counting.pair_tables import PairName
 from aegis_provider.errors import needs_extra
+from aegis_provider.plan.model import Roles
 from aegis_provider.processes import Progress
 from aegis_sdk.wire import (
     DROP,

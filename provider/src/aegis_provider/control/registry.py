@@ -5,10 +5,11 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Final
 
-from aegis_provider.control.control import Beside, Changes, Control, ControlError, Controlled, Roles
+from aegis_provider.control.control import Beside, Changes, Control, ControlError, Controlled
 from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.noise import LaplaceNoise
 from aegis_provider.control.rounding import RandomRounding
+from aegis_provider.plan.model import Roles
 from aegis_provider.processes import Progress
 from aegis_sdk.wire import DisclosureControl, EntryDocument
 

@@ -16,7 +16,6 @@ from aegis_provider.control.control import (
     Changes,
     Control,
     ControlError,
-    Roles,
     people_within,
     refuse_parameter,
     without_unshared,
@@ -30,6 +29,7 @@ from aegis_provider.control.rounded_statistics import rounded_association, round
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.entry import content_of
 from aegis_provider.masking import MaskedTable
+from aegis_provider.plan.model import Roles
 from aegis_provider.processes import Progress
 from aegis_sdk.wire import Attribute, Configuration, DisclosureControl, EntryDocument, Label, Masking, Pair
 

@@ -95,7 +95,7 @@ def _turns(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def rows_of(
     counted: CountedTable, plan: Plan, configuration: Configuration, keys: Keys, *, suppressed: bool = True
 ) -> pa.Table:
-    """Return the rows of the release of a configuration.
+    """Return the rows of the release of a configuration: their classes by the quasi-identifiers, and each label.
 
     Args:
         keys: Whose each record of the counted table is.
@@ -107,15 +107,16 @@ def rows_of(
     promise = Promise.of(Release.of(counted, plan, configuration), plan, configuration)
     left_out = suppressed and configuration.suppresses
     suppression = promise.suppression(promise.judged.blocks()) if left_out else None
-    names = (*promise.quasi_identifiers, *promise.sensitive) or (promise.release.label,)
+    names = promise.columns
+    known = [name for name in plan.quasi_identifiers if name in names]
     release = promise.release if suppression is None else suppression.release
     domains = tuple(release.domains[name] for name in names)
     parts = list(_coded(promise, suppression, names))
     codes = np.concatenate([codes for codes, _ in parts])
     records = DistinctRecords(names, domains, codes, np.ones(len(codes), dtype=np.int64))
-    classes, _ = class_of_each(records, {}, promise.quasi_identifiers)
+    classes, _ = class_of_each(records, {}, known)
     classes = np.where(np.concatenate([out for _, out in parts]), LEFT_OUT, classes)
-    own = [names.index(name) for name in promise.sensitive]
+    own = [names.index(name) for name in plan.sensitive if name in names]
     sensitive = {f"s{n}": pa.array(codes[:, place].astype(np.int32)) for n, place in enumerate(own)}
     kinds = [[names[place], domains[place].ordered] for place in own]
     return pa.table(

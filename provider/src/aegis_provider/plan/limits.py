@@ -124,21 +124,23 @@ def with_person(plan: Plan, person: str | None, rows: int | None) -> Plan:
             f"{plan.source}: rows_per_person: more than {ROWS_PER_PERSON:,}, the most of an entry; use fewer"
         )
     if any(each.suppressed_cells is not None for each in plan.configurations):
-        refuse_people(plan, "suppressed cells")
+        refuse_several(plan, "suppressed cells")
     return plan
 
 
-def refuse_people(plan: Plan, what: str) -> None:
-    """Refuse a plan that says whose a record is, for what counts records only.
+def refuse_several(plan: Plan, what: str) -> None:
+    """Refuse a plan that says whose a record is or has several labels, for what counts records and protects one label.
 
     Args:
         what: What that is, in the plural.
 
     Raises:
-        PlanError: The plan says so.
+        PlanError: The plan does so.
     """
     if plan.person is not None:
         raise PlanError(f"{plan.source}: person: {what} do not count people yet; omit the person column")
+    if plan.other_labels:
+        raise PlanError(f"{plan.source}: labels: {what} protect one label only; suppress whole records instead")
 
 
 def _unknown(plan: Plan, name: str) -> str:

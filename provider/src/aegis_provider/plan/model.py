@@ -1,9 +1,10 @@
 """The provider's plan: the attributes to summarise, their maskings, and the configurations."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from math import ceil
 from pathlib import Path
 from typing import Any, Final
@@ -249,6 +250,23 @@ class Configuration:
 
 
 @dataclass(frozen=True)
+class Roles:
+    """The roles of columns in an attack: what an attacker knows of a person, and what nobody should learn.
+
+    `label`: the attacked label, if the plan has several.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    label: str = ""
+
+    def among(self, shared: Collection[str]) -> "Roles":
+        """Return the roles of the columns that a release shares."""
+        known = tuple(name for name in self.quasi_identifiers if name in shared)
+        return Roles(known, tuple(name for name in self.sensitive if name in shared), self.label)
+
+
+@dataclass(frozen=True)
 class Plan:
     """A plan file, read and checked.
 
@@ -288,6 +306,26 @@ class Plan:
     def labels(self) -> tuple[str, ...]:
         """All labels, the default one first; each other one is an attribute, too."""
         return (self.label, *self.other_labels)
+
+    @cached_property
+    def roles(self) -> tuple[Roles, ...]:
+        """The attacks to protect people from: of several labels, one on each by somebody who knows all others."""
+        if not self.other_labels:
+            return (Roles(self.quasi_identifiers, self.sensitive),)
+        known = [name for name in self.quasi_identifiers if name not in self.labels]
+        more = [name for name in self.sensitive if name not in self.labels]
+        others = {label: [name for name in self.labels if name != label] for label in self.labels}
+        return tuple(Roles((*known, *others[label]), (label, *more), label) for label in self.labels)
+
+    def roles_among(self, shared: Collection[str]) -> tuple[Roles, ...]:
+        """Return the attacks on a release that shares these columns; on a label that it lacks there is none."""
+        return tuple(each.among(shared) for each in self.roles if not each.label or each.label in shared)
+
+    @property
+    def all_roles(self) -> Roles:
+        """The columns that somebody may know in some attack, and those that some attack is on."""
+        known, sensitive = [each.quasi_identifiers for each in self.roles], [each.sensitive for each in self.roles]
+        return Roles(tuple(dict.fromkeys(chain(*known))), tuple(dict.fromkeys(chain(*sensitive))))
 
     @property
     def columns(self) -> tuple[str, ...]:

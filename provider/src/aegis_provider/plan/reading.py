@@ -261,9 +261,13 @@ def _about(fields: dict[str, Element]) -> dict[str, str | list[str]]:
 def _roles(
     fields: Mapping[str, Element], labels: Sequence[str], attributes: Sequence[Attribute]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Read the sensitive attributes (by default the labels) and the quasi-identifiers (by default all others)."""
+    """Read the sensitive attributes (by default the labels) and the quasi-identifiers (by default all others).
+
+    Several labels are sensitive whatever is stated: each is shared for somebody to predict it.
+    """
     known = [*(attribute.name for attribute in attributes), labels[0]]
     sensitive = _names(fields["sensitive"], known) if "sensitive" in fields else tuple(labels)
+    sensitive = tuple(dict.fromkeys((*sensitive, *labels))) if len(labels) > 1 else sensitive
     if "quasi_identifiers" not in fields:
         return sensitive, tuple(name for name in known[:-1] if name not in sensitive)
     quasi_identifiers = _names(fields["quasi_identifiers"], known)

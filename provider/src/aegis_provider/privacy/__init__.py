@@ -35,6 +35,7 @@ from aegis_provider.privacy.classes import (
     SensitiveCounts,
     class_of_each,
     classes_as_written,
+    classes_by_role,
     classes_in,
     classes_of,
 )
@@ -45,6 +46,7 @@ from aegis_provider.privacy.measuring import (
     holds,
     left_out_people,
     measure_privacy,
+    measure_worst,
     measured_names,
     refuse_without_order,
 )
@@ -74,6 +76,7 @@ __all__ = [
     "certain_values_warning",
     "class_of_each",
     "classes_as_written",
+    "classes_by_role",
     "classes_in",
     "classes_of",
     "columns_of",
@@ -81,6 +84,7 @@ __all__ = [
     "left_out_people",
     "maskings_in_short",
     "measure_privacy",
+    "measure_worst",
     "measured_names",
     "plan_of_roles",
     "promises_nothing",

@@ -9,11 +9,11 @@ import numpy as np
 
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError
-from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
+from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan, Roles
 from aegis_provider.privacy.classes import Classes, ClassSizes, Risk
 from aegis_provider.privacy.criteria import CRITERIA, without_left_out
 from aegis_provider.privacy.known_rows import KnownRows
-from aegis_provider.privacy.measuring import holds, measure_privacy, refuse_without_order
+from aegis_provider.privacy.measuring import holds, measure_privacy, measure_worst, refuse_without_order
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.processes import Progress
 from aegis_provider.table import Source, delimiter_in, open_table
@@ -174,12 +174,15 @@ class ReleasePrivacy:
         id: The id of its configuration.
         promise: The promised privacy by name.
         privacy: The measured privacy by name, after suppression.
-        sizes: The sizes of its equivalence classes after suppression; `None` if nothing could be measured.
+        by_label: The same in the attack on each label, if the plan has several.
+        sizes: The sizes of its equivalence classes after suppression, in the attack with the highest risk; `None` if
+            nothing could be measured.
         suppressed: The number of records left out.
         suppressed_cells: The number of single cells suppressed.
         declared: The numbers of suppressed records and cells according to the plan, by name.
-        certain: The number of records in classes with a single value of some sensitive attribute.
-        guessable: The share of records in classes where over `SURE` of the records have one such value.
+        certain: The number of records in classes with a single value of some sensitive attribute; with several labels,
+            of the one of which most are.
+        guessable: The share of records in classes where over `SURE` of the records have one such value, likewise.
         told: The part of its promise that others may see, by name; `None` if undecided.
         known: The people with fewer than `k` alike, to someone who knows some of their records; `None` if records are
             people.
@@ -199,6 +202,7 @@ class ReleasePrivacy:
     guessable: float = 0.0
     told: Mapping[str, float] | None = None
     known: KnownRows | None = None
+    by_label: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def risk(self) -> Risk | None:
@@ -392,7 +396,7 @@ def assess(
         refuse_without_order(require or {}, counted, plan)
         privacy_table = PrivacyTable.of(counted, plan)
     unmasked = privacy_table.unmasked()
-    as_it_is = _measured("", {} if chosen else require or {}, unmasked)
+    as_it_is = _measured("", {} if chosen else require or {}, plan.roles, unmasked)
     releases = []
     for done, each in enumerate(chosen):
         progress(done, len(chosen))
@@ -407,14 +411,15 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
         return ReleasePrivacy(
             configuration.id, promise, {}, None, left_to_chance=tuple(chance), masked_elsewhere=tuple(elsewhere)
         )
+    roles = table.plan.roles_among(table.shared(configuration))
     k = {**configuration.promised, **require}.get("k", 1)  # the k that was asked for, not a higher one found for it
     if not configuration.suppresses:
         known = table.known_rows(configuration, None, k)
-        return replace(_measured(configuration.id, promise, table.masked(configuration)), known=known)
+        return replace(_measured(configuration.id, promise, roles, table.masked(configuration)), known=known)
     suppressed = table.suppressed(configuration)
     declared = {name: getattr(configuration, name) for name in SUPPRESSED}
     return replace(
-        _measured(configuration.id, promise, suppressed.released),
+        _measured(configuration.id, promise, roles, suppressed.released),
         suppressed=suppressed.records,
         suppressed_cells=suppressed.cells,
         known=table.known_rows(configuration, suppressed, k),
@@ -422,8 +427,16 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
     )
 
 
-def certain_and_guessable(classes: Classes) -> tuple[int, int]:
-    """Return the people in classes with one value of some sensitive attribute, and with over `SURE` of one value."""
+def certain_and_guessable(attacks: Sequence[Classes]) -> tuple[int, int]:
+    """Return the people in classes with one value of some sensitive attribute, and with over `SURE` of one value.
+
+    `attacks`: The classes in the attack on each label; each number is that of the label of which most are known.
+    """
+    certain, sure = zip(*map(_certain_and_guessable, attacks), strict=True)
+    return max(certain), max(sure)
+
+
+def _certain_and_guessable(classes: Classes) -> tuple[int, int]:
     is_certain = np.zeros(len(classes), dtype=np.bool_)  # all people have one value of some sensitive attribute
     is_sure = is_certain.copy()
     for counts in classes.sensitive.values():
@@ -432,7 +445,17 @@ def certain_and_guessable(classes: Classes) -> tuple[int, int]:
     return int(classes.sizes[is_certain].sum()), int(classes.sizes[is_sure].sum())
 
 
-def _measured(release: str, promise: Mapping[str, float], classes: Classes) -> ReleasePrivacy:
-    certain, sure = certain_and_guessable(classes)
-    measured, records = (measure_privacy(classes), ClassSizes.of(classes)), int(classes.sizes.sum())
-    return ReleasePrivacy(release, promise, *measured, certain=certain, guessable=sure / max(1, records))
+def _measured(
+    release: str, promise: Mapping[str, float], roles: Sequence[Roles], attacks: Sequence[Classes]
+) -> ReleasePrivacy:
+    certain, sure = certain_and_guessable(attacks)
+    by_label = {one.label: measure_privacy(classes) for one, classes in zip(roles, attacks, strict=True) if one.label}
+    return ReleasePrivacy(
+        release,
+        promise,
+        measure_worst(attacks),
+        min(map(ClassSizes.of, attacks), key=lambda each: (each.sizes[:1].tolist(), -each.classes.sum())),
+        certain=certain,
+        guessable=sure / max(1, int(attacks[0].sizes.sum())),
+        by_label=by_label,
+    )

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from aegis_advisor.measures import mutual_information
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, DistinctRecords, MaskedDomain
 from aegis_provider.counting.counts import Places
-from aegis_provider.plan.model import DROP, Configuration
-from aegis_provider.privacy.classes import Classes, class_of_each, classes_in
+from aegis_provider.plan.model import DROP, Configuration, Roles
+from aegis_provider.privacy.classes import Classes, class_of_each, classes_by_role, classes_in
 from aegis_provider.privacy.measuring import breaks, left_out_people
 
 STAR: Final = "*"
@@ -34,24 +34,30 @@ class MaskedRecords:
 
     Attributes:
         mappings: By column, (values,) the place of each value's masked value; a column without one is unmasked.
-        quasi_identifiers, sensitive: The columns of the release that have these roles.
+        roles: The attacks on the release; in a release with several labels, on each.
     """
 
     records: DistinctRecords
     mappings: Mapping[str, Places]
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
+    roles: tuple[Roles, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that decide whether a record is suppressed: of several attacks, those of all."""
+        if len(self.roles) == 1:
+            return self.roles[0].quasi_identifiers
+        return tuple(dict.fromkeys(name for one in self.roles for name in (*one.quasi_identifiers, *one.sensitive)))
 
     def only(self, rows: NDArray[Any]) -> "MaskedRecords":
         """Return some of the records."""
         return replace(self, records=self.records.take(rows))
 
     def groups(self, without: Sequence[int] = ()) -> tuple[Places, int]:
-        """Return (records,) the number of each record's class, and the number of classes.
+        """Return (records,) the number of each record's class by its `columns`, and the number of classes.
 
-        `without`: the places of the quasi-identifiers to ignore.
+        `without`: the places of the columns to ignore.
         """
-        looked_at = [name for place, name in enumerate(self.quasi_identifiers) if place not in without]
+        looked_at = [name for place, name in enumerate(self.columns) if place not in without]
         return class_of_each(self.records, self.mappings, looked_at)
 
 
@@ -62,24 +68,26 @@ class Suppressed:
     Attributes:
         places: (broken,) the places of the distinct records whose class breaks the promise.
         classes: (broken,) the number of the class of each among those `before`.
-        stars: (broken, quasi-identifiers) which of their cells are suppressed.
+        columns: The columns of `MaskedRecords` that tell these classes apart.
+        stars: (broken, columns) which of their cells are suppressed.
         left_out: (broken,) which of the records are left out.
         records: The number of records left out.
         cells: The number of suppressed cells of the other records.
-        before: All classes before anything is suppressed.
-        released: The classes of the release.
+        before: All classes of each attack before anything is suppressed.
+        released: The classes of the release, of each attack.
         people: The numbers of the people who are left out; `None` if records are people.
-        empties: (broken,) whether nobody stays in the class of each; `None` if records are people.
+        empties: (broken,) whether nobody stays in the class of each; `None` if only whole classes are left out.
     """
 
     places: Places
     classes: Places
+    columns: tuple[str, ...]
     stars: NDArray[np.bool_]
     left_out: NDArray[np.bool_]
     records: int
     cells: int
-    before: Classes
-    released: Classes
+    before: tuple[Classes, ...]
+    released: tuple[Classes, ...]
     people: Places | None = None
     empties: NDArray[np.bool_] | None = None
 
@@ -92,26 +100,28 @@ def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping
     suppressed. Classes that meet the promise do not change.
 
     So records of one class before are in one class of the release, and an attacker who knows all quasi-identifiers of a
-    person learns no more than that class. If the plan says whose a record is, people are left out whole.
+    person learns no more than that class. If the plan says whose a record is, people are left out whole. With several
+    labels, records are left out until no class breaks the promise in the attack on any of them.
 
     Args:
         masked: The records, before anything is suppressed.
         costs: The cost of a suppressed cell, by quasi-identifier. Cells of the others are not suppressed. If it is
             empty, all records that break the promise are left out.
     """
+    if masked.records.people is not None or len(masked.roles) > 1:
+        return _without_people(masked, promise)
     groups, size = masked.groups()
-    before = classes_in(masked.records, masked.mappings, groups, size, masked.sensitive)
-    if masked.records.people is not None:
-        return _without_people(masked, groups, promise, before)
+    sensitive = masked.roles[0].sensitive
+    before = classes_in(masked.records, masked.mappings, groups, size, sensitive)
     broken = np.flatnonzero(breaks(before, promise)[groups])
-    stars = np.zeros((len(broken), len(masked.quasi_identifiers)), dtype=np.bool_)
+    stars = np.zeros((len(broken), len(masked.columns)), dtype=np.bool_)
     released, left = groups.copy(), broken
     for chosen in _sets(masked, costs):
         if not len(left):
             break
         some = masked.only(left)
         own, many = some.groups(without=chosen)
-        classes = classes_in(some.records, some.mappings, own, many, some.sensitive, before)
+        classes = classes_in(some.records, some.mappings, own, many, sensitive, before)
         saved = ~breaks(classes, promise)[own]
         stars[np.searchsorted(broken, left[saved])[:, np.newaxis], chosen] = True
         released[left[saved]] = size + own[saved]
@@ -123,39 +133,40 @@ def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping
     return Suppressed(
         places=broken,
         classes=groups[broken],
+        columns=masked.columns,
         stars=stars,
         left_out=np.isin(broken, left),
         records=int(counts[left].sum()),
         cells=int(counts[broken] @ stars.sum(axis=1)),
-        before=before,
-        released=classes_in(rest.records, rest.mappings, own, len(numbers), rest.sensitive, before),
+        before=(before,),
+        released=(classes_in(rest.records, rest.mappings, own, len(numbers), sensitive, before),),
     )
 
 
-def _without_people(masked: MaskedRecords, groups: Places, promise: Mapping[str, float], before: Classes) -> Suppressed:
+def _without_people(masked: MaskedRecords, promise: Mapping[str, float]) -> Suppressed:
     """Leave out everybody with a record in a class that breaks the promise, with all records."""
-    records = masked.records
-    out = left_out_people(records, masked.mappings, groups, masked.sensitive, promise, before)
+    records, (groups, _) = masked.records, masked.groups()
+    out, before = left_out_people(records, masked.mappings, masked.roles, promise)
     places = np.flatnonzero(out)
-    numbers, own = np.unique(groups[~out], return_inverse=True)
     rest = masked.only(~out)
     return Suppressed(
         places=places,
         classes=groups[places],
-        stars=np.zeros((len(places), len(masked.quasi_identifiers)), dtype=np.bool_),
+        columns=masked.columns,
+        stars=np.zeros((len(places), len(masked.columns)), dtype=np.bool_),
         left_out=np.ones(len(places), dtype=np.bool_),
         records=int(records.counts[places].sum()),
         cells=0,
         before=before,
-        released=classes_in(rest.records, rest.mappings, own, len(numbers), rest.sensitive, before),
+        released=classes_by_role(rest.records, rest.mappings, rest.roles, before),
         people=None if records.people is None else np.unique(records.people[places]),
-        empties=np.isin(groups[places], numbers, invert=True),
+        empties=np.isin(groups[places], groups[~out], invert=True),
     )
 
 
 def _sets(masked: MaskedRecords, costs: Mapping[str, float]) -> Iterator[tuple[int, ...]]:
     """Yield sets of places of quasi-identifiers: the smallest first, then the cheapest; finally a growing sequence."""
-    names = masked.quasi_identifiers
+    names = masked.columns
     usable = sorted((place for place, name in enumerate(names) if name in costs), key=lambda at: costs[names[at]])
     tried = 0
     for many in range(1, len(usable) + 1):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Counts, Places
+from aegis_provider.plan.model import Roles
 
 _LARGEST_KEY = 2**62
 
@@ -92,6 +93,18 @@ def classes_of(
     """
     groups, size = class_of_each(records, mappings, quasi_identifiers)
     return classes_in(records, mappings, groups, size, sensitive, before)
+
+
+def classes_by_role(
+    records: DistinctRecords,
+    mappings: Mapping[str, Places],
+    roles: Sequence[Roles],
+    before: Sequence[Classes] | None = None,
+) -> tuple[Classes, ...]:
+    """Return the equivalence classes of each of these attacks, as `classes_of` returns those of one."""
+    compared = [None] * len(roles) if before is None else before
+    pairs = zip(roles, compared, strict=True)
+    return tuple(classes_of(records, mappings, one.quasi_identifiers, one.sensitive, whole) for one, whole in pairs)
 
 
 def classes_as_written(records: DistinctRecords, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Classes:

@@ -4,7 +4,8 @@
 and who knows all of them, for people with exactly these: of both there may be fewer than `k`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Self
 
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Counts, Places
+from aegis_provider.plan.model import Roles
+from aegis_provider.privacy.classes import class_of_each
 from aegis_sdk.reading import Share
 
 USUAL_K: Final = 5
@@ -88,6 +91,19 @@ class KnownRows:
         two = None if pairs is None else int((by_one | _few(*pairs, len(whose), k)).sum())
         by_all = _few(_sets(people, classes, rows, len(whose)), np.arange(len(whose)), len(whose), k)
         return cls(len(whose), k, int(by_one.sum()), two, int(by_all.sum()))
+
+    @classmethod
+    def of_worst(
+        cls, records: DistinctRecords, mappings: Mapping[str, Places], roles: Sequence[Roles], k: float
+    ) -> Self | None:
+        """Count them in the attack on each label, and return the most of each kind."""
+        each = [cls.of(records, class_of_each(records, mappings, one.quasi_identifiers)[0], k) for one in roles]
+        known = [one for one in each if one is not None]
+        if not known:
+            return None
+        two = [one.two for one in known]
+        most = None if None in two else max(number for number in two if number is not None)
+        return replace(known[0], one=max(of.one for of in known), two=most, all=max(of.all for of in known))
 
     @property
     def shares(self) -> KnownShares:

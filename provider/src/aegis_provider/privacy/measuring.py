@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import PlanError, shortened
-from aegis_provider.plan.model import DROP, IDENTITY, Masking, Plan
-from aegis_provider.privacy.classes import Classes, classes_in, is_rising, renumbered
+from aegis_provider.plan.model import DROP, IDENTITY, Masking, Plan, Roles
+from aegis_provider.privacy.classes import Classes, class_of_each, classes_in, is_rising, renumbered
 from aegis_provider.privacy.criteria import CRITERIA
 
 
@@ -30,6 +30,17 @@ def measure_privacy(classes: Classes, names: Sequence[str] | None = None) -> dic
         return {}
     chosen = CRITERIA if names is None else names
     return {name: CRITERIA[name].reached(classes) for name in chosen if CRITERIA[name].shows_in(classes)}
+
+
+def measure_worst(attacks: Sequence[Classes], names: Sequence[str] | None = None) -> dict[str, int | float]:
+    """Return the values of the worst class of all attacks, by criterion that can be measured in each.
+
+    Args:
+        attacks: The classes of a release in the attack on each label.
+    """
+    each = [measure_privacy(classes, names) for classes in attacks]
+    common = [name for name in (each[0] if each else ()) if all(name in one for one in each)]
+    return {name: (min if CRITERIA[name].at_least else max)(one[name] for one in each) for name in common}
 
 
 def refuse_without_order(demanded: Iterable[str], counted: CountedTable, plan: Plan) -> None:
@@ -87,34 +98,35 @@ def breaks(classes: Classes, promise: Mapping[str, float]) -> NDArray[np.bool_]:
 def left_out_people(
     records: DistinctRecords,
     mappings: Mapping[str, Places],
-    groups: Places,
-    sensitive: Sequence[str],
+    roles: Sequence[Roles],
     promise: Mapping[str, float],
-    before: Classes,
     at_most: int | None = None,
-) -> NDArray[np.bool_]:
-    """(combinations,) Return which records are left out so that the classes of the others meet a promise.
+) -> tuple[NDArray[np.bool_], tuple[Classes, ...]]:
+    """Return (combinations,) which records are left out so that the others meet a promise, and the classes before.
 
     Who has a record in a class that breaks it is left out, with all records, until no class breaks it: others may do so
-    only once somebody is left out. By `k`, these are the fewest people.
+    only once somebody is left out. That holds in the attack on each label. By `k` and `l` of records, these are the
+    fewest records; by `k`, the fewest people.
 
     Args:
-        groups: (combinations,) the class of each.
-        before: The classes of all records, with which the others are compared.
         at_most: Stop once more records than this are left out.
     """
-    people = np.arange(len(groups)) if records.people is None else records.people
-    left, out = np.ones(len(groups), dtype=np.bool_), np.zeros(int(people.max(initial=0)) + 1, dtype=np.bool_)
-    total = int(groups.max(initial=0)) + 1
-    classes, own = before, groups
-    while (broken := breaks(classes, promise)[own]).any():
+    grouped = [class_of_each(records, mappings, one.quasi_identifiers) for one in roles]
+    pairs = list(zip(roles, grouped, strict=True))
+    before = tuple(classes_in(records, mappings, *own, one.sensitive) for one, own in pairs)
+    people = np.arange(len(records.counts)) if records.people is None else records.people
+    left, out = np.ones(len(people), dtype=np.bool_), np.zeros(int(people.max(initial=0)) + 1, dtype=np.bool_)
+    attacks = [(groups, classes) for (groups, _), classes in zip(grouped, before, strict=True)]
+    while (broken := np.any([breaks(classes, promise)[own] for own, classes in attacks], axis=0)).any():
         out[people[left][broken]] = True
         left = ~out[people]
         if not left.any() or (at_most is not None and records.counts[~left].sum() > at_most):
             break
-        own, size = renumbered(groups[left], total)
-        classes = classes_in(records.take(left), mappings, own, size, sensitive, before)
-    return ~left
+        rest, attacks = records.take(left), []
+        for (one, (groups, total)), whole in zip(pairs, before, strict=True):
+            own, size = renumbered(groups[left], total)
+            attacks.append((own, classes_in(rest, mappings, own, size, one.sensitive, whole)))
+    return ~left, before
 
 
 def holds(name: str, reached: float, limit: float) -> bool:

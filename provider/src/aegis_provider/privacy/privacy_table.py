@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import PlanError
-from aegis_provider.plan.limits import refuse_people
+from aegis_provider.plan.limits import refuse_several
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.cells import MaskedRecords, Suppressed, costs_of, suppress
-from aegis_provider.privacy.classes import Classes, classes_as_written, classes_of
+from aegis_provider.privacy.classes import Classes, classes_as_written, classes_by_role
 from aegis_provider.privacy.known_rows import KnownRows
 from aegis_provider.privacy.measuring import refuse_without_order
 from aegis_provider.processes import Progress
@@ -51,7 +51,8 @@ class PrivacyTable:
             PlanError: The plan has no quasi-identifiers and no sensitive attributes, or promises a criterion that needs
             an order of sensitive values without one. TableError: As for `CountedTable.of` and `masked_domains`.
         """
-        columns = columns or [*plan.quasi_identifiers, *plan.sensitive]
+        roles = plan.all_roles
+        columns = columns or list(dict.fromkeys((*roles.quasi_identifiers, *roles.sensitive)))
         if not columns:
             raise PlanError(f"{plan.source}: no attribute is a quasi-identifier or sensitive; name some")
         refuse_without_order(plan.promised_names, counted, plan)
@@ -67,9 +68,9 @@ class PrivacyTable:
         costs = {configuration.id: costs_of(counted, configuration) for configuration in plan.configurations}
         return cls(plan, records, written, mappings, costs)
 
-    def unmasked(self) -> Classes:
-        """Return the classes of the unmasked table, by its texts."""
-        return classes_as_written(self.written, self.plan.quasi_identifiers, self.plan.sensitive)
+    def unmasked(self) -> tuple[Classes, ...]:
+        """Return the classes of the unmasked table in each attack, by its texts."""
+        return tuple(classes_as_written(self.written, one.quasi_identifiers, one.sensitive) for one in self.plan.roles)
 
     def left_to_chance(self, configuration: Configuration) -> list[str]:
         """Return the columns masked at random; only the masked table has their masked values."""
@@ -79,14 +80,14 @@ class PrivacyTable:
         """Return the columns masked in another table; only that table has their masked values."""
         return [name for name, by_chance in self._unmapped(configuration) if not by_chance]
 
-    def masked(self, configuration: Configuration) -> Classes:
-        """Return the classes of all records as masked by the configuration, before suppression.
+    def masked(self, configuration: Configuration) -> tuple[Classes, ...]:
+        """Return the classes of all records in each attack, as masked by the configuration, before suppression.
 
         Raises:
             PlanError: A masking is random or was made elsewhere.
         """
         masked = self._masked_records(configuration)
-        return classes_of(masked.records, masked.mappings, masked.quasi_identifiers, masked.sensitive)
+        return classes_by_role(masked.records, masked.mappings, masked.roles)
 
     def suppressed(self, configuration: Configuration) -> Suppressed:
         """Return the records that the configuration suppresses, wholly or in part.
@@ -108,7 +109,7 @@ class PrivacyTable:
         masked = self._masked_records(configuration)
         if suppressed is not None:
             masked = masked.only(np.setdiff1d(np.arange(len(masked.records.counts)), suppressed.places))
-        return KnownRows.of(masked.records, masked.groups()[0], k)
+        return KnownRows.of_worst(masked.records, masked.mappings, masked.roles, k)
 
     def mappings_of(self, configuration: Configuration) -> dict[str, Places]:
         """Return the mapping of each column that the configuration masks by value."""
@@ -126,10 +127,8 @@ class PrivacyTable:
                 f"{self.plan.source}: {configuration.id} {why}; "
                 "measure the masked table with --quasi-identifiers and --sensitive"
             )
-        shared = self.shared(configuration)
-        quasi_identifiers = tuple(name for name in shared if name in self.plan.quasi_identifiers)
-        sensitive = tuple(name for name in shared if name in self.plan.sensitive)
-        return MaskedRecords(self.records, self.mappings_of(configuration), quasi_identifiers, sensitive)
+        roles = self.plan.roles_among(self.shared(configuration))
+        return MaskedRecords(self.records, self.mappings_of(configuration), roles)
 
     def _unmapped(self, configuration: Configuration) -> Iterator[tuple[str, bool]]:
         """Yield the columns without a mapping, and whether they are masked at random rather than elsewhere."""
@@ -185,7 +184,7 @@ def suppress_cells(
     )
     if not any(each.suppresses for each in asked):
         raise PlanError(f"{plan.source}: no configuration leaves out records; state some under `suppressed`")
-    refuse_people(plan, "suppressed cells")
+    refuse_several(plan, "suppressed cells")
     intended = replace(plan, configurations=asked)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         privacy = PrivacyTable.of(CountedTable.of(opened, intended), intended)

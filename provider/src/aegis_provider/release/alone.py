@@ -138,9 +138,9 @@ def shares_alone(counted: CountedTable, plan: Plan) -> dict[str, float | None]:
 
 
 def is_nobody_alone(plan: Plan, configuration: Configuration) -> bool:
-    """Whether suppression for `k` certainly leaves nobody alone, since all shared columns are quasi-identifiers."""
+    """Whether suppression for `k` certainly leaves nobody alone, since all shared columns may be known."""
     enforced = configuration.suppresses and configuration.privacy.get("k", 1) > 1
-    return enforced and set(shared_columns(plan, configuration)) <= set(plan.quasi_identifiers)
+    return enforced and set(shared_columns(plan, configuration)) <= set(plan.roles[0].quasi_identifiers)
 
 
 def shared_columns(plan: Plan, configuration: Configuration) -> tuple[str, ...]:
@@ -149,9 +149,10 @@ def shared_columns(plan: Plan, configuration: Configuration) -> tuple[str, ...]:
 
 
 def known_of(plan: Plan) -> tuple[str, ...] | None:
-    """Return the quasi-identifiers if a configuration shares other columns too; `None` if they are all."""
+    """Return what an attacker on the label may know if a configuration shares other columns too; `None` if not."""
     shared = {name for configuration in plan.configurations for name in shared_columns(plan, configuration)}
-    return None if shared <= set(plan.quasi_identifiers) else plan.quasi_identifiers
+    known = plan.roles[0].quasi_identifiers
+    return None if shared <= set(known) else known
 
 
 def told_alone(plan: Plan, shares: Mapping[str, float | None], configuration: str | None = None) -> Alone:
@@ -225,8 +226,7 @@ def _as_masked(table: PrivacyTable, configuration: Configuration, shared: Sequen
         counts = counts.copy()
         counts[suppressed.places[suppressed.left_out]] = 0
         if suppressed.stars.any():
-            names = [name for name in shared if name in table.plan.quasi_identifiers]
-            records, mappings = _starred(records, mappings, names, suppressed)
+            records, mappings = _starred(records, mappings, suppressed)
     records = replace(records, counts=counts)
     return _alone_among(records, *class_of_each(records, mappings, shared))
 
@@ -244,11 +244,11 @@ def _alone_among(records: DistinctRecords, groups: Places, size: int) -> Counted
 
 
 def _starred(
-    records: DistinctRecords, mappings: Mapping[str, Places], names: Sequence[str], suppressed: Suppressed
+    records: DistinctRecords, mappings: Mapping[str, Places], suppressed: Suppressed
 ) -> tuple[DistinctRecords, dict[str, Places]]:
-    """Return the records with an additional value for `*` in these columns, and mappings extended by it."""
+    """Return the records with an additional value for `*` in suppressed columns, and mappings extended by it."""
     codes, known = records.codes.copy(), dict(mappings)
-    for name, stars in zip(names, suppressed.stars.T, strict=True):
+    for name, stars in zip(suppressed.columns, suppressed.stars.T, strict=True):
         place = records.columns.index(name)
         values = len(records.domains[place])
         mapping = known.get(name, np.arange(values))

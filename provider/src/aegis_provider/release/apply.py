@@ -28,7 +28,7 @@ from aegis_provider.identifiers import (
     texts_written,
 )
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
-from aegis_provider.privacy import KnownRows, certain_and_guessable, measure_privacy, refuse_without_order
+from aegis_provider.privacy import KnownRows, certain_and_guessable, measure_worst, refuse_without_order
 from aegis_provider.privacy.cells import STAR
 from aegis_provider.processes import Progress
 from aegis_provider.release.alone import CountedAlone, alone_in
@@ -212,8 +212,8 @@ class Checked:
         if chosen.privacy:
             records = promise.records(written, suppression)
             classes, known = promise.classes(records, suppression), promise.known_rows(records, asked_k)
-            reached, told = measure_privacy(classes), certain_and_guessable(classes)
-            judged = int(classes.sizes.sum())
+            reached, told = measure_worst(classes), certain_and_guessable(classes)
+            judged = int(classes[0].sizes.sum())
         there, person = (written, None) if whose is None else (whose, counted.person)
         alone, shown = alone_in(there, plan.label, person), shown_values(there, counted, plan, chosen, person)
         searched = _searched(table, written, plan, chosen, reasons, accept_identifiers=accept_identifiers)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import OutputError, UnmaskableValueError, shortened
-from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.privacy import CRITERIA, Classes, KnownRows, class_of_each, classes_of, holds
+from aegis_provider.plan.model import Configuration, Plan, Roles
+from aegis_provider.privacy import CRITERIA, Classes, KnownRows, class_of_each, classes_by_role, holds
 from aegis_provider.privacy.cells import STAR, MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.release.blocks import Release, places_of
 from aegis_provider.table import Table
@@ -26,10 +26,9 @@ class Suppression:
 
     Attributes:
         release: The release; domains with suppressed cells include `*`.
-        quasi_identifiers: The quasi-identifiers that it shares.
         suppressed: The numbers of suppressed records and cells, and the classes before suppression.
         broken: (broken,) the keys of the classes that break the promise.
-        stars: (broken + 1, quasi-identifiers) which cells of each become `*`; none in the last row, for other classes.
+        stars: (broken + 1, columns) which cells of each become `*`; none in the last row, for other classes.
         left_out: (broken + 1,) which of them are left out; not the last.
         people: The people who are left out, with records in other classes, too; `None` if records are people.
         stays: The records of the others; `None` if records are people.
@@ -37,7 +36,6 @@ class Suppression:
     """
 
     release: Release
-    quasi_identifiers: tuple[str, ...]
     suppressed: Suppressed
     broken: pa.FixedSizeBinaryArray
     stars: NDArray[np.bool_]
@@ -47,10 +45,8 @@ class Suppression:
     held: NDArray[np.bool_] | None = None
 
     @classmethod
-    def of(
-        cls, release: Release, quasi_identifiers: tuple[str, ...], judged: "JudgedRecords", suppressed: Suppressed
-    ) -> "Suppression":
-        """Return the suppression in a release of these distinct records; quasi-identifiers are the first columns.
+    def of(cls, release: Release, judged: "JudgedRecords", suppressed: Suppressed) -> "Suppression":
+        """Return the suppression in a release of these distinct records.
 
         Of classes that some people stay in, only the others are left out. Records without a person are in none.
         """
@@ -62,12 +58,12 @@ class Suppression:
         if suppressed.people is not None:
             people = judged.named(suppressed.people)
             stays = records.take(np.setdiff1d(np.arange(len(records.counts)), suppressed.places))
-        codes = records.codes[suppressed.places[firsts], : len(quasi_identifiers)]
+        columns = [records.columns.index(name) for name in suppressed.columns]
+        codes = records.codes[suppressed.places[firsts]][:, columns]
         stars = np.pad(suppressed.stars[firsts], ((0, 1), (0, 0)))
-        starred = [name for name, cells in zip(quasi_identifiers, stars.T, strict=True) if cells.any()]
+        starred = [name for name, cells in zip(suppressed.columns, stars.T, strict=True) if cells.any()]
         left_out = np.pad(suppressed.left_out[firsts], (0, 1))
-        among = release.with_stars(starred), quasi_identifiers, suppressed
-        return cls(*among, _keys(codes), stars, left_out, people, stays)
+        return cls(release.with_stars(starred), suppressed, _keys(codes), stars, left_out, people, stays)
 
     def applied(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield blocks of the release `by_person`, as they come, with suppressed cells, without the records left out.
@@ -95,9 +91,8 @@ class Suppression:
 
     def marked(self, block: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.BooleanArray]:
         """Return a block of the release `by_person`, suppressed, and (records,) whether each record is left out."""
-        names, domains = self.release.names, self.release.domains
-        places = [names.index(name) for name in self.quasi_identifiers]
-        mine = [domains[name] for name in self.quasi_identifiers]
+        names, domains, columns = self.release.names, self.release.domains, self.suppressed.columns
+        places, mine = [names.index(name) for name in columns], [domains[name] for name in columns]
         found = pc.index_in(_keys(codes_of(block, places, mine)), value_set=self.broken)
         classes = found.fill_null(len(self.broken)).to_numpy()
         left_out = pa.array(self.left_out[classes])
@@ -119,27 +114,22 @@ class Promise:
     """The promise of a configuration on its release.
 
     Attributes:
-        quasi_identifiers: The quasi-identifiers that the release shares.
-        sensitive: The sensitive attributes that the release shares.
+        roles: The attacks on the columns that the release shares; with several labels, on each.
     """
 
     release: Release
     configuration: Configuration
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
+    roles: tuple[Roles, ...]
 
     @classmethod
     def of(cls, release: Release, plan: Plan, configuration: Configuration) -> "Promise":
         """Return the promise; in the release, dropped attributes are neither quasi-identifiers nor sensitive."""
-        shared = set(release.names)
-        quasi_identifiers = tuple(name for name in plan.quasi_identifiers if name in shared)
-        sensitive = tuple(name for name in plan.sensitive if name in shared)
-        return cls(release, configuration, quasi_identifiers, sensitive)
+        return cls(release, configuration, plan.roles_among(release.names))
 
     @property
     def judged(self) -> Release:
         """The release restricted to the columns that decide whether the promise holds, `by_person`."""
-        return self.release.only(self._columns).by_person()
+        return self.release.only(self.columns).by_person()
 
     def suppression(self, blocks: Iterable[pa.RecordBatch]) -> Suppression:
         """Return the suppression of records in the blocks of `judged` that break the promise.
@@ -147,11 +137,11 @@ class Promise:
         Memory holds only distinct combinations of values and people, never records.
         """
         judged = self._judged(blocks)
-        masked = MaskedRecords(judged.records, {}, self.quasi_identifiers, self.sensitive)
+        masked = MaskedRecords(judged.records, {}, self.roles)
         costs = costs_of(self.release.counted, self.configuration)
         promise = self.configuration.privacy if judged.records.people is None else self.configuration.promised
         suppressed = suppress(masked, promise, costs)
-        return Suppression.of(self.release, self.quasi_identifiers, judged, suppressed)
+        return Suppression.of(self.release, judged, suppressed)
 
     def records(self, written: Table, suppression: Suppression | None) -> DistinctRecords:
         """Return the distinct records of the written texts that decide whether it is kept.
@@ -168,23 +158,23 @@ class Promise:
             TableError: The table cannot be read.
         """
         release = self.release if suppression is None else suppression.release
-        records = records_in(written, release.domains, self._columns)
+        records = records_in(written, release.domains, self.columns)
         if self.release.counted.person is None:
             return records
         if suppression is None:
             return _of_people(records, self._judged(self.judged.blocks()).records)
         if suppression.held is None and suppression.stays is not None:
             return _of_people(records, suppression.stays)
-        judged = replace(suppression, release=suppression.release.only(self._columns))
+        judged = replace(suppression, release=suppression.release.only(self.columns))
         return _of_people(records, self._judged(judged.applied(judged.release.by_person().blocks())).records)
 
-    def classes(self, records: DistinctRecords, suppression: Suppression | None) -> Classes:
-        """Return the classes of the written records; a suppressed cell counts as a separate value.
+    def classes(self, records: DistinctRecords, suppression: Suppression | None) -> tuple[Classes, ...]:
+        """Return the classes of the written records in each attack; a suppressed cell counts as a separate value.
 
         Classes are compared with the whole table, including suppressed records.
         """
         before = None if suppression is None else suppression.suppressed.before
-        return classes_of(records, {}, self.quasi_identifiers, self.sensitive, before)
+        return classes_by_role(records, {}, self.roles, before)
 
     def known_rows(self, records: DistinctRecords, k: float | None) -> KnownRows | None:
         """Return how many people have too few alike to someone who knows some of their written records.
@@ -192,12 +182,11 @@ class Promise:
         Args:
             k: How many should be alike; by default the promised `k`.
         """
-        groups, _ = class_of_each(records, {}, self.quasi_identifiers)
-        return KnownRows.of(records, groups, self.configuration.promised.get("k", 1) if k is None else k)
+        return KnownRows.of_worst(records, {}, self.roles, self.configuration.promised.get("k", 1) if k is None else k)
 
     def _judged(self, blocks: Iterable[pa.RecordBatch]) -> "JudgedRecords":
         names, person = self.judged.names, self.release.counted.person
-        return records_of(blocks, names, self.release.domains, self._columns, by_person=person is not None)
+        return records_of(blocks, names, self.release.domains, self.columns, by_person=person is not None)
 
     def declared_otherwise(self, suppression: Suppression) -> Iterator[str]:
         """Yield a sentence for each number of suppressed records or cells that differs from the declared one."""
@@ -228,8 +217,10 @@ class Promise:
         return chosen.privacy if suppression is None or suppression.held is None else chosen.promised
 
     @property
-    def _columns(self) -> tuple[str, ...]:
-        return (*self.quasi_identifiers, *self.sensitive) or (self.release.label,)
+    def columns(self) -> tuple[str, ...]:
+        """The columns that decide whether it holds."""
+        names = (name for one in self.roles for name in (*one.quasi_identifiers, *one.sensitive))
+        return tuple(dict.fromkeys(names)) or (self.release.label,)
 
 
 def _keys(codes: Places) -> pa.FixedSizeBinaryArray:

@@ -72,6 +72,7 @@ def measure_again(
         records=int(problem.evaluations[0].records.counts.sum()),
         names=named(counted, plan, configurations),
         lost=tuple(each.id for each in plan.configurations if each.id not in found),
+        by_label=problem.kept_by_label([[node for node, _ in found.values()][place] for place in order]),
     )
 
 

@@ -1,7 +1,7 @@
 """Search for the configurations of a plan that meet requirements on a table, by utility, and its result."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, floor
 
 import numpy as np
@@ -14,7 +14,7 @@ from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.limits import limits_in_words, without_limits
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.privacy import CRITERIA, measure_privacy, refuse_without_order
+from aegis_provider.privacy import CRITERIA, measure_worst, refuse_without_order
 from aegis_provider.processes import Progress
 from aegis_provider.search.budget import Clock, work_of
 from aegis_provider.search.evaluation import Evaluation
@@ -103,6 +103,8 @@ class SearchResult:
         names: What sets each configuration apart from the others, by id; see `ConfigurationNames`.
         limits: What the plan's limits cost under the first requirement; `None` without limits, or if it is not known.
         lost: The ids of configurations that `measure_again` left out; `None` after a search.
+        by_label: With several labels, for each the share of what the unmasked table tells about it that each
+            configuration keeps; `shares` are the means.
     """
 
     configurations: tuple[Configuration, ...]
@@ -119,6 +121,7 @@ class SearchResult:
     names: Mapping[str, str]
     limits: LimitsCost | None = None
     lost: tuple[str, ...] | None = None
+    by_label: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -188,7 +191,10 @@ def find_configurations(
     and only those within the plan's limits. What limits cost is found by one more search without them, which has as
     much work as a requirement.
     All other attributes follow their `kept_as`. For each requirement, the result has the best configuration, and those
-    that `preferred` chooses among the minimal ones, which cannot be refined by a step. The `privacy` of each is that of
+    that `preferred` chooses among the minimal ones, which cannot be refined by a step. With several labels, the
+    requirement holds in the attack on each, utility is the mean over the labels of the share that is kept of what the
+    unmasked table tells about each, and the best known configuration for each label is among the results. Labels are
+    shown as the plan's defaults say. The `privacy` of each is that of
     its release, without `suppressed` records.
 
     A weaker requirement never gets less utility than a stronger one. Ctrl-C ends the search and returns the best
@@ -299,7 +305,7 @@ class _Found:
             nodes = exploration.nodes
             known = np.array([exploration.utilities[node] for node in nodes])
             best = preferred(np.array(nodes, dtype=np.intp), known, quota).tolist() if nodes else []
-            kept.append(set(map(tuple, best)))
+            kept.append({*map(tuple, best), *self._best_by_label(exploration)})
         order = self._order([node for each in kept for node in each])
         found: dict[tuple[object, ...], tuple[Configuration, float]] = {}
         of_requirement: list[Configuration | None] = [None] * len(kept)
@@ -331,7 +337,14 @@ class _Found:
             ignored=self.problem.ignored,
             records=int(self.explorations[0].evaluation.records.counts.sum()),
             names=named(self.counted, self.plan, configurations),
+            by_label=self.problem.kept_by_label([node for node, *_ in found]),
         )
+
+    def _best_by_label(self, exploration: Exploration) -> Iterator[Node]:
+        """Yield the best known node for each of several labels, which may be bad for another one."""
+        known = sorted(exploration.utilities)
+        for about, _ in self.problem.by_label.values() if known else ():
+            yield known[int(np.argmax(about.score(np.array(known, dtype=np.intp))[0]))]
 
     def _order(self, nodes: Iterable[Node]) -> list[Node]:
         """Order nodes like the advisor: by utility, equal ones by mutual information."""
@@ -379,7 +392,7 @@ def described(
     """
     every = {attribute.name: maskings.get(attribute.name, attribute.kept_as) for attribute in plan.attributes}
     classes, left_out = evaluation.released(node)
-    reached = measure_privacy(classes, tuple(reported))
+    reached = measure_worst(classes, tuple(reported))
     privacy = {each: _outward(each, value, evaluation.require.get(each)) for each, value in reached.items()}
     required = {each: int(limit) if limit == int(limit) else limit for each, limit in evaluation.require.items()}
     return Configuration(id_, every, privacy, left_out or None, required=required)
@@ -426,7 +439,7 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
 def _nearest(evaluation: Evaluation, required: Sequence[Requirement], plan: Plan, records: int) -> str:
     """Return the message that nothing meets a requirement, with the privacy of the coarsest combination."""
     coarsest = evaluation.lattice.tops[0]
-    reached = measure_privacy(evaluation.classes(coarsest), reported(required))
+    reached = measure_worst(evaluation.classes(coarsest), reported(required))
     broken = evaluation.left_out(coarsest)
     values = ", ".join(f"{name}={value:g}" for name, value in reached.items())
     others = f", nor any of the {len(required) - 1} other requirements" if len(required) > 1 else ""

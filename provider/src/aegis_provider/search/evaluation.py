@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import DistinctRecords
-from aegis_provider.counting.counts import Counts, Places
+from aegis_provider.counting.counts import Counts, Partition, Places
 from aegis_provider.errors import PlanError
-from aegis_provider.privacy import CRITERIA, Classes, breaks, class_of_each, classes_in, classes_of, left_out_people
+from aegis_provider.plan.model import IDENTITY, Roles
+from aegis_provider.privacy import CRITERIA, Classes, breaks, classes_by_role, left_out_people
 from aegis_provider.privacy.classes import changes
-from aegis_provider.search.lattice import Decision, Lattice, Node, search
+from aegis_provider.search.lattice import Choices, Decision, Lattice, Node, search
 
 Keys: TypeAlias = NDArray[np.int64]
 
@@ -261,14 +262,16 @@ class Evaluation:
     """The requirement on a release of these records, and its evaluation for nodes of the lattice.
 
     Attributes:
-        records: The distinct records of the attributes of the lattice and of the `sensitive` columns.
+        records: The distinct records of the attributes of the lattice and of the other columns with a role.
+        roles: The attacks to protect people from, on each label. What is known in one is the attributes of the lattice,
+            then other labels, which every node has alike.
         suppressed: The most records that may be suppressed because their equivalence class breaks the requirement.
-        masked: For sensitive columns that every release masks, the place of each value's masked value.
+        masked: For columns outside the lattice that every release masks, the place of each value's masked value.
     """
 
     lattice: Lattice
     records: DistinctRecords
-    sensitive: tuple[str, ...]
+    roles: tuple[Roles, ...]
     require: Mapping[str, float]
     suppressed: int
     masked: Mapping[str, Places] = field(default_factory=dict)
@@ -281,6 +284,9 @@ class Evaluation:
         Coarser masking therefore never suppresses more records, and `k` and `l` are monotone even with suppression
         (Kohlmayer et al. 2012). By the other criteria that survive merged classes, a union is no worse than its worst
         class. But a failing union can include passing classes, so coarser masking may suppress more.
+
+        With several labels, records may be left out because others are; by `k` and `l`, those that stay in a release
+        can stay in every coarser one.
 
         People with records in several classes have more values in a union of these, one of which all may share, so only
         `k` is monotone then. The others hold nowhere that `holds_counts` does not.
@@ -307,7 +313,7 @@ class Evaluation:
         """Return whether the records in classes that break the requirement are few enough to suppress."""
         if not self.holds_counts(node):
             return False
-        if self.require.keys() <= _COUNTED:
+        if self.require.keys() <= _COUNTED and (len(self.roles) == 1 or not self.suppressed):
             return not self.by_person or self._short(node, told=True) <= self.suppressed
         return self.left_out(node, at_most=self.suppressed) <= self.suppressed
 
@@ -317,54 +323,72 @@ class Evaluation:
         `at_most`: with more than this, any larger number may be returned.
         """
         wanted = self.require if require is None else require
-        if not self.by_person:
-            classes = self.classes(node)
+        if self._apart:
+            [classes] = self.classes(node)
             return int(classes.sizes[breaks(classes, wanted)].sum())
         return int(self.records.counts[self._out(node, wanted, at_most)[0]].sum())
 
-    def released(self, node: Node) -> tuple[Classes, int]:
-        """Return the equivalence classes of a release without its suppressed records, and how many these are."""
-        if not self.by_person:
-            classes = self.classes(node)
+    def released(self, node: Node) -> tuple[tuple[Classes, ...], int]:
+        """Return the classes in each attack on a release without its suppressed records, and how many these are."""
+        if self._apart:
+            [classes] = self.classes(node)
             broken = breaks(classes, self.require)
-            return classes.without(broken), int(classes.sizes[broken].sum())
+            return (classes.without(broken),), int(classes.sizes[broken].sum())
         out, before = self._out(node, self.require)
         if not out.any():
             return before, 0
-        rest = classes_of(self.records.take(~out), *self._masked(node), self.sensitive, before)
+        rest = classes_by_role(self.records.take(~out), self._mappings(node), self.roles, before)
         return rest, int(self.records.counts[out].sum())
+
+    @property
+    def _apart(self) -> bool:
+        """Whether no record is left out because another one is."""
+        return len(self.roles) == 1 and not self.by_person
 
     def _out(
         self, node: Node, require: Mapping[str, float], at_most: int | None = None
-    ) -> tuple[NDArray[np.bool_], Classes]:
-        """Return (records,) which are left out, and the classes of all."""
-        mappings, names = self._masked(node)
-        groups, size = class_of_each(self.records, mappings, names)
-        before = classes_in(self.records, mappings, groups, size, self.sensitive)
-        return left_out_people(self.records, mappings, groups, self.sensitive, require, before, at_most), before
+    ) -> tuple[NDArray[np.bool_], tuple[Classes, ...]]:
+        """Return (records,) which are left out, and the classes of all in each attack."""
+        return left_out_people(self.records, self._mappings(node), self.roles, require, at_most)
 
     def holds_counts(self, node: Node) -> bool:
         """Check only `k` and `l`. This is monotone and faster than `holds`, and true wherever `holds` is true."""
         return self._short(node) <= self.suppressed
 
     def _short(self, node: Node, *, told: bool = False) -> int:
-        k, distinct = self.require.get("k", 1), self.require.get("l", 1)
-        return self._counter.short(node, k, distinct, self.suppressed, told=told)
+        """Count the records in classes with too few people or values; with several labels, in the worst attack."""
+        k, distinct, short = self.require.get("k", 1), self.require.get("l", 1), 0
+        for counter in self._counters:
+            whole = (*node, *(0,) * (len(counter.lattice.choices) - len(node)))
+            short = max(short, counter.short(whole, k, distinct, self.suppressed, told=told))
+            if short > self.suppressed:
+                break
+        return short
 
-    def classes(self, node: Node) -> Classes:
-        """Return the equivalence classes of a node, with no class suppressed."""
-        return classes_of(self.records, *self._masked(node), self.sensitive)
+    def classes(self, node: Node) -> tuple[Classes, ...]:
+        """Return the equivalence classes of a node in each attack, with no class suppressed."""
+        return classes_by_role(self.records, self._mappings(node), self.roles)
 
-    def _masked(self, node: Node) -> tuple[dict[str, Places], list[str]]:
-        """Return the mappings of a node, and the columns that form its classes."""
-        pairs = list(zip(self.lattice.choices, node, strict=True))
-        mappings = {each.attribute: each.partitions[place].groups for each, place in pairs}
-        return {**mappings, **self.masked}, [each.attribute for each, _ in pairs]
+    def _mappings(self, node: Node) -> dict[str, Places]:
+        pairs = zip(self.lattice.choices, node, strict=True)
+        return {**{each.attribute: each.partitions[place].groups for each, place in pairs}, **self.masked}
 
     @cached_property
-    def _counter(self) -> ClassCounter:
-        sensitive = self.sensitive if self.require.get("l", 1) > 1 else ()
-        return ClassCounter.of(self.lattice, self.records, sensitive, self.masked)
+    def _counters(self) -> tuple[ClassCounter, ...]:
+        """A counter for each attack; the other labels that are known in it follow the attributes of the lattice."""
+        counts_values, counters = self.require.get("l", 1) > 1, []
+        for one in self.roles:
+            others = one.quasi_identifiers[len(self.lattice.choices) :]
+            lattice = Lattice((*self.lattice.choices, *map(self._as_shown, others)))
+            counters.append(ClassCounter.of(lattice, self.records, one.sensitive if counts_values else (), self.masked))
+        return tuple(counters)
+
+    def _as_shown(self, label: str) -> Choices:
+        """Return the only choice for a label: as every release shows it."""
+        values = len(self.records.domains[self.records.columns.index(label)])
+        groups = self.masked.get(label)
+        shown = Partition.identity(values) if groups is None else Partition(groups, int(groups.max()) + 1)
+        return Choices.of(label, {IDENTITY: shown})
 
 
 def decided(evaluation: Evaluation, source: str, spend: Callable[[], None]) -> Decision:

@@ -69,10 +69,12 @@ def _share(out: int, records: int) -> Share:
 
 def _weaker(evaluation: Evaluation, node: Node) -> Iterator[Way]:
     """Yield for each criterion the strictest value that holds at a node if the others stay as they are."""
-    classes, records = evaluation.classes(node), int(evaluation.records.counts.sum())
-    for name in (name for name in evaluation.require if CRITERIA[name].shows_in(classes)):
-        criterion = CRITERIA[name]
-        values = sorted(set(criterion.by_class(classes).tolist()), reverse=not criterion.at_least)
+    attacks, records = evaluation.classes(node), int(evaluation.records.counts.sum())
+    for name, criterion in ((name, CRITERIA[name]) for name in evaluation.require):
+        if not all(map(criterion.shows_in, attacks)):
+            continue
+        reached = {value for classes in attacks for value in criterion.by_class(classes).tolist()}
+        values = sorted(reached, reverse=not criterion.at_least)
         low, high = 0, len(values)  # from the weakest on; those below `low` hold
         while low < high:
             middle = (low + high) // 2

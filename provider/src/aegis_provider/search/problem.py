@@ -1,7 +1,7 @@
 """The input of a search (table, plan, requirements) as evaluations and utilities of the nodes of a lattice."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import floor
 from typing import Final
@@ -17,8 +17,8 @@ from aegis_provider.errors import PlanError, nearest
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Limits, Plan
 from aegis_provider.privacy import CRITERIA, measured_names
 from aegis_provider.search.evaluation import Evaluation
-from aegis_provider.search.lattice import Choices, Lattice
-from aegis_provider.search.utility import MOST_COLUMNS, MeanUtility, Utility, UtilityCounts
+from aegis_provider.search.lattice import Choices, Lattice, Node
+from aegis_provider.search.utility import MOST_COLUMNS, MeanShare, MeanUtility, Utility, UtilityCounts
 from aegis_provider.table.discretization import Binned
 from aegis_sdk.reading import number
 
@@ -215,8 +215,11 @@ class Problem:
     Attributes:
         evaluations: For each requirement, its evaluation for the nodes of a lattice. The lattice lacks choices that
             meet no requirement, even with the coarsest other choices.
-        information: Their mean mutual information with the label over the attributes, as a tie-breaker.
+        utility: That of each node. With several labels it is the mean over the labels of the share that is kept.
+        information: Their mean mutual information with the label over the attributes, as a tie-breaker; with several
+            labels, with the default one.
         unmasked: The utility of the unmasked table, with its values in groups.
+        by_label: The utility about each label, if the plan has several, and that of the unmasked table.
         evaluated: The number of evaluations for the choice of the lattice.
         ignored: By attribute, the choices excluded for too many masked values.
     """
@@ -228,6 +231,7 @@ class Problem:
     nodes: int
     evaluated: int
     ignored: Mapping[str, tuple[str, ...]]
+    by_label: Mapping[str, tuple[Utility, float]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -259,15 +263,31 @@ class Problem:
         weights = {attribute.name: attribute.weight for attribute in plan.attributes}
         counts = UtilityCounts(records, plan.label, choices, others, whole, weights)
         lattice = Lattice(choices)
+        utility, unmasked = counts.utility(measure), counts.unmasked(measure)
+        by_label = {}
+        if plan.other_labels:
+            tasks = (counts, *(counts.about(label) for label in plan.other_labels if label in others))
+            by_label = {one.label: (one.utility(measure), one.unmasked(measure)) for one in tasks}
+            utility = MeanShare.of(*zip(*by_label.values(), strict=True))
+            unmasked = float(sum(utility.weights) > 0)
         return cls(
             [replace(evaluation, lattice=lattice) for evaluation in every],
-            counts.utility(measure),
+            utility,
             counts.mean(TIE_BREAK),
-            counts.unmasked(measure),
+            unmasked,
             first.lattice.nodes,
             evaluated,
             ignored,
+            by_label,
         )
+
+    def kept_by_label(self, nodes: Sequence[Node]) -> dict[str, tuple[float, ...]]:
+        """Return (nodes,) the share that each keeps of what the unmasked table tells about each of several labels."""
+        codes = np.array(nodes, dtype=np.intp)
+        return {
+            label: tuple((about.score(codes)[0] / whole).tolist()) if whole > 0 else (1.0,) * len(nodes)
+            for label, (about, whole) in self.by_label.items()
+        }
 
 
 def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -> Evaluation:
@@ -281,9 +301,13 @@ def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -
     names = [choice.attribute for choice in lattice.choices]
     masked = dict(masked_always(counted, plan))
     dropped = {attribute.name for attribute in plan.attributes if attribute.kept_as == DROP}
-    sensitive = tuple(name for name in plan.sensitive if name not in dropped)
-    records = DistinctRecords.of(counted, [*names, *sensitive])
-    return _required(Evaluation(lattice, records, sensitive, {}, 0, masked), requirement, counted.records)
+    shown = [name for name in plan.sensitive if name not in dropped]
+    roles = tuple(
+        replace(one, quasi_identifiers=(*names, *(name for name in one.quasi_identifiers if name not in names)))
+        for one in plan.roles_among([*names, *shown])
+    )
+    records = DistinctRecords.of(counted, [*names, *shown])
+    return _required(Evaluation(lattice, records, roles, {}, 0, masked), requirement, counted.records)
 
 
 def _required(evaluation: Evaluation, requirement: Requirement, records: int) -> Evaluation:

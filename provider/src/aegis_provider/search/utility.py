@@ -1,7 +1,7 @@
 """The utility of combinations of choices: by the measures of the advisor, from the exact counts of the table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -84,7 +84,44 @@ class MeanUtility:
         return summed
 
 
-Utility: TypeAlias = JointUtility | MeanUtility
+@dataclass(frozen=True, eq=False)
+class MeanShare:
+    """The mean over several labels of the share that is kept of what the unmasked table tells about each.
+
+    Attributes:
+        utilities: The utility about each label.
+        weights: What one unit of each counts; 0 for a label about which the unmasked table tells nothing.
+    """
+
+    utilities: Sequence["Utility"]
+    weights: Sequence[float]
+
+    @classmethod
+    def of(cls, utilities: Sequence["Utility"], unmasked: Sequence[float]) -> "MeanShare":
+        """Return the mean; `unmasked`: what the unmasked table tells about each label."""
+        told = sum(whole > 0 for whole in unmasked)
+        return cls(utilities, [1 / (whole * told) if whole > 0 else 0.0 for whole in unmasked])
+
+    def score(self, nodes: Places) -> tuple[Numbers, Numbers]:
+        """Return the mean shares, and the highest of coarser nodes."""
+        scored, limits = zip(*(each.score(nodes) for each in self.utilities), strict=True)
+        return self._mean(scored), self._mean(limits)
+
+    def refined(self, node: Node, steps: Sequence[Step]) -> Numbers:
+        """Return the mean shares."""
+        return self._mean([each.refined(node, steps) for each in self.utilities])
+
+    def limit(self, finest: Sequence[Sequence[int]]) -> float:
+        """Return the mean of the highest shares of each label."""
+        limits = (each.limit(finest) for each in self.utilities)
+        return sum(weight * limit for weight, limit in zip(self.weights, limits, strict=True))
+
+    def _mean(self, each: Sequence[Numbers]) -> Numbers:
+        mean: Numbers = np.tensordot(np.array(self.weights), np.array(each), axes=1)
+        return mean
+
+
+Utility: TypeAlias = JointUtility | MeanUtility | MeanShare
 """The utility of nodes of the lattice. Higher is better.
 
 `score` returns (nodes,) the utility of each of the (nodes, attributes), and a ceiling for all coarser ones; `refined`,
@@ -110,6 +147,18 @@ class UtilityCounts:
     others: Mapping[str, Partition]
     whole: Mapping[str, Partition]
     weights: Mapping[str, float]
+
+    def about(self, label: str) -> "UtilityCounts":
+        """Return the same for another label, one of `others`: the label of these is then an attribute as it is."""
+        plain = Partition.identity(self._size(self.label))
+        others = {name: groups for name, groups in self.others.items() if name != label} | {self.label: plain}
+        return replace(
+            self,
+            label=label,
+            others=others,
+            whole={**self.whole, self.label: plain},
+            weights={**self.weights, self.label: 1.0},
+        )
 
     def utility(self, measure: Measure) -> Utility:
         """Return the utility by a measure."""

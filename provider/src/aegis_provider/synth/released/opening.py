@@ -307,7 +307,7 @@ class MaskedRecords:
         if self.privacy is None or not configuration.suppresses:
             return nothing, {}
         suppressed = self.privacy.suppressed(configuration)
-        known = [each for each in self.privacy.shared(configuration) if each in self.plan.quasi_identifiers]
+        known = suppressed.columns
         of_distinct = np.zeros((len(self.privacy.records.counts), 1 + len(known)), dtype=np.bool_)
         of_distinct[suppressed.places, 0] = suppressed.left_out
         of_distinct[suppressed.places, 1:] = suppressed.stars
