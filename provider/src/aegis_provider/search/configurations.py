@@ -307,7 +307,7 @@ class _Found:
             best = preferred(np.array(nodes, dtype=np.intp), known, quota).tolist() if nodes else []
             kept.append({*map(tuple, best), *self._best_by_label(exploration)})
         order = self._order([node for each in kept for node in each])
-        found: dict[tuple[object, ...], tuple[Configuration, float]] = {}
+        found: dict[tuple[Node, object], tuple[Configuration, float]] = {}
         of_requirement: list[Configuration | None] = [None] * len(kept)
         for node in order:
             for place, exploration in enumerate(self.explorations):
@@ -315,7 +315,7 @@ class _Found:
                     maskings = exploration.evaluation.lattice.maskings(node)
                     about = (self.plan, maskings, f"c{len(found) + 1:04}", reported(self.required))
                     configuration = described(exploration.evaluation, node, *about)
-                    key = (node, *configuration.privacy.items(), configuration.suppressed)
+                    key = node, (*configuration.privacy.items(), configuration.suppressed)
                     former, utility = found.setdefault(key, (configuration, exploration.utilities[node]))
                     required = strictest(former.required or {}, configuration.required or {})
                     configuration = replace(former, required=required)
@@ -337,7 +337,7 @@ class _Found:
             ignored=self.problem.ignored,
             records=int(self.explorations[0].evaluation.records.counts.sum()),
             names=named(self.counted, self.plan, configurations),
-            by_label=self.problem.kept_by_label([node for node, *_ in found]),
+            by_label=self.problem.kept_by_label([node for node, _ in found]),
         )
 
     def _best_by_label(self, exploration: Exploration) -> Iterator[Node]:
