@@ -35,7 +35,8 @@ def test_measures_are_those_of_the_registry(client):
     found = {measure.id: [getattr(measure, field) for field in fields] for measure in client.measures()}
     assert found == {measure.id: [getattr(measure, field) for field in fields] for measure in MEASURES.values()}
     corrected = [measure.id for measure in client.measures() if measure.bias_correction]
-    assert corrected == ["joint", "joint_interactions", "mutual_information", "chi_square"]
+    scored = ["joint_scores", "correlation_ratio"]
+    assert corrected == ["joint", "joint_interactions", "mutual_information", "chi_square", *scored]
 
 
 def test_what_is_published_comes_back(client, entry):

@@ -26,6 +26,8 @@ SLIDERS: Final = 60
 MEASURE_WORDS: Final[Mapping[str, str]] = {
     "joint": "utility of all attributes together, for a linear model",
     "joint_interactions": "the same with interactions of two attributes",
+    "joint_scores": "utility of all attributes together, for a label that is a number or has ordered classes",
+    "correlation_ratio": "share of the variance of such a label that each attribute explains",
     "mutual_information": "bits about the label in each attribute",
     "normalised_mutual_information": "share of the bits in each attribute that are about the label",
     "chi_square": "distance of each from independence of the label",

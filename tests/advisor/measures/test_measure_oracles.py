@@ -118,6 +118,8 @@ def test_a_bias_that_is_not_known_is_not_corrected():
         "joint_interactions",
         "mutual_information",
         "chi_square",
+        "joint_scores",
+        "correlation_ratio",
     ]
     with pytest.raises(ValueError, match="g3"):
         MEASURES["g3"].corrected()

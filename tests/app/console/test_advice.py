@@ -227,9 +227,9 @@ def test_every_measure_is_said_in_words():
     assert MEASURE_WORDS.keys() == MEASURES.keys()
 
 
-async def test_five_measures_are_offered_before_the_classical_ones(market):
+async def test_some_measures_are_offered_before_the_classical_ones(market):
     api, _, entry = market
     form = await look(api, f"/entries/{entry}/ask")
     offered = [one["value"] for one in form.all("option") if one.get("value") in MEASURES]
-    assert (offered[:5], sorted(offered)) == (list(OFFERED), sorted(MEASURES))
+    assert (offered[: len(OFFERED)], sorted(offered)) == (list(OFFERED), sorted(MEASURES))
     assert [one["label"] for one in form.all("optgroup")] == ["Offered first", "Classical"]

@@ -152,6 +152,7 @@ class AttributeEvidence:
         label_perturbation: how the label's histogram is declared to differ from that of the table.
         rounded_once: the base to which the counts of values and label values were rounded once; all counts without a
             declaration are sums of these. They are consistent, but not those of the provider's table. None if they are.
+        label_scores: (labels,) float64, the score of each class of the label, in its unit; None if there are none.
     """
 
     name: str
@@ -162,6 +163,7 @@ class AttributeEvidence:
     maskings: tuple[Masking, ...]
     label_perturbation: Perturbation = UNPERTURBED
     rounded_once: int | None = None
+    label_scores: FloatArray | None = None
 
     @property
     def rounding(self) -> Perturbation:

@@ -25,7 +25,7 @@ import numpy as np
 import scipy
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
-from aegis_advisor.joint.design import Basis, Design, Masked, Variance
+from aegis_advisor.joint.design import Design, Masked, Variance
 
 EDGE = 2.0
 """The largest eigenvalue of a symmetric matrix of independent errors is about this many times the root of the largest
@@ -50,13 +50,9 @@ class InexactTrace:
     coefficients: FloatArray
 
 
-def inexact_traces(design: Design, variance: Variance, codes: Codes, label: IntArray) -> list[InexactTrace]:
-    """The trace of each configuration.
-
-    Args:
-        label: (labels,) the records of each label value.
-    """
-    most = float(np.count_nonzero(label > 0) - 1)
+def inexact_traces(design: Design, variance: Variance, codes: Codes) -> list[InexactTrace]:
+    """The trace of each configuration."""
+    most = float(design.label.size)
     distinct, place = np.unique(codes, axis=0, return_inverse=True)
     outcomes = [inexact_trace(design, variance, _columns(design, row), most) for row in distinct]
     return [outcomes[index] for index in place.reshape(-1).tolist()]
@@ -122,7 +118,7 @@ class CountErrors:
         """Return the errors for the records (labels,) of each label value; None if all counts are exact."""
         if design.variance is None:
             return None
-        return cls(design, design.variance, Basis.of(label).products(), float(label.sum()))
+        return cls(design, design.variance, design.label.products(), float(label.sum()))
 
     def trace_variance(self, used: Sequence[tuple[int, int]], coefficients: FloatArray | None = None) -> float:
         """The variance of the trace of some attributes, each with its code.

@@ -16,6 +16,7 @@ from aegis_advisor.errors import MissingCountsError, TooManyColumnsError
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts, sum_variances
 from aegis_advisor.evidence.attribute import exact_counts
 from aegis_advisor.joint.pair_tables import PairTables
+from aegis_advisor.measures.numbers import standardised
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +88,42 @@ class Basis:
         return np.asarray(np.sum(np.square(every[:, shares[self.pool] >= least]), axis=1))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """The single function of a label whose classes have scores, in the place of a `Basis`: the standardised scores.
+
+    Attributes:
+        numbers: (labels,) the scores, in their unit.
+        functions: (1, labels) the standardised scores; (0, labels) if they do not vary.
+    """
+
+    numbers: FloatArray
+    functions: FloatArray
+
+    @classmethod
+    def of(cls, counts: IntArray | FloatArray, numbers: FloatArray) -> Self:
+        """Return the function for a label with these counts (labels,)."""
+        scores = standardised(counts.astype(np.float64), numbers)[np.newaxis]
+        return cls(numbers, scores if scores.any() else scores[:0])
+
+    @property
+    def size(self) -> int:
+        """The number of functions: 1, or 0 if the scores do not vary."""
+        return len(self.functions)
+
+    def project(self, table: FloatArray) -> FloatArray:
+        """Express the rows of a table (labels, n) in the function: (size, n)."""
+        return self.functions @ table
+
+    def products(self) -> FloatArray:
+        """(size, size) the square of the function, summed over the classes."""
+        return self.functions @ self.functions.T
+
+    def spread(self) -> FloatArray:
+        """(size,) the same sum."""
+        return np.asarray(np.sum(np.square(self.functions), axis=1))
+
+
 def _pools(counts: IntArray | FloatArray, least: float) -> IntArray:
     """(n,) The pool of each of these counts (n,); the remainder joins the last pool."""
     pool, records, number = np.zeros(counts.size, dtype=np.int64), 0.0, 0
@@ -98,7 +135,9 @@ def _pools(counts: IntArray | FloatArray, least: float) -> IntArray:
     return np.minimum(pool, max(number - 1, 0))
 
 
-def correlation(joint: IntArray | FloatArray, rows: Basis, columns: Basis, *, exact: bool = True) -> FloatArray:
+def correlation(
+    joint: IntArray | FloatArray, rows: Basis, columns: Basis | Scored, *, exact: bool = True
+) -> FloatArray:
     """The correlations (size of rows, size of columns) of two masked attributes, from their joint counts.
 
     No mean needs to be subtracted if the counts are exact, since all functions in both bases have mean 0. Sums of
@@ -173,6 +212,7 @@ class Design:
         unknown: by two attributes, (options, options) which maskings are used together although their pair counts are
             not known.
         masked: per attribute and code, the masking; None if it is unused or has a single masked value.
+        label: the functions of the label.
     """
 
     columns: tuple[tuple[IntArray, ...], ...]
@@ -181,6 +221,7 @@ class Design:
     unknown: Mapping[tuple[int, int], BoolArray]
     masked: tuple[tuple[Masked | None, ...], ...]
     tables: PairTables
+    label: Basis | Scored
     variance: Variance | None = None
 
     @classmethod
@@ -191,10 +232,12 @@ class Design:
         codes: Codes,
         pairs: Sequence[PairCounts],
         estimate: Estimate = lambda _evidence, _option: None,
+        numbers: FloatArray | None = None,
     ) -> Self:
         """Return the design of configurations with these codes (configurations, attributes).
 
-        `estimate` supplies inexact counts of a masking with the label.
+        `estimate` supplies inexact counts of a masking with the label. `numbers` (labels,) are the scores of its
+        classes, if these matter instead of the classes themselves.
 
         Raises:
             MissingCountsError: a masking in use has neither joint counts with the label nor an estimate of them.
@@ -209,23 +252,24 @@ class Design:
         columns, size = _number([[0 if one is None else one.basis.size for one in maskings] for maskings in masked])
         if size > MOST_COLUMNS:
             raise TooManyColumnsError(size, MOST_COLUMNS)
-        label = Basis.of(known_label(evidence))
+        records = known_label(evidence)
+        label = Basis.of(records) if numbers is None else Scored.of(records, numbers)
         labels = np.zeros((size, label.size))
         for one, place in _placed(masked, columns):
             labels[place] = correlation(one.joint, one.basis, label)
         tables = PairTables.of(evidence, pairs)
         correlations, unknown = _correlations(tables, masked, columns, _used_together(codes, masked), size)
-        design = cls(columns, correlations, labels, unknown, tuple(map(tuple, masked)), tables)
+        design = cls(columns, correlations, labels, unknown, tuple(map(tuple, masked)), tables, label)
         exact = tables.are_exact and not any(one.variance for one, _ in _placed(masked, columns))
-        return design if exact else replace(design, variance=design._variance(label, codes))
+        return design if exact else replace(design, variance=design._variance(codes))
 
-    def _variance(self, label: Basis, codes: Codes) -> Variance:
-        """The variances of the correlations, given the basis of the label."""
+    def _variance(self, codes: Codes) -> Variance:
+        """The variances of the correlations."""
         correlations, labels = np.zeros(self.correlations.shape), np.zeros(len(self.labels))
         for one, place in _placed(self.masked, self.columns):
             records = max(float(one.joint.sum()), 1.0)
             least = FAR * math.sqrt(one.variance) / records
-            labels[place] = one.variance / records**2 * one.basis.spread(least) * label.spread().sum()
+            labels[place] = one.variance / records**2 * one.basis.spread(least) * self.label.spread().sum()
         for pair in self.used_together(codes):
             ours, theirs = self.masked[pair.first][pair.code], self.masked[pair.second][pair.other]
             if ours is None or theirs is None:

@@ -1,5 +1,6 @@
 """Exact decisions where rounding leaves doubt, from the counts: ranks modulo primes, and traces in whole numbers."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -8,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from aegis_advisor.arrays import IntArray
-from aegis_advisor.joint.design import Design, Masked
+from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.joint.design import Basis, Design, Masked, Scored
 
 PRIMES = 2**31 - 1, 2**31 - 19
 """Two primes, below 2^31 so that products fit 64 bits. The rank modulo a prime is never above the true one. It is lower
@@ -69,7 +70,7 @@ class WholeNumbers:
         """Pillai's trace of these maskings, rounded only at the end, and the rank of `Sxx`.
 
         It is `sum over y of b_y' G^+ b_y / n_y - 1`, with the matrix `G` of products, and for each label value `y` the
-        number `n_y` of its records and the products `b_y` with its indicator.
+        number `n_y` of its records and the products `b_y` with its indicator. For scores see `_share_of_variance`.
 
         Returns:
             None if that would take too much work.
@@ -82,6 +83,8 @@ class WholeNumbers:
         if size > MOST_COLUMNS or not self._affords(size**4):
             return None
         matrix, labels = self._products(key), self._labels(key)
+        if isinstance(self.design.label, Scored):
+            return _share_of_variance(matrix, labels, self.design.label.numbers)
         left, scale, rank = _eliminate(matrix, labels)
         shares = [Fraction(-rest, scale * int(records)) for rest, records in zip(left, labels[0], strict=True)]
         trace = sum(shares, Fraction(-1))
@@ -128,7 +131,25 @@ class WholeNumbers:
         """The products with the indicators of label values that have records (size, labels), the constant first."""
         maskings = [self.places[part][1] for part in parts]
         total = maskings[0].joint.sum(axis=0, keepdims=True)
-        return np.concatenate([total, *(one.joint[one.basis.held[1:]] for one in maskings)])[:, total[0] > 0]
+        held = total[0] > 0 if isinstance(self.design.label, Basis) else slice(None)
+        return np.concatenate([total, *(one.joint[one.basis.held[1:]] for one in maskings)])[:, held]
+
+
+def _share_of_variance(matrix: IntArray, labels: IntArray, numbers: FloatArray) -> tuple[float, int]:
+    """The `R^2` of scores (labels,) as they are written in decimals, and the rank, from products of indicators.
+
+    `(b' G^+ b - N mean^2) / (N variance)`, with the products `b` of the indicators with the scores.
+    """
+    scores = [Fraction(repr(number)) for number in numbers.tolist()]
+    unit = math.lcm(*(score.denominator for score in scores))
+    whole = np.array([int(score * unit) for score in scores], dtype=object)
+    products = labels.astype(object) @ whole
+    (left,), scale, rank = _eliminate(matrix, products[:, np.newaxis])
+    mean = Fraction(int(products[0]) ** 2, int(matrix[0, 0]))
+    explained, variance = Fraction(-left, scale) - mean, int(labels[0].astype(object) @ whole**2) - mean
+    if not 0 <= explained <= variance:
+        raise ImpossibleCountsError
+    return float(explained / variance) if variance else 0.0, rank - 1
 
 
 def _rank_modulo(matrix: IntArray, prime: int) -> int:
@@ -145,7 +166,7 @@ def _rank_modulo(matrix: IntArray, prime: int) -> int:
     return rank
 
 
-def _eliminate(matrix: IntArray, labels: IntArray) -> tuple[npt.NDArray[Any], int, int]:
+def _eliminate(matrix: IntArray, labels: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int, int]:
     """Eliminate a matrix `G` (n, n) of products without fractions [@bareiss1968].
 
     Returns:

@@ -68,6 +68,7 @@ def score_jointly(
     others: Codes | None = None,
     associations: Sequence[PairAssociation] | None = None,
     estimate: Estimate = lambda _evidence, _option: None,
+    numbers: FloatArray | None = None,
 ) -> JointScores:
     """Score configurations by Pillai's trace `tr(Sxx^+ Sxy Syy^+ Syx)` of the indicators of masked values and label.
 
@@ -85,6 +86,7 @@ def score_jointly(
         associations: the associations with the label of every two maskings used together; None to leave interactions
             out.
         estimate: estimates the joint counts of a masking with the label from counts that are not exact.
+        numbers: (labels,) the scores of the label's classes: the trace is then their `R^2`. None for the classes.
 
     Raises:
         MissingCountsError: a masking that is used has no joint counts with the label.
@@ -95,9 +97,9 @@ def score_jointly(
     """
     more = codes[:0] if others is None else _functions(evidence, options, others)
     try:
-        design = Design.of(evidence, options, np.concatenate([codes, more]), pairs, estimate)
+        design = Design.of(evidence, options, np.concatenate([codes, more]), pairs, estimate, numbers)
     except TooManyColumnsError:
-        design, more = Design.of(evidence, options, codes, pairs, estimate), codes[:0]
+        design, more = Design.of(evidence, options, codes, pairs, estimate, numbers), codes[:0]
     if design.lacking(codes).any():
         raise MissingPairsError(list(_missing(design, evidence, options, codes)))
     more = _promising(design, more[~design.lacking(more)])
@@ -105,7 +107,7 @@ def score_jointly(
     traced = traces(design, np.concatenate([codes, more]), label)
     utility, count = traced.trace, len(codes)
     if corrected:
-        classes, records = int(np.count_nonzero(label)) - 1, float(label.sum())
+        classes, records = design.label.size, float(label.sum())
         each = zip(utility.tolist(), traced.rank.tolist(), strict=True)
         utility = np.array([trace - trace_bias(trace, rank, classes, records) for trace, rank in each])
     if np.isnan(utility[:count]).any():

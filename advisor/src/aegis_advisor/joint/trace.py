@@ -351,7 +351,7 @@ def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
         label: (labels,) the records of each label value.
     """
     if design.variance is not None:
-        outcomes = inexact_traces(design, design.variance, codes, label)
+        outcomes = inexact_traces(design, design.variance, codes)
         kept = np.array([outcome.kept for outcome in outcomes], dtype=np.int64)
         coefficients = [outcome.coefficients for outcome in outcomes]
         return Traces(

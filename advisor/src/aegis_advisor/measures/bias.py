@@ -17,8 +17,9 @@ import scipy
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.measures.partial_table import ratio
 
-RowScores = Callable[[FloatArray, FloatArray], FloatArray]
-"""From counts (rows, labels) and the shares (labels,) of the labels to one number per row (rows,)."""
+RowScores = Callable[..., FloatArray]
+"""From counts (rows, labels) and the shares (labels,) of the labels to one number per row (rows,). Some also take the
+scores of the label's classes, `numbers` (labels,)."""
 
 FEWEST_PER_LABEL = 1.5
 """A row with at most this many records for each label but one, or with a single record, counts as uninformative."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -79,6 +80,8 @@ class Measure:
         weighs_values: whether its gradient differs between values of an atom that have different counts.
         is_steep: whether its slope is unbounded where a cell becomes empty, as that of a logarithm: one more record
             there changes it much.
+        uses_scores: whether it depends on scores of the label's classes, which its functions take as `numbers`
+            (`scored`).
         is_corrected: whether its bias is subtracted; then neither its ceiling nor its guarantee of exactness is valid.
     """
 
@@ -104,6 +107,7 @@ class Measure:
     sees_interactions: bool = False
     weighs_values: bool = False
     is_steep: bool = False
+    uses_scores: bool = False
     is_corrected: bool = False
 
     def __call__(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -223,6 +227,27 @@ class Measure:
     def best(self, values: list[float]) -> float:
         """The value of highest utility."""
         return max(values) if self.better == "higher" else min(values)
+
+    def scored(self, numbers: FloatArray | None) -> "Measure":
+        """Return this measure for a label whose classes have these scores (labels,); None for 0, 1, 2, ..."""
+        if not self.uses_scores or numbers is None:
+            return self
+        ceiling = replace(
+            self.ceiling,
+            by_row=partial(self.ceiling.by_row, numbers=numbers),
+            by_group=partial(self.ceiling.by_group, numbers=numbers),
+            at=partial(self.ceiling.at, numbers=numbers),
+        )
+        return replace(
+            self,
+            function=partial(self.function, numbers=numbers),
+            slopes=self.slopes and partial(self.slopes, numbers=numbers),
+            ceiling=ceiling,
+            scale=self.scale and partial(self.scale, numbers=numbers),
+            bias=self.bias and partial(self.bias, numbers=numbers),
+            rounding=self.rounding and replace(self.rounding, numbers=numbers),
+            correction=self.correction and partial(self.correction, numbers=numbers),
+        )
 
     def corrected(self) -> "Measure":
         """Return this measure minus its correction.

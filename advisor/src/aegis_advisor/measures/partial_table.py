@@ -253,6 +253,11 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     return quotient
 
 
+def numbers_of(classes: int, numbers: FloatArray | None) -> FloatArray:
+    """(classes,) the scores of the label's classes: 0, 1, 2, ... unless they are given."""
+    return np.arange(classes, dtype=np.float64) if numbers is None else numbers
+
+
 def independent(table: FloatArray) -> FloatArray:
     """The table (rows, labels) with the same margins in which rows and labels are independent."""
     total = max(float(table.sum()), np.finfo(np.float64).tiny)

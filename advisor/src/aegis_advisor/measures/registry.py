@@ -15,7 +15,7 @@ import numpy as np
 from aegis_advisor.arrays import fold
 from aegis_advisor.errors import UnknownMeasureError
 from aegis_advisor.evidence import AttributeEvidence
-from aegis_advisor.measures import association, bias, determination, information
+from aegis_advisor.measures import association, bias, determination, information, numbers
 from aegis_advisor.measures.measure import ByGroup, ByRow, Ceiling, Measure
 from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowLimits, constraining_views
 from aegis_advisor.measures.rounding import RoundingRule, largest_counts
@@ -60,6 +60,35 @@ _JOINT_INTERACTIONS = replace(
     "alone, adj(chi_square_ij / N) > adj(V_ij), by more than chance; a forest of them, those of copies discounted",
     source="docs/model.md; the forest as in Chow & Liu 1968, the adjustment as in Ezekiel 1930",
     sees_interactions=True,
+)
+
+_CORRELATION_RATIO = Measure(
+    "correlation_ratio",
+    "fraction",
+    "higher",
+    monotone=True,
+    reason="Variance between values: merging values never raises it, since within the merged value it adds some.",
+    formula="sum f (mean_a - mean)^2 / (N variance), means of the label's scores, by default 0, 1, 2, ...",
+    source="Pearson 1905, On the general theory of skew correlation and non-linear regression",
+    function=numbers.correlation_ratio,
+    slopes=numbers.correlation_ratio_gradient,
+    ceiling=Ceiling(numbers.number_by_row, numbers.number_by_group, numbers.correlation_ratio_at),
+    scale=numbers.correlation_ratio_scale,
+    bias=numbers.correlation_ratio_bias,
+    rounding=RoundingRule(numbers.number_scores, numbers.correlation_ratio_rate, is_numbered=True),
+    correction=numbers.correlation_ratio_adjustment,
+    uses_scores=True,
+)
+
+_JOINT_SCORES = replace(
+    _CORRELATION_RATIO,
+    id="joint_scores",
+    reason=_JOINT.reason,
+    formula="R^2 of the label's scores given all masked values, additively: tr(Sxx^+ Sxy Sxy') / variance; of one "
+    "attribute correlation_ratio",
+    source="Ezekiel 1930, Methods of correlation analysis",
+    corrected_by_default=True,
+    is_joint=True,
 )
 
 _RECORDS: Final = (
@@ -261,9 +290,11 @@ _RECORDS: Final = (
     ),
     _JOINT,
     _JOINT_INTERACTIONS,
+    _JOINT_SCORES,
+    _CORRELATION_RATIO,
 )
 
-OFFERED: Final = ("joint", "joint_interactions", "mutual_information", "chi_square", "g3")
+OFFERED: Final = ("joint", "joint_interactions", "mutual_information", "chi_square", "g3", "joint_scores")
 """The measures that are offered first, wherever they are listed; the others are called classical."""
 
 
@@ -317,7 +348,7 @@ def utility_ceilings(evidence: AttributeEvidence) -> dict[str, float]:
     if rows is not None and not rows.possible:
         return {}
     known = PartialTable(evidence.label_counts.astype(np.float64), rows)
-    ceilings = {measure.id: measure.ceiling for measure in MEASURES.values()}
+    ceilings = {measure.id: measure.scored(evidence.label_scores).ceiling for measure in MEASURES.values()}
     possible = {measure: one for measure, one in ceilings.items() if rows is not None or not one.needs_rows}
     # Several measures are functions of one score.
     scores = dict.fromkeys((one.by_row, one.by_group) for one in possible.values())

@@ -14,6 +14,7 @@ from aegis_advisor.arrays import BoolArray, FloatArray
 from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.evidence.likely import Drawn, LikelyTables
 from aegis_advisor.measures.bias import RowScores
+from aegis_advisor.measures.partial_table import numbers_of
 
 Rate = Callable[[FloatArray, AtomStatistics | None], float]
 
@@ -38,11 +39,15 @@ class RoundingRule:
     Attributes:
         rate: the derivative of the measure, or of its square, with respect to the sum of the scores.
         squared: whether `rate` is that of the square, as for the root of a sum.
+        is_numbered: whether the row scores take the scores of the label's classes with records, as `numbers`.
+        numbers: (labels,) these scores; None for 0, 1, 2, ...
     """
 
     scores: RowScores
     rate: Rate
     squared: bool = False
+    is_numbered: bool = False
+    numbers: FloatArray | None = None
 
     def removed(self, utility: float, table: FloatArray, atoms: AtomStatistics | None, gain: float) -> float:
         """The utility of a table (rows, labels) without a gain of its score."""
@@ -67,8 +72,8 @@ class RoundingRule:
             return 0.0
         counts = np.maximum(table[:, held], reach).T
         steps = reach * np.eye(shares.size)[..., np.newaxis]
-        around = self._scores(counts[:, np.newaxis] + np.concatenate([steps, -steps], axis=1), shares)
-        return float(around.sum() / 2 - shares.size * self._scores(counts, shares).sum())
+        around = self._scores(counts[:, np.newaxis] + np.concatenate([steps, -steps], axis=1), shares, held)
+        return float(around.sum() / 2 - shares.size * self._scores(counts, shares, held).sum())
 
     @staticmethod
     def left(added: float, error: float) -> float:
@@ -95,18 +100,19 @@ class RoundingRule:
     def _gains(self, drawn: Drawn) -> FloatArray:
         """(tables, 2) The gains of all tables that were drawn together."""
         held = drawn.shares > 0
-        true, one, other = self._scores(drawn.tables if held.all() else drawn.tables[held], drawn.shares[held])
+        true, one, other = self._scores(drawn.tables if held.all() else drawn.tables[held], drawn.shares[held], held)
         gains = np.add.reduceat(((one + other) / 2 - true) * drawn.weights, drawn.starts, axis=1)
         mean = gains.sum(axis=0) / len(gains)
         spread = np.sqrt(np.square(gains - mean).sum(axis=0) / (len(gains) - 1))
         surely = np.maximum(mean, 0.0)  # scores are convex, so on average rounding never lowers them
         return np.array([surely, np.hypot(OWN * spread, MODEL * surely)]).T
 
-    def _scores(self, tables: FloatArray, shares: FloatArray) -> FloatArray:
-        """The scores (..., rows) of tables (labels, ..., rows); 0 of rows without records."""
+    def _scores(self, tables: FloatArray, shares: FloatArray, classes: BoolArray) -> FloatArray:
+        """The scores (..., rows) of tables (classes with records, ..., rows); 0 of rows without records."""
         rows = tables.reshape(shares.size, -1).T
         held: BoolArray = np.asarray(rows.any(axis=1))
-        scores = self.scores(rows if held.all() else np.where(held[:, np.newaxis], rows, shares), shares)
+        known = {"numbers": numbers_of(classes.size, self.numbers)[classes]} if self.is_numbered else {}
+        scores = self.scores(rows if held.all() else np.where(held[:, np.newaxis], rows, shares), shares, **known)
         return np.where(held, scores, 0.0).reshape(tables.shape[1:])
 
 

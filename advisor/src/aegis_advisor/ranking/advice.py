@@ -79,7 +79,7 @@ def recommend(
         ContradictoryPairsError: no table has these pair counts.
         TooManyColumnsError: the maskings used have too many masked values for a joint measure.
     """
-    measure = question.resolve()
+    measure = question.resolve(evidence[0].label_scores if evidence else None)
     if codes.shape[0] == 0:
         raise NoConfigurationError
     blocks = CodeBlocks.of(codes, [len(names) for names in options])

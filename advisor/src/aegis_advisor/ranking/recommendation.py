@@ -117,14 +117,14 @@ class Question:
     limit: int | None = None
     bias_correction: bool = False
 
-    def resolve(self) -> Measure:
-        """Return the requested measure.
+    def resolve(self, numbers: FloatArray | None = None) -> Measure:
+        """Return the requested measure, given the scores (labels,) of the label's classes, if they have some.
 
         Raises:
             UnknownMeasureError: there is no such measure.
             ValueError: it has no such reference, or its bias is to be corrected but is not known.
         """
-        measure = measure_named(self.measure)
+        measure = measure_named(self.measure).scored(numbers)
         if measure.is_joint and self.reference == "own":
             raise ValueError(f"the measure {self.measure} has no reference 'own'")
         return measure.corrected() if self.bias_correction else measure

@@ -15,6 +15,7 @@ from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts, PublishedTrace
 from aegis_advisor.joint import Estimate, JointScores, score_jointly
 from aegis_advisor.measures import Measure
+from aegis_advisor.measures.partial_table import numbers_of
 from aegis_advisor.ranking.deviation import AttributeAssessment, assess, masking_table
 from aegis_advisor.ranking.influence import Sample, influences
 from aegis_advisor.ranking.order import CodeBlocks
@@ -81,7 +82,7 @@ def reference_of(
 T = TypeVar("T")
 
 MOST = 2_000
-"""The most cached results. Fourteen measures of seven attributes are some four hundred."""
+"""The most cached results. Sixteen measures of seven attributes are some four hundred."""
 
 
 class Memory:
@@ -313,6 +314,8 @@ def score_by_joint_measure(
     if np.ptp(question.weights[places]) > 0:
         raise ValueError("a joint measure needs equal weights for all attributes with a weight above 0")
     measure, known = question.resolve(), known.among(places)
+    first = selected[places[0]].evidence
+    numbers = numbers_of(first.labels, first.label_scores) if measure.uses_scores else None
     joint = score_jointly(
         [selected[place].evidence for place in places],
         [selected[place].options for place in places],
@@ -324,11 +327,12 @@ def score_by_joint_measure(
         estimate=estimates(
             [selected[place].evidence for place in places], [selected[place].reference for place in places]
         ),
+        numbers=numbers,
     )
     single = [assessments[place] for place in places]
     best = max([joint.best_known, *(one.reference_utility for one in single)])
     certain = max([joint.best_known, *(one.lower_bound for one in single if one.lower_bound is not None)])
-    whole = published if measure.is_corrected and len(places) == len(selected) else None
+    whole = published if measure.is_corrected and len(places) == len(selected) and numbers is None else None
     reference, source = reference_of(best, whole, interactions=measure.sees_interactions)
     return Scores(
         deviations=reference - joint.utility,
