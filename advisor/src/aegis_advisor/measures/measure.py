@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -232,21 +232,20 @@ class Measure:
         """Return this measure for a label whose classes have these scores (labels,); None for 0, 1, 2, ..."""
         if not self.uses_scores or numbers is None:
             return self
-        ceiling = replace(
-            self.ceiling,
-            by_row=partial(self.ceiling.by_row, numbers=numbers),
-            by_group=partial(self.ceiling.by_group, numbers=numbers),
-            at=partial(self.ceiling.at, numbers=numbers),
-        )
+
+        def bound(function: Any) -> Any:
+            return function and partial(function, numbers=numbers)
+
+        limits = self.ceiling
         return replace(
             self,
-            function=partial(self.function, numbers=numbers),
-            slopes=self.slopes and partial(self.slopes, numbers=numbers),
-            ceiling=ceiling,
-            scale=self.scale and partial(self.scale, numbers=numbers),
-            bias=self.bias and partial(self.bias, numbers=numbers),
+            function=bound(self.function),
+            slopes=bound(self.slopes),
+            ceiling=replace(limits, by_row=bound(limits.by_row), by_group=bound(limits.by_group), at=bound(limits.at)),
+            scale=bound(self.scale),
+            bias=bound(self.bias),
             rounding=self.rounding and replace(self.rounding, numbers=numbers),
-            correction=self.correction and partial(self.correction, numbers=numbers),
+            correction=bound(self.correction),
         )
 
     def corrected(self) -> "Measure":
