@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ Function = Callable[[FloatArray, AtomStatistics | None], float]
 Gradient = Callable[[FloatArray, AtomStatistics | None], FloatArray]
 ByRow = Callable[[RowLimits, PartialTable], FloatArray]
 ByGroup = Callable[[GroupLimits, PartialTable], FloatArray]
+Scorable = TypeVar("Scorable", bound=Callable[..., Any] | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +234,8 @@ class Measure:
         if not self.uses_scores or numbers is None:
             return self
 
-        def bound(function: Any) -> Any:
-            return function and partial(function, numbers=numbers)
+        def bound(function: Scorable) -> Scorable:
+            return cast("Scorable", function and partial(function, numbers=numbers))
 
         limits = self.ceiling
         return replace(
