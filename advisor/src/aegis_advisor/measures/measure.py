@@ -235,7 +235,7 @@ class Measure:
             return self
 
         def bound(function: Scorable) -> Scorable:
-            return cast("Scorable", function and partial(function, numbers=numbers))
+            return function if function is None else cast("Scorable", partial(function, numbers=numbers))
 
         limits = self.ceiling
         return replace(
