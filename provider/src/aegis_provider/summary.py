@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aegis_advisor.evidence import evidence_of
+from aegis_advisor.evidence import AttributeEvidence, evidence_of
 from aegis_advisor.joint import largest_part
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts, JointCounts
+from aegis_provider.counting.label_tasks import label_tasks
 from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
 from aegis_provider.counting.pair_tables import (
     PairsTold,
@@ -29,7 +30,7 @@ from aegis_provider.counting.stated_maskings import (
     without_values,
 )
 from aegis_provider.counting.telling_names import TellingNames, telling_names
-from aegis_provider.counting.unmasked_trace import unmasked_trace
+from aegis_provider.counting.unmasked_trace import unmasked_traces
 from aegis_provider.entry import content_of, entry_of, refuse_name
 from aegis_provider.errors import PlanError, TableError, shortened
 from aegis_provider.plan.model import Configuration, Masking, Plan
@@ -239,18 +240,13 @@ class CountedEntry:
             TableError: The table does not fit the plan.
         """
         plan = plan.without_unused_secrets()
-        if pairs:
-            refuse_uncountable(plan)
+        if pairs or plan.other_labels:
+            refuse_uncountable(plan, "summarize without pairs" if pairs and not plan.other_labels else "list one label")
         _refuse_of_records(plan)
         whole = CountedTable.of(opened, plan)
         refuse_without_order(plan.promised_names, whole, plan)
         counted = shown_records(whole, plan) if shared_only and merging is None and not all_records else whole
-        if len(counted.label) == 1:
-            where = " that a release shows" if len(whole.label) > 1 else ""
-            only = shortened(counted.label.texts[0])
-            raise TableError(
-                f"{opened.name}: the label {plan.label!r} is {only} in every record{where}; name another in the plan"
-            )
+        _refuse_one_class(opened, whole, counted, plan)
         hidden = whole.records - counted.records
         merging = None if merging is None else merging.of_people(counted.rows)
         merged = MergedTable(counted) if merging is None else merged_table(counted, plan.label, merging)
@@ -278,10 +274,41 @@ class CountedEntry:
         Raises:
             TableError: The table has more pairs of values than an entry can hold.
         """
-        if not self.pairs:
+        if not self.counts_pairs:
             return PairsTold()
-        told = pair_tables(self.counted, self.plan, self.masked, self.domains, progress, shared_only=self.shared_only)
-        return replace(told, trace=unmasked_trace(self.counted, self.plan.label))
+        told = pair_tables(
+            self.counted,
+            self.plan,
+            self.masked,
+            self.domains,
+            progress,
+            shared_only=self.shared_only,
+            of_attributes=self.pairs,
+        )
+        tasks = label_tasks(self.counted, self.plan)
+        told = replace(told, with_others=self._with_others(tasks))
+        if not self.pairs:
+            return told
+        trace, *others = unmasked_traces(self.counted, {self.plan.label: self.counted, **tasks})
+        of_others = {
+            name: replace(told.of_others[name], trace=other) for name, other in zip(tasks, others, strict=True)
+        }
+        return replace(told, trace=trace, of_others=of_others)
+
+    @property
+    def counts_pairs(self) -> bool:
+        """Whether the entry has pairs: those of attributes, or those with other labels."""
+        return self.pairs or bool(self.plan.other_labels)
+
+    def _with_others(self, tasks: Mapping[str, CountedTable]) -> dict[tuple[str, str], Counts]:
+        """Return the counts (listed values, label values) of each attribute with each other label."""
+        default = self.plan.label
+        return {
+            (one.attribute.name, label): one.counts.fold(domain.partition.groups, domain.partition.size)
+            for label, task in tasks.items()
+            for one, domain in zip(task.attributes, self.domains, strict=True)
+            if one.attribute.name != default
+        }
 
     def entry(self, name: str, told: PairsTold) -> EntryDocument:
         """Return the entry with these associations of pairs."""
@@ -295,8 +322,9 @@ class CountedEntry:
             **self._unit(),
             "label": label,
             "attributes": attributes,
-            **({"pairs": told.pairs} if self.pairs else {}),
+            **({"pairs": told.pairs} if self.counts_pairs else {}),
             **({} if told.trace is None else {"joint_trace": self._joint_trace(told.trace.value, label, attributes)}),
+            **self._of_labels(told),
             "configurations": [self._configuration(configuration) for configuration in plan.configurations],
         }
         return entry_of(document, plan.source)
@@ -307,6 +335,32 @@ class CountedEntry:
         if people is None:
             return {}
         return {"format": 3, "unit": "person", "people": people.number, "rows_per_person": people.rows}
+
+    def _of_labels(self, told: PairsTold) -> dict[str, Any]:
+        """Return the members of an entry with several labels, which replace its format."""
+        if not self.plan.other_labels:
+            return {}
+        traces = {
+            name: {"value": max(of.trace.value, self._largest_part(name, told))}
+            for name, of in told.of_others.items()
+            if of.trace is not None
+        }
+        return {"format": 4, "labels": list(self.plan.labels), **({"joint_traces": traces} if traces else {})}
+
+    def _largest_part(self, label: str, told: PairsTold) -> float:
+        """Return the largest adjusted trace of a single published table with this label."""
+        evidence = []
+        for one, masked, published in zip(self.counted.attributes, self.masked, self.domains, strict=True):
+            name = one.attribute.name
+            if name == label:  # the default label is in its place
+                tables = [one.counts.dense().T]
+            else:
+                listed = JointCounts.of(told.with_others[name, label])
+                groups = [(each.partition().per_group_of(published.partition), each) for each in masked.values()]
+                tables = [listed.fold(places, len(each.texts)) for places, each in groups]
+                tables += [listed.dense()] if self._needs_unmasked(name) else []
+            evidence += [AttributeEvidence(name, len(table), table.sum(axis=0), None, table, ()) for table in tables]
+        return largest_part(evidence)
 
     def _joint_trace(
         self, trace: float, label: Mapping[str, Any], attributes: Sequence[Mapping[str, Any]]
@@ -335,8 +389,10 @@ class CountedEntry:
         """
         joint = counted.counts.fold(published.partition.groups, published.partition.size)
         histogram = {"histogram": joint.sum(axis=1).tolist()}
-        needed = self.shared_only or self.plan.shares_unmasked(counted.attribute.name)
-        return {**histogram, "joint": joint.tolist()} if needed else histogram
+        return {**histogram, "joint": joint.tolist()} if self._needs_unmasked(counted.attribute.name) else histogram
+
+    def _needs_unmasked(self, name: str) -> bool:
+        return self.shared_only or name in self.plan.other_labels or self.plan.shares_unmasked(name)
 
     def _masking(
         self,
@@ -376,6 +432,24 @@ class CountedEntry:
         return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out, **starred}
 
 
+def _refuse_one_class(opened: Table, whole: CountedTable, counted: CountedTable, plan: Plan) -> None:
+    """Refuse a label with one value in all records that are counted.
+
+    Raises:
+        TableError: There is such a label.
+    """
+    before, after = (
+        {plan.label: table.label, **{each.attribute.name: each.domain for each in table.attributes}}
+        for table in (whole, counted)
+    )
+    for label in (name for name in plan.labels if len(after[name]) == 1):
+        where = " that a release shows" if len(before[label]) > 1 else ""
+        only = shortened(after[label].texts[0])
+        raise TableError(
+            f"{opened.name}: the label {label!r} is {only} in every record{where}; name another in the plan"
+        )
+
+
 def _refuse_of_records(plan: Plan) -> None:
     """Refuse to count people in a table masked elsewhere, which says nothing of them.
 
@@ -401,6 +475,8 @@ def _shared_domain(
     are listed without the rare values that they leave as they are.
     """
     attribute = counted.attribute
+    if attribute.name in plan.other_labels:  # as the default label lists its values
+        return PublishedDomain.exact(counted.domain), masked
     by_value = [masking.id for masking in attribute.maskings if masking.is_by_value and not masking.is_secret]
     unique = [] if least else [each for each in by_value if is_nearly_unique(counted, masked[each])]
     binned = isinstance(table.table.reading(attribute.name), Binned)

@@ -290,7 +290,7 @@ def test_a_table_that_grows_while_it_is_read_is_refused(write, plan_of, line):
             file.write(line)
         coded = CodedTable.of(counts, "y", {0: [Partition.identity(2)], 1: [Partition.identity(2)]})
         with pytest.raises(TableError, match=r"t\.csv: changed while it was read; summarize again"):
-            coded.joints([((0, 0), (1, 0))] * 31)  # more than the engine counts at once
+            list(coded.joints([((0, 0), (1, 0))] * 31))  # more than the engine counts at once
         every = [PublishedDomain.exact(each.domain) for each in counts.attributes]
         with pytest.raises(TableError, match=r"t\.csv: changed while it was read; summarize again"):
             pair_tables(counts, plan, [{}, {}], every, print)

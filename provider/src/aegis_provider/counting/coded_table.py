@@ -37,27 +37,32 @@ _CELLS_PER_READING = 1 << 23
 # Up to this many readings, a temporary table of the codes would cost more than it saves.
 _LOOKED_UP_AGAIN = 3
 
-# The number of the label among the columns, above those of all attributes.
-_LABEL = 1_000_000
+LABEL: Final = 1_000_000
+"""The place of the label among the columns, above those of all attributes."""
 
 Grouped: TypeAlias = tuple[int, int]
 """The place of an attribute in the plan, and the place of a partition among those given for it."""
 
+BY_LABEL: Final[Grouped] = (LABEL, 0)
+"""The label, each value by itself."""
+
 Two: TypeAlias = tuple[Grouped, Grouped]
+
+Three: TypeAlias = tuple[Grouped, Grouped, Grouped | None]
+"""Two columns, and the one whose values tell the records apart: a label; `None` for joint counts of the two."""
 
 
 @dataclass(frozen=True, eq=False)
 class CodedTable:
     """A table `rows` with a column of codes for each partition of the chosen attributes, and for the label.
 
-    `partitions`: partitions of an attribute's values, by its place in the plan. `labels`: the size of the label's
-    domain. `name`: the table's, for messages.
+    `partitions`: partitions of an attribute's values, by its place in the plan, and of the label's at `LABEL`. `name`:
+    the table's, for messages.
     """
 
     engine: Engine
     rows: Expression
     partitions: Mapping[int, Sequence[Partition]]
-    labels: int
     records: int
     name: str
 
@@ -67,55 +72,57 @@ class CodedTable:
 
         DuckDB writes to disk whatever exceeds the memory limit.
 
+        Args:
+            partitions: By place; at `LABEL` further ones of the label, the first of which has each value by itself.
+
         Raises:
             TableError: The table cannot be read.
         """
-        table, labels = counted.table, len(counted.label)
+        table, by_itself = counted.table, [Partition.identity(len(counted.label))]
         columns = [
             _Column(each, counted.attributes[each].attribute.name, counted.attributes[each].domain, of)
             for each, of in partitions.items()
+            if each != LABEL
         ]
-        columns.append(_Column(_LABEL, label, counted.label, [Partition.identity(labels)]))
+        columns.append(_Column(LABEL, label, counted.label, partitions.get(LABEL, by_itself)))
         keys = table.keys([column.name for column in columns])
         rows = keys.select(**{f"t{column.number}": keys[f"v{n}"] for n, column in enumerate(columns)})
         for start in range(0, len(columns), _LOOKUPS_PER_STEP):
             rows = _looked_up(table, rows, columns[start : start + _LOOKUPS_PER_STEP])
             if start + _LOOKUPS_PER_STEP < len(columns):
                 rows = table.engine.keep(rows)
-        return cls(table.engine, rows, partitions, labels, counted.records, table.name)
+        return cls(table.engine, rows, {LABEL: by_itself, **partitions}, counted.records, table.name)
 
-    def counts(self, pairs: Sequence[Two]) -> Iterator[PairCells]:
-        """Yield for each pair the joint counts of its groups, by label value.
+    def counts(self, threes: Sequence[Three]) -> Iterator[PairCells]:
+        """Yield the joint counts of the groups of each two columns, by the groups of the third.
 
         Raises:
             TableError: The records are not those that were counted.
         """
-        coded, readings = self._readings(pairs, self.labels)
+        coded, readings = self._readings(threes)
         for is_here, together in readings:
             if is_here:
-                tables = coded.tables(together, with_label=True)
-                for table, shape in zip(tables, self._shapes(together), strict=True):
+                for table, (first, second, third) in zip(coded.tables(together), together, strict=True):
+                    shape = self._size(first), self._size(second), self._size(third)
                     cells = np.flatnonzero(table)
-                    both, label = np.divmod(cells, self.labels)
-                    yield PairCells(*np.divmod(both, shape[1]), label, table[cells], (*shape, self.labels))
+                    both, label = np.divmod(cells, shape[2])
+                    yield PairCells(*np.divmod(both, shape[1]), label, table[cells], shape)
             else:
                 yield from coded.counts_by_engine(together)
 
-    def joints(self, pairs: Sequence[Two]) -> list[Counts]:
-        """Return for each pair (groups, groups) the joint counts of its groups, all in memory.
+    def joints(self, pairs: Sequence[Two]) -> Iterator[Counts]:
+        """Yield for each pair (groups, groups) the joint counts of its groups.
 
         Raises:
             TableError: The records are not those that were counted.
         """
-        joints: list[Counts] = []
-        coded, readings = self._readings(pairs, 1)
+        coded, readings = self._readings([(*pair, None) for pair in pairs])
         for is_here, together in readings:
             if is_here:
-                both = zip(coded.tables(together, with_label=False), self._shapes(together), strict=True)
-                joints += [table.reshape(shape) for table, shape in both]
+                for table, (first, second, _) in zip(coded.tables(together), together, strict=True):
+                    yield table.reshape(self._size(first), self._size(second))
             else:
-                joints += [each.joint() for each in coded.counts_by_engine(together)]
-        return joints
+                yield from (each.joint() for each in coded.counts_by_engine(together))
 
     def codes(self, columns: Sequence[Grouped]) -> Iterator[dict[Grouped, NDArray[np.signedinteger[Any]]]]:
         """Yield the codes of these columns, some thousand records at a time, in any order of the records.
@@ -133,78 +140,83 @@ class CodedTable:
         if records != self.records:
             raise TableError(f"{self.name}: changed while it was read; summarize again")
 
-    def tables(self, pairs: Sequence[Two], *, with_label: bool) -> list[Counts]:
-        """Return (groups * groups * labels,) the counts of each pair, by one reading of the codes.
+    def tables(self, threes: Sequence[Three]) -> list[Counts]:
+        """Return (groups * groups * groups,) the counts of each three, by one reading of the codes.
 
         Raises:
             TableError: The records are not those that were counted.
         """
-        labels, label = (self.labels, (_LABEL, 0)) if with_label else (1, None)
-        tables = [np.zeros(prod(shape) * labels, dtype=np.int64) for shape in self._shapes(pairs)]
-        columns = [each for pair in pairs for each in pair]
-        for batch in self.codes([*columns, *filter(None, [label])]):
-            first = {each: codes.astype(np.intp) for each, codes in batch.items()}
-            second = {
-                column: first[column] if label is None else first[column] * labels + first[label] for column in columns
-            }
-            for table, (one, two) in zip(tables, pairs, strict=True):
-                cells = first[one] * (self._size(two) * labels) + second[two]
+        tables = [np.zeros(self._cells(three), dtype=np.int64) for three in threes]
+        for batch in self.codes([column for three in threes for column in three if column is not None]):
+            codes = {column: some.astype(np.intp) for column, some in batch.items()}
+            inner: dict[tuple[Grouped, Grouped | None], Places] = {}
+            for _, second, third in threes:
+                if (second, third) not in inner:
+                    of_third = 0 if third is None else codes[third]
+                    inner[second, third] = codes[second] * self._size(third) + of_third
+            for table, (first, second, third) in zip(tables, threes, strict=True):
+                cells = codes[first] * (self._size(second) * self._size(third)) + inner[second, third]
                 if table.size <= cells.size:
                     np.add(table, np.bincount(cells, minlength=table.size), out=table)
                 else:
                     np.add.at(table, cells, 1)
         return tables
 
-    def _readings(self, pairs: Sequence[Two], labels: int) -> tuple["CodedTable", list[tuple[bool, list[Two]]]]:
-        """Return the pairs that are counted by each reading, with whether they are counted here, and the codes to read.
+    def _readings(self, threes: Sequence[Three]) -> tuple["CodedTable", list[tuple[bool, list[Three]]]]:
+        """Return what is counted by each reading, with whether it is counted here, and the codes to read.
 
         The codes are in a temporary table, unless looking them up again for each reading is cheaper.
         """
-        cells = [prod(shape) * labels for shape in self._shapes(pairs)]
+        cells = [self._cells(three) for three in threes]
         here = [self.engine.is_duckdb and cell <= _CELLS_PER_READING for cell in cells]
         before = zip(here, accumulate(cells), strict=True)
         places = [
             end // _CELLS_PER_READING if is_here else place // _PAIRS_PER_READING
             for place, (is_here, end) in enumerate(before)
         ]
-        grouped = groupby(zip(here, places, pairs, strict=True), lambda each: each[:2])
-        readings = [(is_here, [pair for _, _, pair in group]) for (is_here, _), group in grouped]
+        grouped = groupby(zip(here, places, threes, strict=True), lambda each: each[:2])
+        readings = [(is_here, [three for _, _, three in group]) for (is_here, _), group in grouped]
         if len(readings) <= _LOOKED_UP_AGAIN and all(here):
             return self, readings
         return replace(self, rows=self.engine.keep(self.rows)), readings
 
-    def _shapes(self, pairs: Sequence[Two]) -> list[tuple[int, int]]:
-        return [(self._size(first), self._size(second)) for first, second in pairs]
+    def _cells(self, three: Three) -> int:
+        return prod(map(self._size, three))
 
-    def _size(self, grouped: Grouped) -> int:
-        attribute, partition = grouped
-        return self.partitions[attribute][partition].size
+    def _size(self, grouped: Grouped | None) -> int:
+        if grouped is None:
+            return 1
+        column, partition = grouped
+        return self.partitions[column][partition].size
 
-    def counts_by_engine(self, pairs: Sequence[Two]) -> Iterator[PairCells]:
+    def counts_by_engine(self, threes: Sequence[Three]) -> Iterator[PairCells]:
         """Yield the counts by one query of the engine, without empty cells.
 
         Raises:
             TableError: The records are not those that were counted.
         """
-        sets = [(_code(*first), f"{_code(*second)}_label") for first, second in pairs]
-        names = {_code(*each) for pair in pairs for each in pair} | {_code(_LABEL, 0)}
-        wide = {name: self.rows[name].cast("int64") for name in names}
-        codes = {_code(*first): wide[_code(*first)] for first, _ in pairs}
-        for _, second in pairs:  # each second group together with the label
-            codes[f"{_code(*second)}_label"] = wide[_code(*second)] * self.labels + wide[_code(_LABEL, 0)]
+        wide = {
+            column: self.rows[_code(*column)].cast("int64")
+            for three in threes
+            for column in three
+            if column is not None
+        }
+        codes, sets = {}, []
+        for first, second, third in threes:  # the second together with the third
+            one, both = _code(*first), "_".join([_code(*second), *([_code(*third)] if third else [])])
+            codes[one] = wide[first]
+            codes[both] = wide[second] * self._size(third) + wide[third] if third else wide[second]
+            sets.append((one, both))
         used = self.rows.select(**codes)
         grouped = self.engine.fetch(counts_of_sets(self.engine, used, sets, lambda _name, key: key))
         place, n = (numbers_in(grouped[name]) for name in ("place", "n"))
-        if grouped["first"].null_count or grouped["second"].null_count or int(n.sum()) != len(pairs) * self.records:
+        if grouped["first"].null_count or grouped["second"].null_count or int(n.sum()) != len(threes) * self.records:
             raise TableError(f"{self.name}: changed while it was read; summarize again")
-        first, second = (grouped[name].to_numpy() for name in ("first", "second"))
-        for which, (one, two) in enumerate(pairs):
-            mine = place == which
-            sizes = self._size(one), self._size(two)
-            groups, labels = np.divmod(second[mine].astype(np.intp), self.labels)
-            yield PairCells(
-                first[mine].astype(np.intp), groups, labels, n[mine].astype(np.int64), (*sizes, self.labels)
-            )
+        first_codes, second_codes = (grouped[name].to_numpy() for name in ("first", "second"))
+        for which, (one_of, two_of, three_of) in enumerate(threes):
+            mine, shape = place == which, (self._size(one_of), self._size(two_of), self._size(three_of))
+            groups, labels = np.divmod(second_codes[mine].astype(np.intp), shape[2])
+            yield PairCells(first_codes[mine].astype(np.intp), groups, labels, n[mine].astype(np.int64), shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy
@@ -35,6 +35,12 @@ class JointCounts:
     counts: Counts
     shape: tuple[int, int]
 
+    @classmethod
+    def of(cls, joint: Counts) -> Self:
+        """Return these counts (values, labels) without zero cells."""
+        values, labels = np.nonzero(joint)
+        return cls(values, labels, joint[values, labels], (joint.shape[0], joint.shape[1]))
+
     def histogram(self) -> Counts:
         """Return `f(A)`, one count per value."""
         return np.bincount(self.values, self.counts, self.shape[0]).astype(np.int64)
@@ -55,9 +61,7 @@ class JointCounts:
 
     def folded(self, partition: "Partition") -> "JointCounts":
         """Return the joint counts of groups of values."""
-        joint = self.fold(partition.groups, partition.size)
-        values, labels = np.nonzero(joint)
-        return JointCounts(values, labels, joint[values, labels], (partition.size, self.shape[1]))
+        return JointCounts.of(self.fold(partition.groups, partition.size))
 
 
 def tally(table: Table, attributes: Sequence[str], label: str) -> list[Tally]:

@@ -66,6 +66,13 @@ class PairCells:
         """Return the counts of coarser groupings, given the coarser group of each group, and their sizes."""
         return PairCells(rows[self.first], columns[self.second], self.label, self.counts, (*shape, self.shape[2]))
 
+    def exchanged(self, side: int) -> "PairCells":
+        """Return the same counts with the label in the place of one of the groupings, and that one as the label."""
+        first, second, label = self.shape
+        if side == 0:
+            return PairCells(self.label, self.second, self.first, self.counts, (label, second, first))
+        return PairCells(self.first, self.label, self.second, self.counts, (first, label, second))
+
     def joint(self) -> Counts:
         """Return (groups, groups) the joint counts of the two."""
         cells = self.first * self.shape[1] + self.second

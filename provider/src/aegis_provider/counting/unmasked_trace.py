@@ -12,7 +12,7 @@ import scipy
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.joint import largest_part, score_jointly
-from aegis_provider.counting.coded_table import CodedTable
+from aegis_provider.counting.coded_table import LABEL, CodedTable
 from aegis_provider.counting.counted_table import LEAST, CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.counting.published_domain import merged_values
@@ -54,8 +54,42 @@ def unmasked_trace(counted: CountedTable, label: str) -> UnmaskedTrace:
     Raises:
         TableError: The table has changed since it was counted.
     """
-    views = dict(enumerate(whole_values(counted)))
-    views = {place: view for place, view in views.items() if view.size > 1}
+    [trace] = unmasked_traces(counted, {label: counted})
+    return trace
+
+
+def unmasked_traces(counted: CountedTable, tasks: Mapping[str, CountedTable]) -> list[UnmaskedTrace]:
+    """Return the trace of each label, by one reading of the table.
+
+    Args:
+        counted: The table, counted against the default label.
+        tasks: The table of each label, the default one first (`label_tasks`).
+
+    Raises:
+        TableError: The table has changed since it was counted.
+    """
+    default = next(iter(tasks))
+    views = [{place: view for place, view in enumerate(whole_values(task)) if view.size > 1} for task in tasks.values()]
+    places = {one.attribute.name: place for place, one in enumerate(counted.attributes)}
+    partitions: dict[int, list[Partition]] = {LABEL: [Partition.identity(len(counted.label))]}
+    columns = []  # by task, of each of its views
+    for task, each in zip(tasks.values(), views, strict=True):
+        names = {place: task.attributes[place].attribute.name for place in each}
+        known = {place: LABEL if name == default else places[name] for place, name in names.items()}
+        for place, view in each.items():
+            partitions.setdefault(known[place], []).append(view)
+        columns.append([(known[place], len(partitions[known[place]]) - 1) for place in each])
+    coded = CodedTable.of(counted, default, partitions)
+    joints = coded.joints([two for of in columns for two in combinations(of, 2)])
+    pairs = [
+        [PairCounts(both, (IDENTITY, IDENTITY), next(joints)) for both in combinations(range(len(of)), 2)]
+        for of in columns
+    ]
+    return [_trace(*each) for each in zip(tasks.values(), views, pairs, strict=True)]
+
+
+def _trace(counted: CountedTable, views: Mapping[int, Partition], pairs: Sequence[PairCounts]) -> UnmaskedTrace:
+    """Return the trace of these views, whose pairs have their places among them."""
     if not views:
         return UnmaskedTrace(0.0)
     labels = counted.attributes[0].counts.label_histogram()
@@ -65,7 +99,6 @@ def unmasked_trace(counted: CountedTable, label: str) -> UnmaskedTrace:
         joint = attribute.counts.fold(view.groups, view.size)
         evidence.append(AttributeEvidence(attribute.attribute.name, view.size, labels, None, joint, ()))
     codes, options = np.zeros((1, len(views)), dtype=np.int64), [(IDENTITY,)] * len(views)
-    pairs = _pairs(counted, label, views)
     scores = score_jointly(evidence, options, codes, pairs, corrected=True)
     value = max(float(scores.utility[0]), largest_part(evidence), 0.0)
     joints = [np.asarray(attribute.joint, dtype=np.float64) for attribute in evidence]
@@ -137,14 +170,3 @@ def _merged(counted: CountedTable, one: CountedAttribute, least: int, fewest: in
     everything = Partition(np.zeros(len(one.domain), dtype=np.intp), 1)
     joint = one.counts.dense()
     return Partition.of(merged_values(one.domain, joint, everything, least, binned=binned, fewest=fewest).groups)
-
-
-def _pairs(counted: CountedTable, label: str, views: Mapping[int, Partition]) -> list[PairCounts]:
-    """Count every two attributes, which are numbered by their order in `views`."""
-    coded = CodedTable.of(counted, label, {place: [view] for place, view in views.items()})
-    both = list(combinations(enumerate(views), 2))
-    joints = coded.joints([((one, 0), (two, 0)) for (_, one), (_, two) in both])
-    return [
-        PairCounts((first, second), (IDENTITY, IDENTITY), joint)
-        for ((first, _), (second, _)), joint in zip(both, joints, strict=True)
-    ]

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from aegis_advisor.measures import held_out_share
-from aegis_provider.counting.coded_table import CodedTable, Two
+from aegis_provider.counting.coded_table import BY_LABEL, CodedTable, Two
 from aegis_provider.counting.counted_table import LEAST, CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Counts, Partition, Places
 from aegis_provider.counting.pair_cells import PairCells
@@ -217,7 +217,7 @@ class _Finder:
         limits |= {two: _CELLS_OF_MANY for two in combinations(sorted(most), 2) if two not in limits}
         both = [two for two, cells in limits.items() if self._cells(*two) * len(self._labelled) <= cells]
         coded = self._coded({place for two in both for place in two})
-        counts = coded.counts([((one, 0), (two, 0)) for one, two in both]) if both else []
+        counts = coded.counts([((one, 0), (two, 0), BY_LABEL) for one, two in both]) if both else []
         return [self._pair(two, cells) for two, cells in zip(both, counts, strict=True)]
 
     def _most(self) -> int:
