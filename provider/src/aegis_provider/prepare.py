@@ -228,6 +228,10 @@ def _controlled(
     counting: Mapping[str, Any],
 ) -> tuple[SharedSummary, Controlled]:
     """Count what configurations share, and apply the controls, by default rounding; `counting`: how to count."""
+    for control in controls if plan.other_labels else ():
+        if isinstance(control, MinimumCell | LaplaceNoise):
+            what = "a minimum cell count" if isinstance(control, MinimumCell) else "noise"
+            raise ControlError(f"{plan.source}: labels: {what} is possible with one label only; list one, or round")
     merging = next((control.merging for control in controls if isinstance(control, MinimumCell)), None)
     noisy = any(isinstance(control, LaplaceNoise) for control in controls)
     summary = summarize_shared(table, plan, merging=merging, all_records=noisy, **counting)

@@ -118,6 +118,8 @@ class RandomRounding(Control):
             "attributes": [self._attribute(attribute, up, entry.label) for attribute in entry.attributes],
             **rounded_trace(entry, self.beside.told.trace, self.base, self.chance.of("joint_trace")),
         }
+        if entry.joint_traces:
+            changed["joint_traces"] = {}
         if entry.configurations is not None:
             rows = entry.rows_per_person or 1
             changed["configurations"] = [self._configuration(configuration, rows) for configuration in entry.masked]
@@ -242,7 +244,7 @@ class RandomRounding(Control):
         return list(evidence_of(content_of(declared)))
 
     def _pair(self, pair: Pair, pools: Pools, label: Sequence[int], texts: Mapping[Masked, Sequence[str]]) -> Pair:
-        changed: dict[str, Any] = {}
+        changed: dict[str, Any] = {"with_labels": {}}
         masked = rows, columns = masked_of(pair)
         chance = self.chance.of("pair", *sorted(pair.attributes))
         if pair.joint is not None:

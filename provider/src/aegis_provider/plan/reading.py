@@ -21,6 +21,7 @@ from aegis_provider.plan.limits import (
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, GeneratedTable, Plan, read_generated
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, stricter
+from aegis_sdk.wire.labels import LABELS
 
 _ABOUT: Final = {"title": "title", "description": "description", "license": "license", "table_name": "table"}
 """By key of the plan, the member of the entry."""
@@ -42,7 +43,7 @@ _OPTIONAL: Final = (
     *PERSON,
 )
 _RELEASED: Final = "configurations.yaml"
-_MOST_LABELS: Final = 20
+
 _LEAST_HELD_OUT, _MOST_HELD_OUT = Decimal("0.001"), Decimal("0.9")
 
 
@@ -113,8 +114,8 @@ def _labels(root: Element, fields: Mapping[str, Element]) -> list[str]:
     if "labels" not in fields:
         return [root.fields("label", optional=tuple(fields))["label"].name()]
     labels, known = fields["labels"].elements(), list[str]()
-    if not 1 <= len(labels) <= _MOST_LABELS:
-        fields["labels"].fail(f"1 to {_MOST_LABELS} labels are possible, not {len(labels)}")
+    if not 1 <= len(labels) <= LABELS:
+        fields["labels"].fail(f"1 to {LABELS} labels are possible, not {len(labels)}")
     for each in labels:
         if each.name() in known:
             each.fail(f"{each.name()!r} appears twice")

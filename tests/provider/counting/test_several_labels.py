@@ -1,0 +1,133 @@
+"""Entries with several labels, compared with the entry of each label alone."""
+
+import numpy as np
+import pytest
+
+from aegis_provider import PlanError, TableError, load_plan
+from tests.provider.documents import summarize
+
+MASKINGS = {
+    "a": "maskings: {a3: {mapping: {a0: p, a1: p, a2: q, a3: q, a4: r, a5: r}}, "
+    "odd: {mapping: {a0: e, a1: o, a2: e, a3: o, a4: e, a5: o}}, a1: {suppress: {}}}",
+    "b": "maskings: {b2: {mapping: {b0: x, b1: x, b2: z, b3: z}}}, order: [b3, b2, b1, b0]",
+    "s": "maskings: {s2: {mapping: {s0: u, s1: u, s2: v}}}",
+    "r": "",
+    "y": "",
+}
+CONFIGURATIONS = [
+    {"a": "a3"},
+    {"a": "odd", "b": "b2"},
+    {"a": "a3", "s": "s2"},
+    {"a": "a1", "r": "drop"},
+    {"a": "drop", "b": "b2", "s": "drop"},
+]
+
+
+def table(write, seed, records=300):
+    random = np.random.default_rng(seed)
+    score = random.normal(size=records)
+    sizes = {"a": 6, "b": 4, "s": 3, "r": 2, "y": 4}
+    columns = {
+        name: np.clip((score + random.normal(size=records)) * size / 6 + size / 2, 0, size - 1).astype(int)
+        for name, size in sizes.items()
+    }
+    lines = [",".join(f"{name}{columns[name][row]}" for name in sizes) for row in range(records)]
+    return write("t.csv", "\n".join([",".join(sizes), *lines, ""]))
+
+
+def plan(write, labels):
+    """Return the plan with these labels, and the configurations that show all of them as they are."""
+    chosen = CONFIGURATIONS if len(labels) > 1 else [each for each in CONFIGURATIONS if labels[0] not in each]
+    attributes = ", ".join(f"{name}: {{{text}}}" for name, text in MASKINGS.items() if name != labels[0])
+    configurations = ", ".join(
+        f"c{place}: {{{', '.join(f'{name}: {choice}' for name, choice in each.items())}}}"
+        for place, each in enumerate(chosen)
+    )
+    text = f"labels: [{', '.join(labels)}]\nattributes: {{{attributes}}}\nconfigurations: {{{configurations}}}\n"
+    return load_plan(write("plan.yaml", text))
+
+
+def tables_with(entry, label):
+    """Return the counts of each masking with a label of an entry, by attribute and masking; coarser ones are folded."""
+    attributes = {attribute["name"]: attribute for attribute in entry["attributes"]}
+    if label == entry["label"]["name"]:
+        joints = {(name, "identity"): one["joint"] for name, one in attributes.items() if "joint" in one}
+        return joints | {
+            (name, each["id"]): each["joint"] for name, one in attributes.items() for each in one["maskings"]
+        }
+    joints = {(entry["label"]["name"], "identity"): np.transpose(attributes[label]["joint"]).tolist()}
+    for pair in (each for each in entry["pairs"] if "joint" in each):
+        for side in (0, 1):
+            if (pair["attributes"][1 - side], pair["maskings"][1 - side]) == (label, "identity"):
+                joint = np.array(pair["joint"]) if side == 0 else np.transpose(pair["joint"])
+                joints[pair["attributes"][side], pair["maskings"][side]] = joint.tolist()
+    return joints
+
+
+def folded(joint, finer, coarser):
+    sums = np.zeros((max(coarser) + 1, len(joint[0])), dtype=int)
+    np.add.at(sums, [dict(zip(finer, coarser, strict=True))[place] for place in range(len(joint))], joint)
+    return sums.tolist()
+
+
+def test_each_label_is_counted_as_if_it_were_the_only_one(write):
+    path = table(write, 1)
+    entry = summarize(path, plan(write, ["y", "s", "r"]), name="all", pairs=True)
+    assert (entry["format"], entry["labels"]) == (4, ["y", "s", "r"])
+    for label in ("y", "s", "r"):
+        alone = summarize(path, plan(write, [label]), name="one", pairs=True)
+        assert alone["format"] == 1
+        mappings = {
+            (one["name"], each["id"]): each["mapping"] for one in alone["attributes"] for each in one["maskings"]
+        }
+        mine = tables_with(entry, label)
+        for (name, masking), joint in tables_with(alone, label).items():
+            if len(joint) > 1 and (name, masking) not in mine:  # it follows from the values, or a finer masking
+                assert (name, "identity") in mine
+                joint_of_values = mine[name, "identity"]
+                assert folded(joint_of_values, range(len(joint_of_values)), mappings[name, masking]) == joint
+            elif len(joint) > 1:
+                assert mine[name, masking] == joint
+        trace = entry["joint_trace"] if label == "y" else entry["joint_traces"][label]
+        assert trace == pytest.approx(alone["joint_trace"])
+        told = associations(entry, label)
+        assert told
+        expected = associations(alone, label)
+        assert {each: told[each] for each in expected} == {each: pytest.approx(one) for each, one in expected.items()}
+
+
+def associations(entry, label):
+    """Return the associations of pairs with a label; the default one takes its place in a pair."""
+    default, told = entry["label"]["name"], {}
+    for pair in entry["pairs"]:
+        both = dict(zip(pair["attributes"], pair["maskings"], strict=True))
+        if label in both:
+            both = {name: masking for name, masking in both.items() if name != label} | {default: "identity"}
+        association = pair["with_label"] if label == default else pair["with_labels"].get(label)
+        if association is not None:
+            told[frozenset(both.items())] = association
+    return told
+
+
+def test_without_pairs_those_with_a_label_are_counted(write):
+    entry = summarize(table(write, 2), plan(write, ["y", "s", "r"]), name="all")
+    names = {frozenset(pair["attributes"]) for pair in entry["pairs"]}
+    assert names == {frozenset(pair) for pair in ("as", "ar", "bs", "br", "sr")}
+    assert all(set(pair) == {"attributes", "maskings", "joint"} for pair in entry["pairs"])
+    assert "joint_traces" not in entry
+
+
+def test_a_list_of_one_label_is_an_entry_as_before(write):
+    path, listed = table(write, 3), plan(write, ["y"])
+    said = load_plan(write("said.yaml", (listed.files[0]).read_text().replace("labels: [y]", "label: y")))
+    assert summarize(path, listed, name="one", pairs=True) == summarize(path, said, name="one", pairs=True)
+
+
+def test_a_label_of_one_class_and_a_random_masking_are_refused(write):
+    path = write("t.csv", "a,s,y\n1,n,k\n2,n,l\n1,n,k\n")
+    text = "labels: [y, s]\nattributes: {a: {}}\nconfigurations: {c: {}}\n"
+    with pytest.raises(TableError, match="the label 's' is 'n' in every record; name another in the plan"):
+        summarize(path, load_plan(write("plan.yaml", text)), name="one")
+    random = text.replace("a: {}", "a: {maskings: {m: {shuffle: {}}}}").replace("c: {}", "c: {a: m}") + "seed: 1\n"
+    with pytest.raises(PlanError, match="it masks at random; list one label"):
+        summarize(path, load_plan(write("plan.yaml", random)), name="one")
