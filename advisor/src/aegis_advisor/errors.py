@@ -29,6 +29,17 @@ class NoConfigurationError(AdvisorError):
         return "there is no configuration to choose from"
 
 
+class NoTaskError(AdvisorError):
+    """The entry has no counts with which a column could be a label."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__(label)
+        self.label = label
+
+    def __str__(self) -> str:
+        return f"the entry has no counts of {self.label!r} as a label"
+
+
 class NoEvidenceError(AdvisorError):
     """Configurations treat an attribute differently, but no joint counts show the cost."""
 

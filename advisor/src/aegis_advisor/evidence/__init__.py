@@ -32,6 +32,7 @@ from aegis_advisor.evidence.likely import REFINED, LikelyTables, coarser_views, 
 from aegis_advisor.evidence.pair import PairAssociation, PairCounts, association_unit
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.rounded import sum_variances, with_declared_rounding
+from aegis_advisor.evidence.task import CountedPair, lacking, pairs_with, whole_counts
 
 __all__ = [
     "DROP",
@@ -42,6 +43,7 @@ __all__ = [
     "ConfigurationContent",
     "ConfigurationsContent",
     "ControlContent",
+    "CountedPair",
     "EntryContent",
     "EvidenceFlags",
     "HoldoutContent",
@@ -62,10 +64,13 @@ __all__ = [
     "coarser_views",
     "evidence_of",
     "exact_counts",
+    "lacking",
     "likely_tables",
     "masked_records",
     "pair_counts",
     "pairs_of",
+    "pairs_with",
     "sum_variances",
+    "whole_counts",
     "with_declared_rounding",
 ]

@@ -123,6 +123,7 @@ class PairContent:
     joint: Counts = None
     counted_with: Counts = None
     with_label: AssociationContent | None = None
+    with_labels: Mapping[str, AssociationContent] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +238,7 @@ class EntryContent(ConfigurationsContent):
     records: int
     label: LabelContent
     attributes: Sequence[AttributeContent]
+    labels: Sequence[str] | None = None
     people: int | None = None
     rows_per_person: int | None = None
     description: str = ""
@@ -245,7 +247,18 @@ class EntryContent(ConfigurationsContent):
     pairs: Sequence[PairContent] = ()
     disclosure_control: ControlContent | None = None
     joint_trace: PublishedTrace | None = None
+    joint_traces: Mapping[str, PublishedTrace] = field(default_factory=dict)
     holdout: HoldoutContent | None = None
+
+    def about(self, label: str) -> "EntryContent":
+        """The content as if made with this label alone: the label's task (`aegis_advisor.evidence.task`).
+
+        Raises:
+            NoTaskError: the entry has no such column, or no counts of it.
+        """
+        from aegis_advisor.evidence.task import about  # noqa: PLC0415 -- it makes contents, so it imports this module
+
+        return about(self, label)
 
     def at(self, places: Sequence[int]) -> Self:
         """The entry with the attributes at these places only, in that order, and without pairs."""
