@@ -70,8 +70,8 @@ def document_of(entry: EntryDocument) -> dict[str, Any]:
     """Return the entry as JSON values, without fields that have their defaults."""
     document = entry.model_dump(exclude_unset=True, exclude_none=True)
     for configuration in document["configurations"]:
-        privacy = configuration.get("privacy", {})
-        privacy.update({name: int(number) for name, number in privacy.items() if number.is_integer()})
+        for privacy in (configuration.get("privacy", {}), *configuration.get("privacy_by_label", {}).values()):
+            privacy.update({name: int(number) for name, number in privacy.items() if number.is_integer()})
     return document
 
 

@@ -425,7 +425,9 @@ class CountedEntry:
         if self.shared_only:
             rounded = {name: two_digits(name, number) for name, number in vouched.items()}
             vouched = strictest(rounded, configuration.promised)
-        privacy = {"privacy": dict(vouched)} if vouched else {}
+        privacy: dict[str, Any] = {"privacy": dict(vouched)} if vouched else {}
+        if configuration.by_label:
+            privacy["privacy_by_label"] = {name: dict(each) for name, each in configuration.by_label.items()}
         left_out = {} if suppressed is None else {"suppressed": max(0, suppressed - self.hidden)}
         cells = configuration.suppressed_cells
         starred = {} if cells is None else {"suppressed_cells": cells}

@@ -59,8 +59,15 @@ def valid_promises(configurations: Sequence[wire.Configuration], merged: _Merged
         recounted = dict.fromkeys(SUPPRESSED) if reclassed and suppresses else {}
         if recounted:
             recount.append(configuration.id)
-        kept.append(configuration.model_copy(update={"privacy": left or None, **recounted}))
+        by_label = without_names(configuration.privacy_by_label, names)
+        changes = {"privacy_by_label": by_label} if by_label else {}
+        kept.append(configuration.model_copy(update={"privacy": left or None, **recounted, **changes}))
     return ValidPromises(tuple(kept), lost, tuple(recount))
+
+
+def without_names(by_label: Mapping[str, Mapping[str, float]], names: Collection[str]) -> dict[str, dict[str, float]]:
+    """Return the privacy of each label without these criteria."""
+    return {label: {name: each[name] for name in each if name not in names} for label, each in by_label.items()}
 
 
 def without_unshared(entry: EntryDocument) -> EntryDocument:

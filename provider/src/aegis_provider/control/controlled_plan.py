@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import yaml
 
-from aegis_provider.control.control import Changes, ControlError, Controlled
+from aegis_provider.control.control import Changes, ControlError, Controlled, without_names
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.merged_table import MergedMasking
 from aegis_provider.masking import Mapped
@@ -59,7 +59,8 @@ def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
             None if numbers is None else {name: number for name, number in numbers.items() if name not in names}
             for numbers in (configuration.privacy, configuration.required)
         )
-        configurations.append(replace(configuration, privacy=privacy or {}, required=required))
+        by_label = without_names(configuration.by_label, names)
+        configurations.append(replace(configuration, privacy=privacy or {}, required=required, by_label=by_label))
     return replace(plan, attributes=tuple(attributes), configurations=tuple(configurations))
 
 

@@ -151,12 +151,17 @@ class RandomRounding(Control):
 
         That part was measured, and with it `k` may be the size of a class. `rows`: the most records of a person.
         """
-        vouched = configuration.privacy or {}
-        if "k" not in vouched:
-            return configuration
         promised = self.beside.promised.get(configuration.id, {}).get("k", 0)
-        rounded = max(1.0, vouched["k"] - (vouched["k"] - promised) % (self.base // rows))
-        return configuration.model_copy(update={"privacy": {**vouched, "k": rounded}})
+
+        def rounded(k: float) -> float:
+            return max(1.0, k - (k - promised) % (self.base // rows))
+
+        vouched, by_label = configuration.privacy or {}, configuration.privacy_by_label
+        changes: dict[str, Any] = {"privacy": {**vouched, "k": rounded(vouched["k"])}} if "k" in vouched else {}
+        if by_label:
+            numbers = {label: {"k": rounded(each["k"])} if "k" in each else {} for label, each in by_label.items()}
+            changes["privacy_by_label"] = {label: {**each, **numbers[label]} for label, each in by_label.items()}
+        return configuration.model_copy(update=changes)
 
     def _attribute(self, attribute: Attribute, up: NDArray[np.bool_], label: Label) -> Attribute:
         if attribute.joint is None:

@@ -228,7 +228,8 @@ class Configuration:
         promise; `None` if none are. `suppressed_cells`: the number of single cells of these records that become `*`
         instead; `suppressed` then counts only records for which suppressing cells is not enough. `None` if no cell is
         suppressed. `required`: the requirement of a search; values of `privacy` beyond it were measured. `None` if the
-        provider stated all of `privacy`.
+        provider stated all of `privacy`. `by_label`: with several labels, the `k` and `l` measured in the
+        attack on each; `privacy` is the worst of all.
     """
 
     id: str
@@ -237,6 +238,7 @@ class Configuration:
     suppressed: int | None = None
     suppressed_cells: int | None = None
     required: Mapping[str, int | float] | None = None
+    by_label: Mapping[str, Mapping[str, int | float]] = field(default_factory=dict)
 
     @property
     def promised(self) -> Mapping[str, int | float]:

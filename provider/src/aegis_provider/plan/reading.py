@@ -27,6 +27,7 @@ _ABOUT: Final = {"title": "title", "description": "description", "license": "lic
 """By key of the plan, the member of the entry."""
 _OPTIONAL: Final = (
     "privacy",
+    "privacy_by_label",
     "required",
     *SUPPRESSED,
     "sensitive",
@@ -69,7 +70,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
     label, *other_labels = _labels(root, fields)
     attributes = _with_labels(tuple(read_attributes(fields["attributes"], label)), other_labels)
     stated = fields.get("configurations")
-    vouched = _Vouched.of(fields)
+    vouched = _Vouched.of(fields, [label, *other_labels])
     configurations = tuple(_configurations(stated, attributes, vouched)) if stated else ()
     generated = _generated(fields, vouched, [configuration.id for configuration in configurations])
     _refuse_strays(fields, configurations, generated)
@@ -166,18 +167,21 @@ class _Vouched:
     required: Mapping[str, dict[str, int | float]]
     suppressed: Mapping[str, int]
     cells: Mapping[str, int]
+    by_label: Mapping[str, dict[str, dict[str, int | float]]]
 
     @classmethod
-    def of(cls, fields: Mapping[str, Element]) -> "_Vouched":
+    def of(cls, fields: Mapping[str, Element], labels: Sequence[str]) -> "_Vouched":
         stated, required, records, cells = (
             dict(fields[name].items()) if name in fields else {} for name in ("privacy", "required", *SUPPRESSED)
         )
         privacy = {configuration_id: _privacy(each) for configuration_id, each in stated.items()}
+        by_label = fields["privacy_by_label"].items() if "privacy_by_label" in fields else ()
         return cls(
             privacy,
             {name: _required(each, privacy.get(name, {})) for name, each in required.items()},
             {configuration_id: number.integer(at_least=0) for configuration_id, number in records.items()},
             {configuration_id: number.integer(at_least=0) for configuration_id, number in cells.items()},
+            {name: dict(_by_label(each, privacy.get(name, {}), labels)) for name, each in by_label},
         )
 
 
@@ -196,11 +200,24 @@ def _configurations(element: Element, attributes: tuple[Attribute, ...], promise
         privacy = promises.privacy.get(configuration_id, {})
         suppressed, cells = promises.suppressed.get(configuration_id), promises.cells.get(configuration_id)
         required = promises.required.get(configuration_id)
-        yield Configuration(configuration_id, maskings, privacy, suppressed, cells, required)
+        by_label = promises.by_label.get(configuration_id, {})
+        yield Configuration(configuration_id, maskings, privacy, suppressed, cells, required, by_label)
 
 
 def _privacy(element: Element) -> dict[str, int | float]:
     return {name: _vouched(vouched) for name, vouched in element.fields(optional=tuple(PRIVACY_CRITERIA)).items()}
+
+
+def _by_label(
+    element: Element, vouched: Mapping[str, float], labels: Sequence[str]
+) -> Iterator[tuple[str, dict[str, int | float]]]:
+    """Yield the privacy of each label, of which `privacy` is the worst."""
+    for label, each in element.fields(optional=tuple(labels)).items():
+        privacy = _privacy(each)
+        for name, number in privacy.items():
+            if name in vouched and stricter(name, vouched[name], number) != number:
+                each.fail(f"{name} = {number:g} is worse than `privacy` has for all labels, {vouched[name]:g}")
+        yield label, privacy
 
 
 def _required(element: Element, vouched: Mapping[str, float]) -> dict[str, int | float]:
@@ -246,7 +263,7 @@ def _refuse_strays(
     """Refuse promises of unknown configurations; a generated table suppresses nothing."""
     masked = [configuration.id for configuration in configurations]
     known = {"privacy": [*masked, *(each.id for each in generated)]}
-    for key in (key for key in ("privacy", "required", *SUPPRESSED) if key in fields):
+    for key in (key for key in ("privacy", "privacy_by_label", "required", *SUPPRESSED) if key in fields):
         for name in dict(fields[key].items()):
             if name not in known.get(key, masked):
                 fields[key].fail(f"unknown configuration {name!r}; {nearest(name, known.get(key, masked))}")

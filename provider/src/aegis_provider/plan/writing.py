@@ -20,7 +20,7 @@ from aegis_sdk.wire import SUPPRESSED
 Edit: TypeAlias = tuple[int, int, str]
 """The start and the end of a stretch of text, and its replacement."""
 
-_REPLACED: Final = ("configurations", "privacy", "required", *SUPPRESSED, "generated", "holdout")
+_REPLACED: Final = ("configurations", "privacy", "privacy_by_label", "required", *SUPPRESSED, "generated", "holdout")
 
 
 def write_plan(
@@ -176,13 +176,11 @@ def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]
     promises = {configuration.id: configuration.privacy for configuration in configurations}
     promises |= {table.id: table.privacy for table in plan.generated if table.privacy}
     yield from (f"  {scalar(name)}: {_nested(privacy)}" for name, privacy in promises.items())
-    if required := {
-        configuration.id: configuration.required
-        for configuration in configurations
-        if configuration.required is not None
-    }:
-        yield "required:"
-        yield from (f"  {scalar(name)}: {_nested(privacy)}" for name, privacy in required.items())
+    by_label = {configuration.id: configuration.by_label for configuration in configurations if configuration.by_label}
+    required = {each.id: each.required for each in configurations if each.required is not None}
+    for key, of in (("privacy_by_label", by_label), ("required", required)):
+        yield from [f"{key}:"] * bool(of)
+        yield from (f"  {scalar(name)}: {_nested(privacy)}" for name, privacy in of.items())
     yield from _numbers("suppressed", {configuration.id: configuration.suppressed for configuration in configurations})
     yield from _numbers(
         "suppressed_cells", {configuration.id: configuration.suppressed_cells for configuration in configurations}

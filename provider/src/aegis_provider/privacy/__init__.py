@@ -42,6 +42,7 @@ from aegis_provider.privacy.classes import (
 from aegis_provider.privacy.criteria import CRITERIA, Criterion, without_left_out
 from aegis_provider.privacy.known_rows import KnownRows, KnownShares, share_of_people
 from aegis_provider.privacy.measuring import (
+    BY_LABEL,
     breaks,
     holds,
     left_out_people,
@@ -53,6 +54,7 @@ from aegis_provider.privacy.measuring import (
 from aegis_provider.privacy.privacy_table import PrivacyTable
 
 __all__ = [
+    "BY_LABEL",
     "CERTAIN_VALUES_REMEDY",
     "CRITERIA",
     "IN_BINS",

@@ -1,6 +1,7 @@
 """The privacy of equivalence classes by each criterion, and the classes that break a promise."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from aegis_provider.errors import PlanError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Masking, Plan, Roles
 from aegis_provider.privacy.classes import Classes, class_of_each, classes_in, is_rising, renumbered
 from aegis_provider.privacy.criteria import CRITERIA
+
+BY_LABEL: Final = ("k", "l")
+"""The criteria that an entry states for each of several labels: whole numbers, which need no steps to be published."""
 
 
 def measured_names() -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +28,14 @@ from aegis_provider.identifiers import (
     texts_written,
 )
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
-from aegis_provider.privacy import KnownRows, certain_and_guessable, measure_worst, refuse_without_order
+from aegis_provider.privacy import (
+    BY_LABEL,
+    KnownRows,
+    certain_and_guessable,
+    measure_privacy,
+    measure_worst,
+    refuse_without_order,
+)
 from aegis_provider.privacy.cells import STAR
 from aegis_provider.processes import Progress
 from aegis_provider.release.alone import CountedAlone, alone_in
@@ -158,6 +165,7 @@ class Checked:
             privacy is promised.
         known: The people with too few alike to someone who knows some of their records; `None` if records are people,
             or no privacy is promised.
+        by_label: With several labels, its `k` and `l` in the attack on each.
     """
 
     reached: Mapping[str, int | float]
@@ -169,6 +177,7 @@ class Checked:
     guessable: int = 0
     judged: int = 0
     known: KnownRows | None = None
+    by_label: Mapping[str, Mapping[str, int | float]] = field(default_factory=dict)
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -208,16 +217,17 @@ class Checked:
             IdentifierError: It contains an identifying value, and that is not accepted.
         """
         chosen, counted = promise.configuration, promise.release.counted
-        reached, told, judged, known = {}, (0, 0), 0, None
+        reached, told, judged, known, by_label = {}, (0, 0), 0, None, {}
         if chosen.privacy:
             records = promise.records(written, suppression)
             classes, known = promise.classes(records, suppression), promise.known_rows(records, asked_k)
             reached, told = measure_worst(classes), certain_and_guessable(classes)
-            judged = int(classes[0].sizes.sum())
+            judged, attacks = int(classes[0].sizes.sum()), zip(promise.roles, classes, strict=True)
+            by_label = {one.label: measure_privacy(each, BY_LABEL) for one, each in attacks if one.label}
         there, person = (written, None) if whose is None else (whose, counted.person)
         alone, shown = alone_in(there, plan.label, person), shown_values(there, counted, plan, chosen, person)
         searched = _searched(table, written, plan, chosen, reasons, accept_identifiers=accept_identifiers)
-        return cls(reached, shown, alone, *searched, *told, judged, known)
+        return cls(reached, shown, alone, *searched, *told, judged, known, by_label)
 
 
 def _searched(

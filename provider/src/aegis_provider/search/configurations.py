@@ -14,7 +14,7 @@ from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.limits import limits_in_words, without_limits
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.privacy import CRITERIA, measure_worst, refuse_without_order
+from aegis_provider.privacy import BY_LABEL, CRITERIA, measure_privacy, measure_worst, refuse_without_order
 from aegis_provider.processes import Progress
 from aegis_provider.search.budget import Clock, work_of
 from aegis_provider.search.evaluation import Evaluation
@@ -394,8 +394,10 @@ def described(
     classes, left_out = evaluation.released(node)
     reached = measure_worst(classes, tuple(reported))
     privacy = {each: _outward(each, value, evaluation.require.get(each)) for each, value in reached.items()}
+    attacks = zip(evaluation.roles, classes, strict=True)
+    by_label = {one.label: measure_privacy(each, BY_LABEL) for one, each in attacks if one.label}
     required = {each: int(limit) if limit == int(limit) else limit for each, limit in evaluation.require.items()}
-    return Configuration(id_, every, privacy, left_out or None, required=required)
+    return Configuration(id_, every, privacy, left_out or None, required=required, by_label=by_label)
 
 
 def named(counted: CountedTable, plan: Plan, configurations: Sequence[Configuration]) -> dict[str, str]:

@@ -56,11 +56,19 @@ def held_back(steps: Steps, advice: EntryAdvice, *, made_alike: bool) -> HeldBac
 
 
 def as_reached(
-    entry: EntryDocument, configuration: Configuration, reached: Mapping[str, float], sensitive: tuple[str, ...]
+    entry: EntryDocument,
+    configuration: Configuration,
+    reached: Mapping[str, float],
+    by_label: Mapping[str, Mapping[str, float]],
+    sensitive: tuple[str, ...],
 ) -> EntryDocument:
     """Return the entry with no stronger privacy of a configuration than its masked table has.
 
     Without the records that are held back, that may be weaker than what was measured in the whole table.
+
+    Args:
+        reached: The privacy of the masked table, by criterion.
+        by_label: The same in the attack on each of several labels.
     """
     from aegis_provider.control import coarse_privacy  # noqa: PLC0415 - slow to load
 
@@ -68,7 +76,13 @@ def as_reached(
     coarse = coarse_privacy(reached, configuration.promised, entry, own, sensitive)
     weaker = {name: min if CRITERIA[name].at_least else max for name in coarse}
     privacy = {name: weaker[name](limit, coarse[name]) for name, limit in (own.privacy or {}).items() if name in coarse}
-    changed = own.model_copy(update={"privacy": privacy})
+    changes: dict[str, Any] = {"privacy": privacy}
+    if own.privacy_by_label:
+        changes["privacy_by_label"] = {
+            label: {name: min(limit, by_label[label][name]) for name, limit in each.items() if name in by_label[label]}
+            for label, each in own.privacy_by_label.items()
+        }
+    changed = own.model_copy(update=changes)
     listed = [changed if each is own else each for each in entry.configurations or ()]
     return entry.model_copy(update={"configurations": listed})
 

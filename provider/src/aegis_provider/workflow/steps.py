@@ -324,8 +324,9 @@ class Steps:
 
         if self.held.get(configuration) is None:
             return entry
-        reached = self.masked[configuration].applied.reached
-        return as_reached(entry, self.found.configuration(configuration), reached, self.found.sensitive)
+        checked = self.masked[configuration].applied.checked
+        measured = checked.reached, checked.by_label
+        return as_reached(entry, self.found.configuration(configuration), *measured, self.found.sensitive)
 
     @contextmanager
     def _as_masked(self) -> Iterator[Table]:
