@@ -36,12 +36,21 @@ class NoiseContent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScoresContent:
+    """The scores of a label's classes (labels,), and the variance of the number that they stand for."""
+
+    values: Sequence[Number]
+    variance: Number | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LabelContent:
     """The label and its counts."""
 
     name: str
     domain: Sequence[str]
     histogram: Counts = None
+    scores: ScoresContent | None = None
     noise: NoiseContent | None = None
     rounded_to: int | None = None
 
@@ -94,6 +103,7 @@ class AttributeContent:
     histogram: Counts = None
     joint: Counts = None
     maskings: Sequence[MaskingContent] = ()
+    scores: ScoresContent | None = None
 
     def masking(self, wanted: str) -> MaskingContent:
         """The masking with this id, which the attribute has."""
@@ -283,6 +293,7 @@ def evidence_of(entry: EntryContent, places: Iterable[int] | None = None) -> tup
             maskings=tuple(_masking(masking, records) for masking in attribute.maskings),
             label_perturbation=about_label,
             rounded_once=None if control is None else control.rounded_once,
+            label_scores=None if label.scores is None else np.asarray(label.scores.values, dtype=np.float64),
         )
         for attribute in chosen
     )

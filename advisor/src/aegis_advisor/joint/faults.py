@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from aegis_advisor.arrays import IntArray
+from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.errors import TooManyColumnsError
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts, PublishedTrace
 from aegis_advisor.evidence.checks import Fault
@@ -21,6 +21,7 @@ from aegis_advisor.joint.design import Design, known_label, label_counts
 from aegis_advisor.joint.pair_tables import PairTables
 from aegis_advisor.joint.trace import traces
 from aegis_advisor.measures.association import mean_square_adjustment, mean_square_contingency
+from aegis_advisor.measures.numbers import correlation_ratio, correlation_ratio_adjustment
 
 
 def noisy_association_faults(
@@ -245,21 +246,20 @@ def largest_part(evidence: Sequence[AttributeEvidence]) -> float:
 
     The adjustment can make the joint trace smaller than that of a part. A published trace is at least the largest part.
     """
-    tables = [table for one in evidence for table in _exact_tables(one)]
-    return max((_adjusted(table) for table in tables), default=0.0)
+    return max((_adjusted(table, one.label_scores) for one in evidence for table in _exact_tables(one)), default=0.0)
 
 
 def find_trace_faults(evidence: Sequence[AttributeEvidence], published: PublishedTrace) -> Iterator[Fault]:
     """Yield a fault if no table with these counts has this trace; its path starts at the trace's object.
 
     Only single attributes are checked, which is fast: the trace of their exact counts must not exceed that of all
-    attributes together, and this must not exceed the number of classes less one.
+    attributes together, and this must not exceed the number of classes less one, or 1 if these have scores.
     """
     if published.most < largest_part(evidence) - SLACK:
         yield Fault(("value",), "Is less than the adjusted trace of a single attribute")
     most = min(_classes(one) for one in evidence)
     if published.least > most + SLACK:
-        yield Fault(("value",), f"Exceeds {most}, the number of label values with records less one")
+        yield Fault(("value",), f"Exceeds {most}, the most of a label with these values")
 
 
 def _exact_tables(evidence: AttributeEvidence) -> Iterator[IntArray]:
@@ -272,12 +272,16 @@ def _exact_tables(evidence: AttributeEvidence) -> Iterator[IntArray]:
             yield masking.joint
 
 
-def _adjusted(counts: IntArray) -> float:
+def _adjusted(counts: IntArray, scores: FloatArray | None) -> float:
     table = counts.astype(np.float64)
+    if scores is not None:
+        return correlation_ratio(table, numbers=scores) - correlation_ratio_adjustment(table, numbers=scores)
     return mean_square_contingency(table) - mean_square_adjustment(table)
 
 
 def _classes(evidence: AttributeEvidence) -> int:
-    """The number of label values that may have records, less one."""
+    """The number of label values that may have records, less one; 1 if they have scores."""
+    if evidence.label_scores is not None:
+        return 1
     certain = evidence.rounded_once is None and evidence.knows_label
     return int(np.count_nonzero(evidence.label_counts)) - 1 if certain else evidence.labels - 1

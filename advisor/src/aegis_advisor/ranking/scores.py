@@ -332,7 +332,8 @@ def score_by_joint_measure(
     single = [assessments[place] for place in places]
     best = max([joint.best_known, *(one.reference_utility for one in single)])
     certain = max([joint.best_known, *(one.lower_bound for one in single if one.lower_bound is not None)])
-    whole = published if measure.is_corrected and len(places) == len(selected) and numbers is None else None
+    of_measure = measure.uses_scores == (first.label_scores is not None)  # the published trace is by one of them
+    whole = published if of_measure and measure.is_corrected and len(places) == len(selected) else None
     reference, source = reference_of(best, whole, interactions=measure.sees_interactions)
     return Scores(
         deviations=reference - joint.utility,

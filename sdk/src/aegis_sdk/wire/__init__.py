@@ -53,6 +53,7 @@ from aegis_sdk.wire.attribute import (
     MaskingFunction,
     Noise,
     Pair,
+    Scores,
 )
 from aegis_sdk.wire.audit import (
     AuditPage,
@@ -341,6 +342,7 @@ __all__ = [
     "RequestEvent",
     "RequestedEntry",
     "RotationRequest",
+    "Scores",
     "SecretRotation",
     "SeenBy",
     "SignedHead",

@@ -1,6 +1,7 @@
 """The label, the attributes, and the published counts of their maskings, one by one and in pairs."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import hypot
 from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field
@@ -9,6 +10,7 @@ from aegis_sdk.wire.documents import LONG_LIST, LONG_OBJECT, CheckedRequest, Fau
 from aegis_sdk.wire.examples import EXAMPLE_PAIR
 from aegis_sdk.wire.values import (
     COUNT_MAX,
+    ClassScore,
     CountList,
     CountTable,
     Domain,
@@ -77,6 +79,39 @@ class Noise(SpendingNoise):
     )
 
 
+class Scores(Request):
+    """The scores of a label's classes, which make it a number to predict: bins of numbers, or ordered classes."""
+
+    values: Annotated[list[ClassScore], Field(min_length=1), LONG_LIST] = Field(
+        description="The score of each class, in the order of `domain`: of a bin, its middle or its mean to two digits"
+    )
+    variance: Annotated[float, Field(ge=0, le=float(COUNT_MAX) ** 2, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="Variance of the number itself, to two digits: that of the scores, and what is lost by binning. "
+        "null: not known, or the classes are all there is",
+    )
+
+    def faults_for(self, histogram: Sequence[int], classes: int) -> Iterator[Fault]:
+        """The faults for a label with so many classes; `histogram` is empty if it is not published.
+
+        The variance of the number is at least that of its bins' means; numbers to two digits may be off by a tenth.
+        """
+        yield from length_fault("values", len(self.values), classes, "scores")
+        records = sum(histogram)
+        if self.variance is None or records <= 0 or not len(self.values) == len(histogram) == classes:
+            return
+        # Divided first, so that no product overflows.
+        mean = sum(value * (count / records) for value, count in zip(self.values, histogram, strict=True))
+        between = hypot(
+            *((value - mean) * (count / records) ** 0.5 for value, count in zip(self.values, histogram, strict=True))
+        )
+        if self.variance**0.5 < between * (1 - _DIGITS):
+            yield ("variance",), f"Is less than {between**2:.3g}, the variance of the scores themselves"
+
+
+_DIGITS = 0.1
+
+
 class Label(CheckedRequest):
     """The class label: its values and their numbers of records."""
 
@@ -87,9 +122,16 @@ class Label(CheckedRequest):
         default=None, description="Each count of `histogram` was rounded up or down to a multiple of this base"
     )
     histogram: CountList = Field(description="Number of records with each value of `domain`; they sum to `records`")
+    scores: Scores | None = Field(
+        default=None,
+        description="Scores of its values, for the measures `joint_scores` and `correlation_ratio`; `joint_trace` is "
+        "then by `joint_scores`. null: by these measures 0, 1, 2, ... Needs format 4",
+    )
 
     def _faults(self) -> Iterator[Fault]:
         yield from length_fault("histogram", len(self.histogram), len(self.domain), "counts")
+        if self.scores is not None:
+            yield from within(("scores",), self.scores.faults_for(self.histogram, len(self.domain)))
         if self.rounded_to is None or self.noise is not None:
             return
         for index, count in enumerate(self.histogram):
@@ -198,9 +240,14 @@ class Attribute(CheckedRequest):
         description="Unmasked joint counts: a row for each value of `domain`, a column for each label value",
     )
     maskings: Annotated[list[Masking], LONG_LIST] = Field(default_factory=list, description="Its masking functions")
+    scores: Scores | None = Field(
+        default=None, description="Scores of its values, if it is one of `labels`, as those of `label`. Needs format 4"
+    )
 
     def _faults(self) -> Iterator[Fault]:
         size = len(self.domain)
+        if self.scores is not None:
+            yield from within(("scores",), self.scores.faults_for(self.histogram or [], size))
         if self.histogram is not None:
             yield from length_fault("histogram", len(self.histogram), size, "counts")
         if self.joint is not None:

@@ -112,8 +112,8 @@ class EntryDocument(CheckedRequest):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ENTRY]})
 
     format: EntryFormat = Field(
-        description="Version of this format: 4 if the entry has several `labels` or a member for them, else 3 if it "
-        "has a `unit`, else 2 if it has generated configurations or transfer utilities, else 1"
+        description="Version of this format: 4 if the entry has several `labels`, a member for them, or `scores`, else "
+        "3 if it has a `unit`, else 2 if it has generated configurations or transfer utilities, else 1"
     )
     name: EntryName = Field(description="Unique within its tenant")
     title: Text = Field(default="", description="Title, in one line")
@@ -168,8 +168,9 @@ class EntryDocument(CheckedRequest):
     )
     joint_trace: JointTrace | None = Field(
         default=None,
-        description="The utility of the unmasked table by `joint`, from which deviations by that measure are "
-        "measured; shown to the entry's provider only. null: deviations are measured from the known part of it",
+        description="The utility of the unmasked table by `joint` (`joint_scores` if the label has scores), from which "
+        "deviations by that measure are measured; shown to the entry's provider only. null: deviations are measured "
+        "from the known part of it",
     )
     joint_traces: Annotated[dict[str, JointTrace], LONG_OBJECT] = Field(
         default_factory=dict,
@@ -231,6 +232,9 @@ class EntryDocument(CheckedRequest):
             yield from within(("labels",), wrong)
             return
         yield from by_label_faults(labels, self.pairs, self.joint_traces, self.masked)
+        for index, attribute in enumerate(self.attributes):
+            if attribute.scores is not None and attribute.name not in labels:
+                yield ("attributes", index, "scores"), "Only labels have scores: it is not one of `labels`"
         yield from label_counts_faults(labels, self.attributes, self.pairs, self.masked, self.configuration_table)
 
     def _unit_faults(self) -> Iterator[Fault]:
@@ -279,6 +283,9 @@ class EntryDocument(CheckedRequest):
         with_labels = (place for place, pair in enumerate(self.pairs) if pair.with_labels)
         of_labels += [("pairs", place, "with_labels") for place in with_labels]
         of_labels = of_labels if self.labels is None else [("labels",)]
+        of_labels += [("label", "scores")] if self.label.scores is not None else []
+        scored = (place for place, attribute in enumerate(self.attributes) if attribute.scores is not None)
+        of_labels += [("attributes", place, "scores") for place in scored]
         of_people = self.unit is not None
         yield from format_faults(self.format, listed, self.holdout, of_people=of_people, of_labels=of_labels)
         faults = configurations_faults(listed, known, labels, self.records, self.holdout)

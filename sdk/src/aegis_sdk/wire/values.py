@@ -260,6 +260,14 @@ Number = Annotated[
 PositiveNumber = Annotated[float, Field(gt=0, le=COUNT_MAX, allow_inf_nan=False), BeforeValidator(exact_integer)]
 """A number above 0 and at most the largest count."""
 
+ClassScore = Annotated[
+    float,
+    Field(ge=-COUNT_MAX, le=COUNT_MAX, allow_inf_nan=False),
+    BeforeValidator(exact_integer),
+    AfterValidator(lambda value: value + 0.0),
+]
+"""A number of any sign that is at most the largest count."""
+
 JsonObject = Annotated[dict[str, object], AfterValidator(_json_object)]
 """Any JSON object whose numbers all JSON readers read alike."""
 
