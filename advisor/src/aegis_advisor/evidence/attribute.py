@@ -88,6 +88,7 @@ class Masking:
         perturbation: how the counts are declared to differ from those of the table.
         transition: (values, groups) float64, the probability of each masked value given the value, for a random
             masking (randomised response, PRAM); None if it is not known, or if there is a mapping.
+        label_mapping: (labels,) the masked label of each label, if `joint` counts masked labels; None if it does not.
     """
 
     id: str
@@ -97,6 +98,7 @@ class Masking:
     deterministic: bool
     perturbation: Perturbation = UNPERTURBED
     transition: FloatArray | None = None
+    label_mapping: IntArray | None = None
 
     @property
     def flags(self) -> MaskingFlags:
@@ -153,6 +155,7 @@ class AttributeEvidence:
         rounded_once: the base to which the counts of values and label values were rounded once; all counts without a
             declaration are sums of these. They are consistent, but not those of the provider's table. None if they are.
         label_scores: (labels,) float64, the score of each class of the label, in its unit; None if there are none.
+        blocks: counted tables of a masking and a masked label, with the mappings of both.
     """
 
     name: str
@@ -164,6 +167,7 @@ class AttributeEvidence:
     label_perturbation: Perturbation = UNPERTURBED
     rounded_once: int | None = None
     label_scores: FloatArray | None = None
+    blocks: tuple[Masking, ...] = ()
 
     @property
     def rounding(self) -> Perturbation:
@@ -252,7 +256,8 @@ class AttributeEvidence:
     @property
     def partitions(self) -> list[IntArray]:
         """The known partitions (values,) of the domain by the maskings."""
-        return [partition for masking in self.maskings if (partition := masking.partition) is not None]
+        views = (*self.maskings, *self.blocks)
+        return [partition for masking in views if (partition := masking.partition) is not None]
 
     @property
     def value_counts(self) -> IntArray | None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, compress, pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import scipy
 
-from aegis_advisor.arrays import BoolArray, IntArray
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
+from aegis_advisor.atoms import common_refinement
 from aegis_advisor.reconstruction.problem import Margin, Problem
 
 
@@ -16,19 +17,22 @@ def with_runs_joined(problem: Problem) -> Problem:
 
     Bins, dates and sorted hierarchies are such views. The counts up to each of their cuts are known, and so, as
     differences, are the exact counts between any two cuts. However their cuts overlap, these views are equivalent to
-    one. Iterative methods converge to it only slowly (`docs/model.md`).
+    one. Iterative methods converge to it only slowly (`docs/model.md`). Views of different classes of labels are joined
+    by themselves.
 
     Atoms must be in the order of the domain. The problem is returned unchanged if there is nothing to join, or if a
     difference is negative. In the latter case the views contradict each other, and no table fits.
     """
-    are_runs = [_consists_of_runs(margin, problem.prior.size) for margin in problem.margins]
-    if not any(are_runs):
+    runs: dict[tuple[int, ...], list[Margin]] = {}
+    others: list[Margin] = []
+    for margin in problem.margins:
+        classes = () if margin.column_of is None else tuple(margin.column_of.tolist())
+        is_run = _consists_of_runs(margin, problem.prior.size)
+        (runs.setdefault(classes, []) if is_run else others).append(margin)
+    joined = [_joined(alike) for alike in runs.values()]
+    if min((one.counts.min() for one in joined), default=-1.0) < 0:
         return problem
-    joined = _joined(list(compress(problem.margins, are_runs)))
-    if joined.counts.min() < 0:
-        return problem
-    others = (margin for margin, is_run in zip(problem.margins, are_runs, strict=True) if not is_run)
-    return Problem(problem.prior, problem.rows, (joined, *others), problem.labels, problem.records)
+    return Problem(problem.prior, problem.rows, (*joined, *others), problem.labels, problem.records)
 
 
 def _consists_of_runs(margin: Margin, atoms: int) -> bool:
@@ -53,7 +57,7 @@ def _joined(runs: Sequence[Margin]) -> Margin:
     for run in runs:
         last = np.flatnonzero(np.append(_cuts(run), [True]))
         cumulative[group_of[last] + 1] = np.cumsum(run.counts[run.group_of[last]], axis=0)
-    return Margin(atoms, group_of, np.diff(cumulative, axis=0))
+    return Margin(atoms, group_of, np.diff(cumulative, axis=0), column_of=runs[0].column_of)
 
 
 def without_empty_atoms(problem: Problem) -> IntArray:
@@ -69,14 +73,18 @@ def without_empty_atoms(problem: Problem) -> IntArray:
 def essential(problem: Problem) -> Problem:
     """Drop the groups that others imply. Every margin must cover all atoms.
 
-    A group is implied if it is a union of groups of another margin; of equal groups the first stays. Refinement cannot
-    continue indefinitely, so every atom retains a group, and the remaining groups imply those dropped.
+    A group is implied if it is a union of groups of another margin whose classes of labels are as fine; of equal groups
+    with equal classes the first stays. Refinement cannot continue indefinitely, so every atom retains a group, and the
+    remaining groups imply those dropped.
     """
     implied = [np.zeros(margin.groups, dtype=bool) for margin in problem.margins]
     for (first, one), (second, other) in combinations(enumerate(problem.margins), 2):
         ours, theirs = _overlaps(one, other)
-        implied[first] |= _unions(ours, theirs) & (np.bincount(ours) > 1)
-        implied[second] |= _unions(theirs, ours)
+        if other.refines_label_of(one):
+            strictly = not one.refines_label_of(other)
+            implied[first] |= _unions(ours, theirs) & (strictly | (np.bincount(ours) > 1))
+        if one.refines_label_of(other):
+            implied[second] |= _unions(theirs, ours)
     chosen = (~gone[margin.group_of] for margin, gone in zip(problem.margins, implied, strict=True))
     margins = (_restricted(margin, kept) for margin, kept in zip(problem.margins, chosen, strict=True))
     kept = tuple(margin for margin in margins if margin.atoms.size)
@@ -132,6 +140,34 @@ def divide(problem: Problem, parts: Sequence[IntArray]) -> Iterator[Problem]:
         yield Problem(joined.prior[start:stop], rows, kept, problem.labels, problem.records)
 
 
+def with_labels_merged(problem: Problem) -> tuple[Problem, IntArray, FloatArray] | None:
+    """Merge the labels that only a single group with all atoms tells apart.
+
+    The records of merged labels are spread as in that group, whatever the rest of the table: the divergence is that of
+    the merged table and, by convexity, at least that of this spread.
+
+    Returns:
+        The merged problem, the merged label (labels,) of each label, and the records (labels,) of each label; None if
+        there is nothing to merge.
+    """
+    whole = [margin for margin in problem.margins if margin.column_of is None]
+    views = [margin.column_of for margin in problem.margins if margin.column_of is not None]
+    if not views or sum(one.groups for one in whole) != 1 or whole[0].atoms.size != problem.prior.size:
+        return None
+    class_of = common_refinement(views, problem.labels).astype(np.int64)
+    classes = int(class_of.max()) + 1
+    if classes == problem.labels:
+        return None
+    first = np.unique(class_of, return_index=True)[1]
+    margins = []
+    for margin in problem.margins:
+        folded = fold(np.ascontiguousarray(margin.counts.T), class_of, classes).T
+        column_of = None if margin.column_of is None else class_of[margin.column_of[first]]
+        is_whole = column_of is None or np.array_equal(column_of, np.arange(classes))
+        margins.append(replace(margin, counts=folded, column_of=None if is_whole else column_of))
+    return Problem(problem.prior, problem.rows, tuple(margins), classes, problem.records), class_of, whole[0].counts[0]
+
+
 def _in_order(margin: Margin) -> Margin:
     """Sort a margin's atoms, and number its groups in the order of first occurrence."""
     order = np.argsort(margin.atoms)
@@ -139,7 +175,7 @@ def _in_order(margin: Margin) -> Margin:
     appearance = np.argsort(first)
     number = np.empty_like(appearance)
     number[appearance] = np.arange(appearance.size)
-    return Margin(margin.atoms[order], number[group_of], margin.counts[appearance])
+    return replace(margin, atoms=margin.atoms[order], group_of=number[group_of], counts=margin.counts[appearance])
 
 
 def _slice(margin: Margin, start: int, stop: int, offset: int) -> Margin:
@@ -147,7 +183,7 @@ def _slice(margin: Margin, start: int, stop: int, offset: int) -> Margin:
     group_of = margin.group_of[start:stop]
     lowest, highest = (group_of.min(), group_of.max()) if group_of.size else (0, -1)
     counts = margin.counts[lowest : highest + 1]
-    return Margin(margin.atoms[start:stop] - offset, group_of - lowest, counts)
+    return replace(margin, atoms=margin.atoms[start:stop] - offset, group_of=group_of - lowest, counts=counts)
 
 
 def _restricted(margin: Margin, chosen: BoolArray) -> Margin:
@@ -156,7 +192,8 @@ def _restricted(margin: Margin, chosen: BoolArray) -> Margin:
     used = np.bincount(group_of, minlength=margin.groups) > 0
     share = None if margin.share is None else margin.share[chosen]
     variance = None if margin.variance is None else margin.variance[used]
-    return Margin(margin.atoms[chosen], (np.cumsum(used) - 1)[group_of], margin.counts[used], share, variance)
+    places = (np.cumsum(used) - 1)[group_of]
+    return Margin(margin.atoms[chosen], places, margin.counts[used], share, variance, margin.column_of)
 
 
 def _overlaps(margin: Margin, other: Margin) -> tuple[IntArray, IntArray]:

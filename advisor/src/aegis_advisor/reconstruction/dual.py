@@ -4,6 +4,7 @@ The table that minimises KL(F || prior) subject to its margins has the form `F =
 (Csiszar 1975). In variant I the rows need no multipliers: each row is a softmax, scaled to its records.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -12,7 +13,7 @@ import numpy as np
 import scipy
 
 from aegis_advisor.arrays import BoolArray, FloatArray
-from aegis_advisor.reconstruction.problem import Problem, design_of
+from aegis_advisor.reconstruction.problem import Margin, Problem, design_of
 
 MOST_OVERLAPS = 1_000_000
 """The most pairs of groups, and of groups of an atom, for which the products of shares are stored."""
@@ -51,6 +52,7 @@ class Dual:
         log_prior: (atoms, labels) the logarithm of the prior as a share of all records in variant II, of the atom's
             records in variant I; minus infinity where an exact margin leaves no records.
         rows: (atoms,) in variant I, else None.
+        blocks: the margins that merge labels, with their places among the groups.
     """
 
     design: "scipy.sparse.csr_array"
@@ -58,6 +60,7 @@ class Dual:
     ridge: FloatArray
     log_prior: FloatArray
     rows: FloatArray | None
+    blocks: tuple[tuple[slice, Margin], ...] = ()
 
     @classmethod
     def of(cls, problem: Problem, prior_weight: float) -> Self:
@@ -70,7 +73,10 @@ class Dual:
             np.zeros_like(margin.counts) if margin.variance is None else margin.variance for margin in problem.margins
         ]
         records = problem.records
+        ends = np.cumsum([margin.groups for margin in problem.margins]).tolist()
+        placed = zip(ends, problem.margins, strict=True)
         return cls(
+            blocks=tuple((slice(end - one.groups, end), one) for end, one in placed if one.column_of is not None),
             design=design_of(problem),
             targets=np.vstack([margin.counts for margin in problem.margins]) / records,
             ridge=np.vstack(ridges) * (prior_weight / records),
@@ -81,6 +87,22 @@ class Dual:
     def without(self, empty: BoolArray) -> Self:
         """Return the dual with these cells (atoms, labels) empty."""
         return replace(self, log_prior=np.where(empty, -np.inf, self.log_prior))
+
+    def spread(self, columns: FloatArray) -> FloatArray:
+        """Give each label the column (groups, labels) of its class, as in `Margin.spread`."""
+        return self._in_blocks(columns, Margin.spread)
+
+    def merged(self, sums: FloatArray) -> FloatArray:
+        """Add up the columns (groups, labels) of each class of labels, as in `Margin.merged`."""
+        return self._in_blocks(sums, Margin.merged)
+
+    def _in_blocks(self, columns: FloatArray, change: Callable[[Margin, FloatArray], FloatArray]) -> FloatArray:
+        if not self.blocks:
+            return columns
+        changed = columns.copy()
+        for place, margin in self.blocks:
+            changed[place] = change(margin, columns[place])
+        return changed
 
     @cached_property
     def transposed(self) -> "scipy.sparse.csr_array":
@@ -125,7 +147,7 @@ class Dual:
 
     def at(self, multipliers: FloatArray) -> Point:
         """Return the point at some multipliers (groups, labels). An overflow makes its value infinite."""
-        exponents = self.log_prior + self.design @ multipliers
+        exponents = self.log_prior + self.design @ self.spread(multipliers)
         if self.rows is None:
             with np.errstate(over="ignore"):
                 table = np.exp(exponents)
@@ -136,7 +158,7 @@ class Dual:
             partition = float(self.rows @ heights)
         penalties = self.ridge * multipliers
         value = partition - float(np.sum((self.targets - penalties / 2) * multipliers))
-        return Point(multipliers, table, value, self.transposed @ table - self.targets + penalties)
+        return Point(multipliers, table, value, self.merged(self.transposed @ table) - self.targets + penalties)
 
 
 def _softmax(exponents: FloatArray) -> tuple[FloatArray, FloatArray]:

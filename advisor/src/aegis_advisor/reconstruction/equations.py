@@ -47,7 +47,7 @@ class Equations:
         """
         held = problem.allowed() if empty is None else problem.allowed() & ~empty
         cells = np.flatnonzero(held)
-        everything, target = _incidence(problem)
+        everything, target = incidence(problem)
         matrix = everything[:, cells]
         empty = np.diff(matrix.indptr) == 0
         if np.any(target[empty] > 0):
@@ -82,12 +82,13 @@ class Equations:
         return missing
 
 
-def _incidence(problem: Problem) -> "tuple[scipy.sparse.csr_array, FloatArray]":
+def incidence(problem: Problem) -> "tuple[scipy.sparse.csr_array, FloatArray]":
     """The incidence matrix of counts and cells of the flattened table, (counts, atoms * labels), and the counts."""
     labels = np.arange(problem.labels)
     rows, columns, targets, offset = [], [], [], 0
     for margin in problem.margins:
-        rows.append(offset + (margin.group_of[:, np.newaxis] * labels.size + labels).ravel())
+        columns_of = labels if margin.column_of is None else margin.column_of
+        rows.append(offset + (margin.group_of[:, np.newaxis] * labels.size + columns_of).ravel())
         columns.append((margin.atoms[:, np.newaxis] * labels.size + labels).ravel())
         targets.append(margin.counts.ravel())
         offset += margin.counts.size

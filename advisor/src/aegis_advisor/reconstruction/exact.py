@@ -5,6 +5,7 @@ import scipy
 
 from aegis_advisor.arrays import FloatArray, fold
 from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.reconstruction.equations import incidence
 from aegis_advisor.reconstruction.problem import Margin, Problem, counts_of, design_of, restored
 
 
@@ -38,12 +39,20 @@ def unique_table(problem: Problem) -> FloatArray | None:
     """The table (atoms, labels) that alone meets the margins; None if several or none do.
 
     Counts are whole numbers, so the solution of the normal equations is rounded and then checked exactly against every
-    margin. No rounding error remains. The solution is unique if the atoms' rows of the design are independent.
+    margin. No rounding error remains. The solution is unique if the atoms' rows of the design are independent; if
+    labels are merged, the cells' rows, since the labels then depend on each other.
     """
-    if problem.prior.size > min(LARGEST, sum(margin.groups for margin in problem.margins)):
+    in_blocks = any(margin.column_of is not None for margin in problem.margins)
+    unknowns = problem.prior.size * (problem.labels if in_blocks else 1)
+    if unknowns > LARGEST or (not in_blocks and unknowns > sum(margin.groups for margin in problem.margins)):
         return None
-    design = design_of(problem)
-    counts = np.vstack([margin.counts for margin in problem.margins])
+    if in_blocks:
+        equations, targets = incidence(problem)
+        design, counts = equations.T.tocsr(), targets[:, np.newaxis]
+    else:
+        design, counts = design_of(problem), np.vstack([margin.counts for margin in problem.margins])
+    if unknowns > np.count_nonzero(design.sum(axis=0)):
+        return None
     try:
         factor = scipy.linalg.cho_factor((design @ design.T).toarray(), lower=True, check_finite=False)
     except scipy.linalg.LinAlgError:
@@ -52,6 +61,7 @@ def unique_table(problem: Problem) -> FloatArray | None:
     if pivots.min() <= SINGULAR * pivots.max():  # singular up to rounding: other tables fit, too
         return None
     table: FloatArray = np.rint(scipy.linalg.cho_solve(factor, design @ counts)) + 0.0  # no -0.0
+    table = table.reshape(problem.prior.size, problem.labels)
     return table if table.min() >= 0 and problem.residual(table) == 0 else None
 
 

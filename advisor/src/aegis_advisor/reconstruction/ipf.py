@@ -65,14 +65,15 @@ class _MarginFit:
         self._atoms = slice(None) if everything else margin.atoms
         self._group_of = margin.group_of
         self._sum = indicator(margin.group_of, margin.groups, np.float64)
+        self._margin = margin
         self._target = margin.counts / problem.records
         self.log_multipliers = np.zeros_like(self._target)
 
     def apply(self, table: FloatArray) -> float:
         """Scale `table` (atoms, labels) in place, and return the largest difference before."""
-        held = self._sum @ table[self._atoms]
+        held = self._margin.merged(self._sum @ table[self._atoms])
         ratio = _ratio(self._target, held)
-        table[self._atoms] *= ratio[self._group_of]
+        table[self._atoms] *= self._margin.spread(ratio)[self._group_of]
         np.log(ratio, out=ratio, where=ratio > 0)
         self.log_multipliers += ratio
         return float(np.abs(held - self._target).max())

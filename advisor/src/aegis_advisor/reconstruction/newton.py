@@ -6,12 +6,11 @@ The Hessian of the dual is factorised if it is small, and only applied if it is 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 import scipy
 
-from aegis_advisor.arrays import BoolArray, FloatArray
+from aegis_advisor.arrays import BoolArray, FloatArray, indicator
 from aegis_advisor.reconstruction.dual import Dual, Point
 from aegis_advisor.reconstruction.ipf import IterativeProportionalFitting, never
 from aegis_advisor.reconstruction.problem import Problem
@@ -64,7 +63,7 @@ class NewtonDirections:
             damping: the multiple of the targets that is added to the diagonal, which equals the targets at the
                 solution. A larger one shortens the direction, even for groups whose current sums are nearly 0.
         """
-        if self._dual.rows is None and self._cubes <= BY_LABELS:
+        if self._dual.rows is None and not self._dual.blocks and self._cubes <= BY_LABELS:
             return -_by_labels(self._dual, point, damping)
         inverse = self._guided(point, damping, FEW if self._size <= DENSE else MANY) if self._guidable else None
         if inverse is None:
@@ -74,8 +73,8 @@ class NewtonDirections:
 
     def _guided(self, point: Point, damping: float, most: int) -> FloatArray | None:
         """The direction by preconditioned conjugate gradients; None if `most` steps do not converge."""
-        if point.gradient.shape[0] > GUIDING:
-            diagonal = self._dual.transposed @ _responses(self._dual, point.table) + self._dual.ridge
+        if point.gradient.shape[0] > GUIDING or self._dual.blocks:
+            diagonal = self._dual.merged(self._dual.transposed @ _responses(self._dual, point.table)) + self._dual.ridge
             guide = (1.0 / (diagonal + JITTER * float(diagonal.max()))).T
             return _by_conjugate_gradients(self._dual, point, damping, guide, most)
         if self._guide is not None:
@@ -100,16 +99,24 @@ def _by_labels(dual: Dual, point: Point, damping: float) -> FloatArray:
 def _as_a_whole(dual: Dual, point: Point, damping: float) -> FloatArray:
     """The solution by factorising the whole matrix."""
     needed = dual.needed.T
-    parts = [scipy.sparse.csr_array(dual.design[:, columns]) for columns in needed]
+    number = np.full(needed.shape, -1.0)
+    number[needed] = np.arange(np.count_nonzero(needed))
+    number_of = dual.spread(number.T).T.astype(np.int64)  # (labels, groups) the multiplier of each label in each group
+    parts = [scipy.sparse.csr_array(dual.design[:, places >= 0]) for places in number_of]
     hessian = np.diag(_ridge(dual, damping).T[needed])
-    cuts = np.cumsum([0, *needed.sum(axis=1)])
-    for part, weights, (start, stop) in zip(parts, point.table.T, pairwise(cuts), strict=True):
-        hessian[start:stop, start:stop] += _product(part, weights)
+    for part, weights, places in zip(parts, point.table.T, number_of, strict=True):
+        used = places[places >= 0]
+        if used.size:  # without merged labels, places follow each other, and slices are faster
+            at = np.ix_(used, used) if dual.blocks else (slice(used[0], used[-1] + 1),) * 2
+            hessian[at] += _product(part, weights)
     if dual.rows is not None:
         shares = point.table / np.sqrt(dual.rows)[:, np.newaxis]
         spread = scipy.sparse.hstack(
             [_scaled(part, share) for part, share in zip(parts, shares.T, strict=True)], format="csr"
         )
+        if dual.blocks:
+            used = number_of[number_of >= 0]
+            spread = spread @ indicator(used, hessian.shape[0], np.float64).T
         hessian -= (spread.T @ spread).toarray()
     solution = np.zeros_like(point.gradient)
     solution.T[needed] = scipy.linalg.cho_solve(_factor(hessian), point.gradient.T[needed], check_finite=False)
@@ -130,10 +137,10 @@ def _by_conjugate_gradients(
 
     def times(vector: FloatArray) -> FloatArray:
         exponents = vector.reshape(shape)
-        change = table * (dual.design @ exponents)
+        change = table * (dual.design @ dual.spread(exponents))
         if rows is not None:
             change -= table * (change.sum(axis=1) / rows)[:, np.newaxis]
-        product: FloatArray = dual.transposed @ change + added * exponents
+        product: FloatArray = dual.merged(dual.transposed @ change) + added * exponents
         return product.ravel()
 
     def guided(vector: FloatArray) -> FloatArray:

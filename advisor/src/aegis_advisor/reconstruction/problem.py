@@ -1,6 +1,7 @@
 """The problem: find the table of least information that fits every known margin.
 
-A margin contains known sums over atoms, as each counted view gives them.
+A margin contains known sums over atoms, as each counted view gives them. If the view masks the label as well, they are
+sums over blocks: the cells of a group of atoms and a class of labels.
 """
 
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ class Margin:
         share: (members,) the share of an atom's records that is in the group, for a random masking: the entries of its
             transition matrix. An atom can then be a member of several groups. None if every share is 1.
         variance: (groups, labels) the variance of each count, 0 for exact ones; None if all are exact.
+        column_of: (labels,) the first label of each label's class, whose column has the counts of the class; the
+            columns of the other labels are 0. None if every label is a class.
     """
 
     atoms: IntArray
@@ -36,6 +39,7 @@ class Margin:
     counts: FloatArray
     share: FloatArray | None = None
     variance: FloatArray | None = None
+    column_of: IntArray | None = None
 
     @property
     def groups(self) -> int:
@@ -45,7 +49,25 @@ class Margin:
     def of(self, table: FloatArray) -> FloatArray:
         """Compute these sums (groups, labels) for a table (atoms, labels)."""
         held = table[self.atoms]
-        return fold(held if self.share is None else held * self.share[:, np.newaxis], self.group_of, self.groups)
+        return self.merged(
+            fold(held if self.share is None else held * self.share[:, np.newaxis], self.group_of, self.groups)
+        )
+
+    def merged(self, sums: FloatArray) -> FloatArray:
+        """Add up the columns (groups, labels) of each class of labels, in the column of its first label."""
+        if self.column_of is None:
+            return sums
+        return fold(np.ascontiguousarray(sums.T), self.column_of, self.column_of.size).T
+
+    def spread(self, columns: FloatArray) -> FloatArray:
+        """Give each label the column (groups, labels) of its class."""
+        return columns if self.column_of is None else columns[:, self.column_of]
+
+    def refines_label_of(self, other: "Margin") -> bool:
+        """Whether each of its classes of labels lies within one of the other's."""
+        if self.column_of is None or other.column_of is None:
+            return self.column_of is None
+        return bool((other.column_of[self.column_of] == other.column_of).all())
 
     def tempered(self, records: float) -> Self:
         """Move counts with very large noise into the range of the records.
@@ -85,7 +107,10 @@ def counts_of(masking: Masking) -> IntArray:
 
 def restored(masking: Masking, joint: IntArray, evidence: AttributeEvidence) -> tuple[FloatArray, FloatArray]:
     """Estimated counts (groups, labels) of all records and their variances, by the masking's declarations."""
-    return masking.perturbation.restored(joint, evidence.label_counts)
+    label = evidence.label_counts
+    if masking.label_mapping is not None:
+        label = fold(label, masking.label_mapping, joint.shape[1])
+    return masking.perturbation.restored(joint, label)
 
 
 LEAST_DEVIATION = 1e-3
@@ -112,7 +137,7 @@ def view_margins(evidence: AttributeEvidence, atom_of_value: AtomArray, estimate
         atom_of_value: (values,).
         estimate: (atoms, labels) a first estimate of the table, for the variances of random maskings.
     """
-    for masking in evidence.traceable:
+    for masking in (*evidence.traceable, *evidence.blocks):
         if masking.transition is not None:
             yield _drawn(masking, masking.transition, evidence, atom_of_value, estimate)
         elif masking.mapping is not None:
@@ -126,11 +151,27 @@ def _mapped(
     group_of, everything = per_atom(mapping, atom_of_value, atoms), np.arange(atoms)
     joint = counts_of(masking)
     if masking.perturbation.is_none:
-        return Margin(everything, group_of, joint.astype(np.float64))
+        return _in_columns(Margin(everything, group_of, joint.astype(np.float64)), masking.label_mapping)
     # Noise in a masked value that no value is mapped to carries no information.
     used, group_of = np.unique(group_of, return_inverse=True)
     counts, variance = restored(masking, joint[used], evidence)
-    return _margin(Margin(everything, group_of, counts, None, variance), evidence.records)
+    margin = _margin(Margin(everything, group_of, counts, None, variance), evidence.records)
+    return _in_columns(margin, masking.label_mapping)
+
+
+def _in_columns(margin: Margin, class_of: IntArray | None) -> Margin:
+    """Move counts (groups, classes) to the columns of the first label of each class, by the class (labels,) of each."""
+    if class_of is None:
+        return margin
+    classes, first, place = np.unique(class_of, return_index=True, return_inverse=True)
+
+    def moved(counts: FloatArray) -> FloatArray:
+        columns = np.zeros((margin.groups, class_of.size))
+        columns[:, first] = counts[:, classes]
+        return columns
+
+    variance = None if margin.variance is None else moved(margin.variance)
+    return replace(margin, counts=moved(margin.counts), variance=variance, column_of=first[place])
 
 
 def _drawn(
@@ -247,7 +288,7 @@ class Problem:
         allowed = np.repeat(self.prior[:, np.newaxis] > 0, self.labels, axis=1)
         for margin in self.margins:
             if margin.is_exact:
-                allowed[margin.atoms] &= margin.counts[margin.group_of] > 0
+                allowed[margin.atoms] &= margin.spread(margin.counts)[margin.group_of] > 0
         return allowed
 
     def residual(self, table: FloatArray) -> float:

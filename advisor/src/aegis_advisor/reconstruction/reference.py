@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import scipy
 
-from aegis_advisor.arrays import AtomArray, FloatArray
+from aegis_advisor.arrays import AtomArray, FloatArray, fold
 from aegis_advisor.atoms import AtomStatistics, common_refinement
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.measures import mutual_information, utility_ceilings
@@ -16,6 +16,7 @@ from aegis_advisor.reconstruction.decomposition import (
     essential,
     restrict,
     split,
+    with_labels_merged,
     with_runs_joined,
     without_empty_atoms,
 )
@@ -153,18 +154,35 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
     method: Method = "closed_form"
     iterations, least = 0, divergence(table[held[single]], nested.start())
     for atoms, part in zip(parts, divide(problem, parts), strict=True):
-        closed = unique_table(part)
-        solution = (
-            solver.solve(part)
-            if closed is None
-            else Solution("closed_form", closed, 0, divergence(closed, part.start()))
-        )
+        solution = _solve_part(part, solver)
         table[held[atoms]] = solution.table
         empty[held[atoms]] = False if solution.empty is None else solution.empty
         method = max(method, solution.method, key=get_args(Method).index)
         iterations = max(iterations, solution.iterations)
         least += solution.divergence
     return Solution(method, table, iterations, least, empty=empty)
+
+
+def _solve_part(part: Problem, solver: Solver) -> Solution:
+    """Solve a connected part: with fewer labels if some are told apart by one group only, else as it is."""
+    merged = with_labels_merged(part)
+    if merged is None:
+        table = unique_table(part)
+        return (
+            solver.solve(part) if table is None else Solution("closed_form", table, 0, divergence(table, part.start()))
+        )
+    smaller, class_of, records = merged
+    solution = _solve(smaller, solver)
+    together = fold(records[:, np.newaxis], class_of, smaller.labels)[class_of, 0]
+    share = np.divide(records, together, out=np.zeros_like(records), where=together > 0)
+    # Whatever fits is that much farther from the prior, since the records of merged labels differ.
+    apart = scipy.special.xlogy(records, share * part.labels / smaller.labels).sum()
+    return replace(
+        solution,
+        table=solution.table[:, class_of] * share,
+        divergence=solution.divergence + float(apart),
+        empty=None if solution.empty is None else solution.empty[:, class_of],
+    )
 
 
 def _condensed(problem: Problem) -> Problem:

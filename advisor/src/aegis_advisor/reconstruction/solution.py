@@ -155,7 +155,7 @@ def find_misfits(
         problem: the problem that the table (atoms, labels) solves; its first margin is the label's histogram.
     """
     misfits = {}
-    for masking, margin in zip(evidence.traceable, problem.margins[1:], strict=True):
+    for masking, margin in zip((*evidence.traceable, *evidence.blocks), problem.margins[1:], strict=True):
         if with_exact or not margin.is_exact:
             misfits[masking.id] = Misfit.of(margin.of(table) - margin.counts, margin.variance, problem.records)
     for masking in evidence.maskings:
