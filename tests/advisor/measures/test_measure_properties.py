@@ -1,5 +1,7 @@
 """Properties of measures and their gradients on every table, above all on degenerate ones."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -48,6 +50,22 @@ def test_merging_two_rows_never_improves_what_is_monotone(measure, table, drawn)
     before, after = measure(table), measure(merged)
     noise = 1e-9 * max(1.0, abs(before))
     assert after <= before + noise if measure.better == "higher" else after >= before - noise
+
+
+def test_what_is_monotone_in_the_label_is_so_in_every_table_and_nothing_else_is():
+    """All tables of three values and three labels with at most a record in a cell, and every merge of two labels."""
+    tables = np.array(list(product(range(2), repeat=9)), dtype=float).reshape(-1, 3, 3)
+    merged = np.stack([tables, np.roll(tables, 1, axis=2), np.roll(tables, 2, axis=2)])
+    merged = np.concatenate([merged[..., :1] + merged[..., 1:2], merged[..., 2:]], axis=3)
+    outcomes = {}
+    for measure in MEASURES.values():
+        sign = 1.0 if measure.better == "higher" else -1.0
+        before = np.array([sign * measure(table) for table in tables])
+        after = np.array([[sign * measure(table) for table in one] for one in merged])
+        outcomes[measure.id] = bool((after <= before + 1e-9).all())
+    # Of one attribute it is `joint`: interactions are those of several.
+    assert outcomes.pop("joint_interactions")
+    assert outcomes == {one: MEASURES[one].label_monotone for one in outcomes}
 
 
 @given(data=st.data(), atoms=st.integers(1, 4), labels=st.integers(1, 4))

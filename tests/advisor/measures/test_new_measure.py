@@ -17,6 +17,8 @@ HITS = Measure(
     "higher",
     monotone=True,
     reason="Who knows the value can guess as if only the masked one were known.",
+    label_monotone=False,
+    label_reason="Merged labels are easier to guess.",
     formula="sum_a max_y F(a, y) / N",
     source="1 - g3",
     function=lambda table, _atoms: float(table.max(axis=1).sum() / table.sum()),

@@ -56,6 +56,8 @@ class Measure:
         monotone: whether merging rows never improves it (data-processing inequality); the guarantee
             of an exact ranking relies on it.
         reason: one sentence on why it is monotone, or why not.
+        label_monotone: whether merging labels never improves it either.
+        label_reason: one sentence on why it is monotone in the label, or why not.
         formula: plain text.
         source: its publication.
         function: its value.
@@ -91,6 +93,8 @@ class Measure:
     better: Direction
     monotone: bool
     reason: str
+    label_monotone: bool
+    label_reason: str
     formula: str
     source: str
     function: Function
@@ -225,6 +229,11 @@ class Measure:
         """Whether a ranking by this measure can be proven to be the true one."""
         return "exact" if self.monotone else "none"
 
+    @property
+    def label_guarantee(self) -> Guarantee:
+        """The same of configurations that mask the label, too."""
+        return "exact" if self.monotone and self.label_monotone else "none"
+
     def best(self, values: list[float]) -> float:
         """The value of highest utility."""
         return max(values) if self.better == "higher" else min(values)
@@ -252,7 +261,7 @@ class Measure:
     def corrected(self) -> "Measure":
         """Return this measure minus its correction.
 
-        It is an estimate, which may be negative. Merging rows may improve it.
+        It is an estimate, which may be negative. Merging rows or labels may improve it.
 
         Raises:
             ValueError: it has no correction.
@@ -267,6 +276,7 @@ class Measure:
         return replace(
             self,
             monotone=False,
+            label_monotone=False,
             function=lambda table, atoms: function(table, atoms) - subtracted(table, atoms),
             bias=lambda table, atoms: bias(table, atoms) - subtracted(table, atoms),
             of_information=None,

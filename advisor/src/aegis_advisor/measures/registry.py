@@ -28,6 +28,12 @@ _GUESSES: Final = (
 _DIVERGENCE: Final = (
     "An f-divergence between the joint distribution and the product of its margins: merging values never raises it."
 )
+_DIVERGENCE_OF_LABELS: Final = (
+    "An f-divergence between the joint distribution and the product of its margins: merging labels never raises it."
+)
+_EASIER: Final = "Merged labels are easier to guess: merging them never raises the error, so it would seem to help."
+_ERROR_BEFORE: Final = "Merging labels also lowers the error of guesses without the value, so the measure can rise."
+_ENTROPY_OF_LABELS: Final = "Merging labels also lowers the entropy H(Y) in the divisor, so the measure can rise."
 _CONVEX: Final = (
     "A convex function of each value's distribution over the labels, averaged: merging values never raises it."
 )
@@ -38,6 +44,8 @@ _JOINT = Measure(
     "higher",
     monotone=True,
     reason="Indicators of masked values are sums of indicators of values, so together they never explain more.",
+    label_monotone=True,
+    label_reason="Indicators of masked labels are sums of indicators of labels, so together they never say more.",
     formula="tr(Sxx^+ Sxy Syy^+ Syx), indicators x of masked values, y of labels; of one attribute chi_square / N",
     source="Pillai 1955, Some new test criteria in multivariate analysis",
     function=association.mean_square_contingency,
@@ -56,6 +64,8 @@ _JOINT_INTERACTIONS = replace(
     id="joint_interactions",
     monotone=False,
     reason="What may be chance does not count, so merging values can turn an interaction into one that does.",
+    label_monotone=False,
+    label_reason="What may be chance does not count, so merging labels can turn an interaction into one that does.",
     formula="joint, plus shares of what it leaves unexplained: of pairs whose combination explains more than the two "
     "alone, adj(chi_square_ij / N) > adj(V_ij), by more than chance; a forest of them, those of copies discounted",
     source="docs/model.md; the forest as in Chow & Liu 1968, the adjustment as in Ezekiel 1930",
@@ -98,6 +108,8 @@ _RECORDS: Final = (
         "higher",
         monotone=True,
         reason=_DIVERGENCE,
+        label_monotone=True,
+        label_reason=_DIVERGENCE_OF_LABELS,
         formula="sum P log2(P / (P_a P_y))",
         source="Cover & Thomas 2006, Elements of information theory, equation 2.28",
         function=information.mutual_information,
@@ -116,6 +128,8 @@ _RECORDS: Final = (
         "higher",
         monotone=True,
         reason=_DIVERGENCE,
+        label_monotone=True,
+        label_reason=_DIVERGENCE_OF_LABELS,
         formula="sum (O - E)^2 / E, E = row * column / N, cells with E = 0 left out",
         source="Pearson 1900, On the criterion that a given system of deviations from the probable ...",
         function=association.chi_square,
@@ -132,6 +146,8 @@ _RECORDS: Final = (
         "lower",
         monotone=True,
         reason=_GUESSES,
+        label_monotone=False,
+        label_reason=_EASIER,
         formula="1 - sum_a max_y F(a, y) / N",
         source=_KIVINEN,
         function=determination.g3,
@@ -147,6 +163,8 @@ _RECORDS: Final = (
         "lower",
         monotone=True,
         reason="Records that agree on the value agree on the masked value: merging values never removes a pair.",
+        label_monotone=False,
+        label_reason="Records that agree on the label agree on the masked label: merging labels never adds a pair.",
         formula="ordered pairs of records that agree on A and differ on Y, over N^2",
         source=_KIVINEN,
         function=determination.g1,
@@ -161,6 +179,8 @@ _RECORDS: Final = (
         "lower",
         monotone=True,
         reason="Records that agree on the value agree on the masked value: merging values never removes a pair.",
+        label_monotone=False,
+        label_reason="Records that agree on the label agree on the masked label: merging labels never adds a pair.",
         formula="records in at least one pair that agrees on A and differs on Y, over N",
         source=_KIVINEN,
         function=determination.g2,
@@ -174,6 +194,8 @@ _RECORDS: Final = (
         "higher",
         monotone=True,
         reason="Mutual information over the label's entropy, which no masking of the attribute changes.",
+        label_monotone=False,
+        label_reason=_ENTROPY_OF_LABELS,
         formula="I(A; Y) / H(Y)",
         source="Theil 1970, On the estimation of relationships involving qualitative variables",
         function=information.theils_u,
@@ -191,6 +213,8 @@ _RECORDS: Final = (
         "higher",
         monotone=True,
         reason=_GUESSES,
+        label_monotone=False,
+        label_reason=_ERROR_BEFORE,
         formula="(sum_a max_y F(a, y) - max_y F(., y)) / (N - max_y F(., y))",
         source=f"{_GOODMAN}, section 5",
         function=determination.goodman_kruskal_lambda,
@@ -206,6 +230,8 @@ _RECORDS: Final = (
         "higher",
         monotone=True,
         reason=_CONVEX,
+        label_monotone=False,
+        label_reason=_ERROR_BEFORE,
         formula="(sum P^2 / P_a - sum P_y^2) / (1 - sum P_y^2)",
         source=f"{_GOODMAN}, section 9",
         function=association.goodman_kruskal_tau,
@@ -221,6 +247,8 @@ _RECORDS: Final = (
         "higher",
         monotone=False,
         reason="Where values are fewer than labels, merging also lowers the divisor R - 1, so the measure can rise.",
+        label_monotone=False,
+        label_reason="Where labels are fewer than values, merging lowers the divisor C - 1, so the measure can rise.",
         formula="sqrt(chi_square / (N min(R - 1, C - 1))), R values and C labels with records",
         source="Cramer 1946, Mathematical methods of statistics, section 21.9",
         function=association.cramers_v,
@@ -238,6 +266,8 @@ _RECORDS: Final = (
         "higher",
         monotone=False,
         reason="Merging values lowers both the bias that is subtracted and the divisor, so the measure can rise.",
+        label_monotone=False,
+        label_reason="Merging labels lowers both the bias that is subtracted and the divisor, so the measure can rise.",
         formula="sqrt(max(0, phi2 - (R-1)(C-1)/(N-1)) / min(R'-1, C'-1)), phi2 = chi_square/N, R' = R - (R-1)^2/(N-1)",
         source="Bergsma 2013, A bias-correction for Cramer's V and Tschuprow's T",
         function=association.cramers_v_corrected,
@@ -258,6 +288,8 @@ _RECORDS: Final = (
         "higher",
         monotone=True,
         reason=_DIVERGENCE,
+        label_monotone=True,
+        label_reason=_DIVERGENCE_OF_LABELS,
         formula="(KL(P || M) + KL(Q || M)) / 2, Q = P_a P_y, M = (P + Q) / 2, logarithms to base 2",
         source="Lin 1991, Divergence measures based on the Shannon entropy, equation 4.1",
         function=information.jensen_shannon,
@@ -274,6 +306,8 @@ _RECORDS: Final = (
         "higher",
         monotone=False,
         reason="Merging values also lowers the entropy H(A) in the divisor, so the measure can rise.",
+        label_monotone=False,
+        label_reason=_ENTROPY_OF_LABELS,
         formula="2 I(A; Y) / (H(A) + H(Y)), the arithmetic mean of the entropies",
         source="Vinh, Epps & Bailey 2010, Information theoretic measures for clusterings comparison, table 2",
         function=information.normalised_mutual_information,

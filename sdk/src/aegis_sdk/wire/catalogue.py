@@ -235,6 +235,10 @@ class Measure(Answer):
         default=None, description="`exact`: its rankings can be proven exact; `none`: they cannot"
     )
     reason: str | None = Field(default=None, description="Reason why it has or lacks the guarantee, in one sentence")
+    label_guarantee: str | None = Field(
+        default=None, description="The same as `guarantee` if configurations mask the label, too"
+    )
+    label_reason: str | None = Field(default=None, description="Reason for `label_guarantee`, in one sentence")
     source: str | None = Field(default=None, description="Source of the definition")
     bias_correction: bool = Field(default=False, description="Whether questions may ask for `bias_correction`")
     corrected_by_default: bool = Field(default=False, description="Whether its bias is corrected by default")

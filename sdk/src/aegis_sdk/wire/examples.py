@@ -223,6 +223,10 @@ EXAMPLE_MEASURE: Final[dict[str, Any]] = {
     "reason": (
         "An f-divergence between the joint distribution and the product of its margins: merging values never raises it."
     ),
+    "label_guarantee": "exact",
+    "label_reason": (
+        "An f-divergence between the joint distribution and the product of its margins: merging labels never raises it."
+    ),
     "source": "Cover & Thomas 2006, Elements of information theory, equation 2.28",
     "bias_correction": True,
     "corrected_by_default": False,
