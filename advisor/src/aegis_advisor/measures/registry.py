@@ -78,6 +78,8 @@ _CORRELATION_RATIO = Measure(
     "higher",
     monotone=True,
     reason="Variance between values: merging values never raises it, since within the merged value it adds some.",
+    label_monotone=False,
+    label_reason="Merging labels also lowers the variance of their scores in the divisor, so the measure can rise.",
     formula="sum f (mean_a - mean)^2 / (N variance), means of the label's scores, by default 0, 1, 2, ...",
     source="Pearson 1905, On the general theory of skew correlation and non-linear regression",
     function=numbers.correlation_ratio,
