@@ -239,7 +239,8 @@ def _controlled(
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
     chosen = tuple(control.of_people(summary.entry.rows_per_person or 1) for control in chosen)
     if chance is not None:
-        chosen = tuple(control.drawing_from(chance.of(plan.label)) for control in chosen)
+        drawn = chance.of("several", "labels") if plan.other_labels else chance.of(plan.label)
+        chosen = tuple(control.drawing_from(drawn) for control in chosen)
     promised = {configuration.id: configuration.promised for configuration in plan.configurations}
     beside = Beside(summary.told, summary.merged.maskings, summary.merged.label, promised=promised)
     controlled = apply_controls(summary.entry, chosen, roles, beside=beside, progress=counting["progress"])

@@ -71,13 +71,17 @@ def without_names(by_label: Mapping[str, Mapping[str, float]], names: Collection
 
 
 def without_unshared(entry: EntryDocument) -> EntryDocument:
-    """Return the entry without the unmasked joint counts of attributes that no configuration leaves unmasked."""
+    """Return the entry without the unmasked joint counts of attributes that no configuration leaves unmasked.
+
+    Those of other labels stay, like the default label's.
+    """
     shared = {
         name
         for configuration in entry.masked
         for name, masking in configuration.maskings.items()
         if masking == IDENTITY
     }
+    shared |= set(entry.labels or ())
     attributes = [
         attribute
         if attribute.name in shared or attribute.joint is None

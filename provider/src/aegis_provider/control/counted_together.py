@@ -3,12 +3,13 @@
 They are rounded to published sums of rows and columns (controlled rounding with fixed margins). Each cell draws a
 number of its own, which rounds it up or down, without bias. Then the cells with the closest decisions are turned until
 all sums are met. That is a flow from rows to columns (Causey, Cox & Ernst 1985, "Applications of transportation theory
-to statistical problems"), so the linear program has a solution in whole multiples of the base. With the same draws, one
-record more changes few cells.
+to statistical problems"), so the linear program has a solution in whole multiples of the base. Sums over groups of rows
+that nest are limits within the columns of that flow, which change nothing of this. With the same draws, one record more
+changes few cells.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, TypeAlias
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from aegis_provider.control.control import ControlError
 from aegis_provider.control.lasting import LastingRandomness
-from aegis_provider.counting.counts import Counts, Places
+from aegis_provider.counting.counts import Counts, Partition, Places
 
 _Floats: TypeAlias = NDArray[np.float64]
 
@@ -59,17 +60,20 @@ def rounded_to_sums(
     base: int,
     chance: LastingRandomness,
     names: tuple[Sequence[str], Sequence[str]] | None = None,
+    views: tuple[Sequence[Partition], Sequence[Partition]] = ((), ()),
 ) -> tuple[Counts, int]:
     """Round counts to multiples of a base with given sums of rows and columns.
 
-    Where it is possible, every count becomes the next multiple below or above, and a multiple stays. Otherwise as few
-    cells as possible are off by more, empty ones last. The expected error of a cell is not quite 0, since the sums have
-    errors themselves: up to half a record in small tables, a tenth in most (docs/model.md).
+    Where it is possible, every count becomes the next multiple below or above, and a multiple stays; so do the sums
+    over the groups of views that nest. Otherwise as few cells as possible are off by more, empty ones last. The
+    expected error of a cell is not quite 0, since the sums have errors themselves: up to half a record in small tables,
+    a tenth in most (docs/model.md).
 
     Args:
         counts: (rows, columns).
         sums: (rows,) and (columns,) multiples of the base with one total.
         names: The names of rows and columns in `chance`; by default their places.
+        views: Partitions of the rows, whose groups are summed in each column, and of the columns, in each row.
 
     Returns:
         The rounded counts (rows, columns), and the number of bases that bounds the error of each.
@@ -88,7 +92,10 @@ def rounded_to_sums(
     # The multiples missing from each sum if every cell is rounded down.
     rows, columns = sums
     missing = np.concatenate([rows // base - below.sum(axis=1), columns // base - below.sum(axis=0)])
-    solution = _nearest(steps, missing, counts.shape[1])
+    within = list(_within_groups(counts, below, base, views))
+    solution = _nearest(steps, missing, counts.shape[1], within) if within else None
+    if solution is None:
+        solution = _nearest(steps, missing, counts.shape[1])
     if solution is None:
         steps = _Steps.together(steps, _of_more(counts, below, draws))
         solution = _nearest(steps, missing, counts.shape[1])
@@ -98,6 +105,31 @@ def rounded_to_sums(
     np.add.at(multiples, steps.cells, steps.signs * solution)
     rounded: Counts = multiples.reshape(counts.shape) * base
     return rounded, int(np.max(np.abs(rounded - counts), initial=0)) // base + 1
+
+
+_Sums: TypeAlias = tuple[Places, Counts, Counts]
+"""The sum that each cell belongs to (cells,), and the fewest and the most steps of each sum (sums,)."""
+
+
+def _within_groups(
+    counts: Counts, below: Counts, base: int, views: tuple[Sequence[Partition], Sequence[Partition]]
+) -> Iterator[_Sums]:
+    """Yield the sums of cells over groups of rows or columns, which become the next multiple below or above."""
+    places = np.arange(counts.size).reshape(counts.shape)
+    for side, partitions in enumerate(views):
+        nested: list[Partition] = []
+        for view in sorted(partitions, key=lambda view: -view.size):
+            if 1 < view.size < counts.shape[side] and (not nested or view.follows_from(nested[-1])):
+                nested.append(view)
+        for view in nested:
+            other = places % counts.shape[1] if side == 0 else places // counts.shape[1]
+            groups = view.groups[:, np.newaxis] if side == 0 else view.groups
+            of = (groups * counts.shape[1 - side] + other).reshape(-1)
+            sums, least = (
+                np.bincount(of, table.reshape(-1), view.size * counts.shape[1 - side]).astype(np.int64)
+                for table in (counts, below)
+            )
+            yield of, sums // base - least, -(-sums // base) - least
 
 
 def _of_more(counts: Counts, below: Counts, draws: _Floats) -> _Steps:
@@ -118,19 +150,26 @@ def _of_more(counts: Counts, below: Counts, draws: _Floats) -> _Steps:
     )
 
 
-def _nearest(steps: _Steps, missing: Counts, columns: int) -> Counts | None:
-    """(steps,) The cheapest numbers of steps that fill the sums; None if there are none."""
+def _nearest(steps: _Steps, missing: Counts, columns: int, within: Sequence[_Sums] = ()) -> Counts | None:
+    """(steps,) The cheapest numbers of steps that fill the sums, and keep others within limits; None if none do."""
     rows = missing.size - columns
     if not steps.cells.size:
         return None if missing.any() else np.zeros(0, dtype=np.int64)
     ends = np.concatenate([steps.cells // columns, rows + steps.cells % columns])
     each = np.arange(steps.cells.size)
     entries = (np.tile(steps.signs, 2), (ends, np.tile(each, 2)))
-    of_sums = scipy.sparse.csc_matrix(entries, shape=(missing.size, each.size))
+    constraints = [
+        scipy.optimize.LinearConstraint(
+            scipy.sparse.csc_matrix(entries, shape=(missing.size, each.size)), missing, missing
+        )
+    ]
+    for of, least, most in within:
+        matrix = scipy.sparse.csc_matrix((steps.signs, (of[steps.cells], each)), shape=(least.size, each.size))
+        constraints.append(scipy.optimize.LinearConstraint(matrix, least, most))
     solution = scipy.optimize.milp(
         steps.prices,
         bounds=scipy.optimize.Bounds(0, steps.most),
-        constraints=scipy.optimize.LinearConstraint(of_sums, missing, missing),
+        constraints=constraints,
         options={"presolve": False},  # it takes longer than the programs themselves
     )
     return None if solution.x is None else np.rint(solution.x).astype(np.int64)

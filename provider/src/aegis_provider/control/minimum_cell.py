@@ -18,7 +18,7 @@ from aegis_provider.control.dependent_rounding import rounded_up
 from aegis_provider.control.lasting import LastingRandomness, cell_names
 from aegis_provider.control.noisy_association import key_of
 from aegis_provider.control.rounded_pairs import rounded_pairs
-from aegis_provider.control.rounded_statistics import rounded_association, rounded_trace
+from aegis_provider.control.rounded_statistics import rounded_association, rounded_traces
 from aegis_provider.control.rounding import RandomRounding, drawn_for
 from aegis_provider.counting.merged_table import Merging
 from aegis_provider.counting.merging import is_small
@@ -107,7 +107,7 @@ class MinimumCell(Control):
                 rounded += [f"{attribute.name}, {masking.id}"] * is_rounded
             attributes.append(attribute.model_copy(update={"maskings": maskings}))
         _refuse_small(attributes, self.least)
-        trace = {} if known.rounds else rounded_trace(entry, known.told.trace, 0, self.chance.of("joint_trace"))
+        trace = {} if known.rounds else rounded_traces(entry, known.told, 0, self.chance.of("joint_trace"))
         changed = {"attributes": attributes, "configurations": list(vouched.configurations), **trace}
         held = entry.model_copy(update=changed)
         changes = Changes(

@@ -13,6 +13,7 @@ from aegis_advisor.evidence import Masking as Counted
 from aegis_advisor.verdict import PublishedCounts, Releases
 from aegis_advisor.verdict.model import largest_small
 from aegis_advisor.verdict.totals import find_likely
+from aegis_provider.control.counted_together import Masked
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.control.lasting import LastingRandomness, cell_names
 from aegis_provider.counting.counts import Partition
@@ -20,16 +21,16 @@ from aegis_provider.counting.merging import is_small
 from aegis_provider.entry import content_of
 from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, Pair
 
-_Views: TypeAlias = Mapping[tuple[str, str], Partition]
+_Views: TypeAlias = Mapping[Masked, Partition]
 """The grouping of values by each masking, by attribute and masking id."""
 
-_Both: TypeAlias = tuple[tuple[str, str], tuple[str, str]]
+_Both: TypeAlias = tuple[Masked, Masked]
 """Two attributes, each with a masking."""
 
 
 def coarser_cells(entry: EntryDocument) -> Iterator[list[Partition]]:
     """Yield for each pair the partitions of its cells by the coarser pairs of maskings that configurations use."""
-    views = _views(entry)
+    views = views_of(entry)
     for pair in entry.pairs:
         first, second = masked = masked_of(pair)
         used = _used_together(entry.masked, (first[0], second[0]), views)
@@ -43,7 +44,8 @@ def coarser_cells(entry: EntryDocument) -> Iterator[list[Partition]]:
         yield partitions
 
 
-def _views(entry: EntryDocument) -> _Views:
+def views_of(entry: EntryDocument) -> _Views:
+    """Return the grouping of values by each masking that has a mapping, and by `identity`."""
     views = {}
     for attribute in entry.attributes:
         views[attribute.name, IDENTITY] = Partition.identity(len(attribute.domain))
@@ -74,9 +76,9 @@ def masked_of(pair: Pair) -> _Both:
     return (first, rows), (second, columns)
 
 
-def masked_texts(entry: EntryDocument) -> Mapping[tuple[str, str], Sequence[str]]:
+def masked_texts(entry: EntryDocument) -> Mapping[Masked, Sequence[str]]:
     """Return the masked values of each masking, and the values of each attribute, by attribute and masking id."""
-    texts: dict[tuple[str, str], Sequence[str]] = {}
+    texts: dict[Masked, Sequence[str]] = {}
     for attribute in entry.attributes:
         texts[attribute.name, IDENTITY] = attribute.domain
         texts |= {(attribute.name, masking.id): masking.domain for masking in attribute.maskings}

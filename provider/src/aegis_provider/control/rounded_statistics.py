@@ -4,7 +4,7 @@ An association is coarse enough to hide a few records, then rounded to a few dig
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Context, Decimal
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ import numpy as np
 from aegis_advisor.evidence import association_unit
 from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.counting.unmasked_trace import UnmaskedTrace, largest_slope
 from aegis_sdk.wire import EntryDocument, JointTrace, LabelAssociation
 
@@ -66,33 +67,57 @@ _MOST: Final = 0.2
 """A trace with a larger relative error than this is useless as the reference of configurations."""
 
 
-def rounded_trace(
-    entry: EntryDocument, unmasked: UnmaskedTrace | None, base: int, chance: LastingRandomness
-) -> dict[str, Any]:
-    """Return the fields that change if the entry's trace is rounded to a multiple of a step, up or down at random.
+def rounded_traces(entry: EntryDocument, told: PairsTold, base: int, chance: LastingRandomness) -> dict[str, Any]:
+    """Return the fields that change if the traces of an entry are rounded.
+
+    Args:
+        told: The contributions of single counts to each trace; one without them is left out.
+        base: The base by which other counts are rounded.
+    """
+    changed: dict[str, Any] = {}
+    if entry.joint_trace is not None:
+        drawn = chance.of(entry.label.name) if entry.labels else chance
+        changed["joint_trace"] = _rounded_trace(
+            entry, entry.joint_trace.value, (told.trace, _tables(entry)), base, drawn
+        )
+    if entry.joint_traces:
+        traces = {}
+        for name, trace in entry.joint_traces.items():
+            tables = (table for (_, label), table in told.with_others.items() if label == name)
+            known = told.of_others[name].trace, tables
+            traces[name] = _rounded_trace(entry, trace.value, known, base, chance.of(name))
+        changed["joint_traces"] = {name: trace for name, trace in traces.items() if trace is not None}
+    return changed
+
+
+def _rounded_trace(
+    entry: EntryDocument,
+    value: float,
+    known: tuple[UnmaskedTrace | None, Iterable[Counts]],
+    base: int,
+    chance: LastingRandomness,
+) -> JointTrace | None:
+    """Return a trace rounded to a multiple of a step, up or down at random.
 
     Rounding by a step adds a variance of `step**2 / 6` to that of the counts that a reader does not know, which are
     rounded by `base`. If the two together do not hide a single person, the trace is left out.
 
     Args:
-        unmasked: The contributions of single counts to the trace; None if unknown, which leaves the trace out.
-        base: The base by which other counts are rounded.
+        known: The contributions of single counts to the trace; `None` if unknown, which leaves the trace out. And the
+            counts of attributes with the label.
     """
-    if entry.joint_trace is None:
-        return {}
+    unmasked, tables = known
     if unmasked is None:
-        return {"joint_trace": None}
-    value = entry.joint_trace.value
+        return None
     if value > unmasked.value:  # a single published table exceeds the adjusted trace
-        unmasked = UnmaskedTrace(value, max(unmasked.slope, largest_slope(_tables(entry))))
+        unmasked = UnmaskedTrace(value, max(unmasked.slope, largest_slope(tables)))
     unknown, rows = (base * unmasked.spread) ** 2 / 6, entry.rows_per_person or 1
     hidden = math.sqrt(6 * max((_SLOPES * rows * unmasked.slope) ** 2 - unknown, 0.0))
     if hidden > _MOST * value:
-        return {"joint_trace": None}
+        return None
     step = step_for(entry.records / rows, hidden)
     # Dividing by a whole number gives the nearest decimal fraction.
-    rounded = round(_next(value / step, chance.number("")) * step, 6)
-    return {"joint_trace": JointTrace(value=rounded, rounded_to=step)}
+    return JointTrace(value=round(_next(value / step, chance.number("")) * step, 6), rounded_to=step)
 
 
 def _tables(entry: EntryDocument) -> Iterator[Counts]:

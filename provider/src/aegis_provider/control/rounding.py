@@ -24,13 +24,16 @@ from aegis_provider.control.counted_together import Masked, Pools, counted_toget
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.control.noisy_association import key_of
+from aegis_provider.control.rounded_labels import RoundedLabels
 from aegis_provider.control.rounded_pairs import known_pairs, masked_of, masked_texts
-from aegis_provider.control.rounded_statistics import rounded_association, rounded_trace
+from aegis_provider.control.rounded_statistics import rounded_association, rounded_traces
 from aegis_provider.counting.counts import Counts, Partition
+from aegis_provider.counting.pair_cells import LabelAssociation
 from aegis_provider.entry import content_of
 from aegis_provider.masking import MaskedTable
 from aegis_provider.plan.model import Roles
 from aegis_provider.processes import Progress
+from aegis_sdk import wire
 from aegis_sdk.wire import Attribute, Configuration, DisclosureControl, EntryDocument, Label, Masking, Pair
 
 _MANY_RECORDS: Final = 5_000
@@ -102,10 +105,13 @@ class RandomRounding(Control):
                 f"with {_records(entry.records)}, rounding to multiples of {self.base} leaves none: choose a smaller "
                 "base, or publish exact counts if they disclose nobody"
             )
+        several = self._several(entry)
         up = self._some(
             labels, self.chance.of("label"), entry.label.domain
         )  # some records must remain of a small table
         histogram = labels - labels % self.base + self.base * up
+        if several is not None:
+            histogram = several.records[entry.label.name]
         left_out = tuple(
             f"histogram of {attribute.name}"
             for attribute in entry.attributes
@@ -115,18 +121,22 @@ class RandomRounding(Control):
             "records": int(histogram.sum()),
             **self._people(entry, int(histogram.sum())),
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
-            "attributes": [self._attribute(attribute, up, entry.label) for attribute in entry.attributes],
-            **rounded_trace(entry, self.beside.told.trace, self.base, self.chance.of("joint_trace")),
+            "attributes": [self._attribute(attribute, up, entry.label, several) for attribute in entry.attributes],
+            **rounded_traces(entry, self.beside.told, self.base, self.chance.of("joint_trace")),
         }
-        if entry.joint_traces:
-            changed["joint_traces"] = {}
         if entry.configurations is not None:
             rows = entry.rows_per_person or 1
             changed["configurations"] = [self._configuration(configuration, rows) for configuration in entry.masked]
         rounded = entry.model_copy(update=changed)
         if "pairs" in entry.model_fields_set:
-            rounded = rounded.model_copy(update={"pairs": self._pairs(entry, rounded)})
+            rounded = rounded.model_copy(update={"pairs": self._pairs(entry, rounded, several)})
         return rounded, Changes(tables=left_out)
+
+    def _several(self, entry: EntryDocument) -> RoundedLabels | None:
+        """Return the rounded tables of an entry with several labels."""
+        if entry.labels is None:
+            return None
+        return RoundedLabels.of(entry, self.beside.told.with_others, self.base, self.chance)
 
     def suppressed(self, number: int) -> int:
         """Return the rounded number of suppressed records or cells.
@@ -163,7 +173,9 @@ class RandomRounding(Control):
             changes["privacy_by_label"] = {label: {**each, **numbers[label]} for label, each in by_label.items()}
         return configuration.model_copy(update=changes)
 
-    def _attribute(self, attribute: Attribute, up: NDArray[np.bool_], label: Label) -> Attribute:
+    def _attribute(
+        self, attribute: Attribute, up: NDArray[np.bool_], label: Label, several: RoundedLabels | None
+    ) -> Attribute:
         if attribute.joint is None:
             maskings = [self._by_itself(attribute.name, masking, up, label) for masking in attribute.maskings]
             return attribute.model_copy(update={"histogram": None, "maskings": maskings})
@@ -172,9 +184,12 @@ class RandomRounding(Control):
             for masking in attribute.maskings
             if masking.mapping is not None
         ]
-        exact = np.array(attribute.joint, dtype=np.int64)
-        drawn = self.chance.of("attribute", attribute.name)
-        joint = rounded_once(exact, views, self.base, up, drawn, attribute.domain, label.domain)
+        if several is None:
+            exact = np.array(attribute.joint, dtype=np.int64)
+            drawn = self.chance.of("attribute", attribute.name)
+            joint = rounded_once(exact, views, self.base, up, drawn, attribute.domain, label.domain)
+        else:
+            joint = several.joint(attribute.name, label.name)
         histogram = {} if attribute.histogram is None else {"histogram": joint.sum(axis=1).tolist()}
         maskings = []
         for masking in attribute.maskings:
@@ -213,7 +228,7 @@ class RandomRounding(Control):
             up = rounded_up(sums, self.base, chance.of(str(again)), names)
         return up
 
-    def _pairs(self, entry: EntryDocument, rounded: EntryDocument) -> list[Pair]:
+    def _pairs(self, entry: EntryDocument, rounded: EntryDocument, several: RoundedLabels | None) -> list[Pair]:
         """Return the rounded pairs.
 
         Where a reader would know a small count, twice as many records are counted together in all pairs of the two
@@ -222,23 +237,33 @@ class RandomRounding(Control):
         Args:
             entry: The exact entry.
             rounded: The entry with all other counts rounded.
+            several: The tables with labels, of which the counts of pairs with a label are sums.
         """
-        pools = self._pools(entry, rounded)
+        histograms = {entry.label.name: np.array(rounded.label.histogram)} if several is None else several.records
+        of_labels = dict[int, Counts]()
+        for place, pair in enumerate(entry.pairs if several is not None else ()):
+            joint = None if several is None else several.of_pair(pair)
+            if joint is not None:
+                of_labels[place] = joint
+        others = [place for place in range(len(entry.pairs)) if place not in of_labels]
+        pools = self._pools([entry.pairs[place] for place in others], rounded)
         published = self._evidence(without_unshared(rounded))  # exactly the tables that readers get
-        label, texts = rounded.label.histogram, masked_texts(entry)
-        pairs, again = dict[int, Pair](), set(range(len(entry.pairs)))
+        texts, pairs, again = masked_texts(entry), dict[int, Pair](), set(others)
         while again:
-            pairs |= {place: self._pair(entry.pairs[place], pools, label, texts) for place in again}
+            pairs |= {place: self._pair(entry.pairs[place], pools, texts) for place in again}
             known = {masked for place in known_pairs(entry, published, pairs) for masked in masked_of(pairs[place])}
             few = {masked for masked in known if pools.times[masked] < entry.records}
             pools.times |= {masked: 2 * pools.times[masked] for masked in few}
             again = {place for place, pair in pairs.items() if few.intersection(masked_of(pair))}
-        return [pairs[place] for place in range(len(entry.pairs))]
+        for place, joint in of_labels.items():
+            pair = entry.pairs[place]
+            pairs[place] = pair if pair.joint is None else pair.model_copy(update={"joint": joint.tolist()})
+        return [self._associated(pairs[place], histograms, entry) for place in range(len(entry.pairs))]
 
-    def _pools(self, entry: EntryDocument, rounded: EntryDocument) -> Pools:
+    def _pools(self, pairs: Sequence[Pair], rounded: EntryDocument) -> Pools:
         evidence = {attribute.name: attribute for attribute in self._evidence(rounded)}
         partners: dict[Masked, int] = defaultdict(int)
-        for pair in entry.pairs:
+        for pair in pairs:
             for masked, (name, other) in zip(masked_of(pair), masked_of(pair)[::-1], strict=True):
                 partners[masked] = max(partners[masked], evidence[name].groups_of(other))
         records = {(name, masking): masked_records(evidence[name], masking) for name, masking in partners}
@@ -248,19 +273,36 @@ class RandomRounding(Control):
         declared = rounded.model_copy(update={"disclosure_control": DisclosureControl(**self.declared())})
         return list(evidence_of(content_of(declared)))
 
-    def _pair(self, pair: Pair, pools: Pools, label: Sequence[int], texts: Mapping[Masked, Sequence[str]]) -> Pair:
-        changed: dict[str, Any] = {"with_labels": {}}
+    def _pair(self, pair: Pair, pools: Pools, texts: Mapping[Masked, Sequence[str]]) -> Pair:
+        """Return the pair with rounded counts."""
+        if pair.joint is None:
+            return pair
         masked = rows, columns = masked_of(pair)
-        chance = self.chance.of("pair", *sorted(pair.attributes))
-        if pair.joint is not None:
-            exact = np.array(pair.joint, dtype=np.int64)
-            changed |= counted_together(exact, masked, pools, chance, (texts[rows], texts[columns]))
+        exact, chance = np.array(pair.joint, dtype=np.int64), self.chance.of("pair", *sorted(pair.attributes))
+        together = counted_together(exact, masked, pools, chance, (texts[rows], texts[columns]))
+        return pair.model_copy(update=dict(together))
+
+    def _associated(self, pair: Pair, histograms: Mapping[str, Counts], entry: EntryDocument) -> Pair:
+        """Return the pair with rounded associations with the labels, whose published records are `histograms`."""
+        told, chance = self.beside.told, self.chance.of("pair", *sorted(pair.attributes), "with label")
+        default, changed = entry.label.name, dict[str, Any]()
         if pair.with_label is not None:
-            told = self.beside.told.frequent.get(key_of(pair), pair.with_label)
-            changed["with_label"] = rounded_association(
-                told.chi_square, told.combinations, label, self.base, chance.of("with label")
-            )
+            known = told.frequent.get(key_of(pair), pair.with_label)
+            drawn = chance.of(default) if entry.labels else chance
+            changed["with_label"] = self._association(known, histograms[default], drawn)
+        if pair.with_labels:
+            changed["with_labels"] = {
+                name: self._association(
+                    told.of_others[name].frequent.get(key_of(pair), exact), histograms[name], chance.of(name)
+                )
+                for name, exact in pair.with_labels.items()
+            }
         return pair.model_copy(update=changed)
+
+    def _association(
+        self, known: LabelAssociation | wire.LabelAssociation, label: Counts, chance: LastingRandomness
+    ) -> wire.LabelAssociation:
+        return rounded_association(known.chi_square, known.combinations, label.tolist(), self.base, chance)
 
 
 def drawn_for(masking: Masking) -> str:
