@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.control.counted_together import rounded_to_sums
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
+from aegis_provider.counting.counts import Partition
 from tests.for_each import for_each
 from tests.provider.control.drawing import drawn_by
 
@@ -60,6 +61,32 @@ def test_no_table_with_these_sums_has_fewer_cells_off_by_a_base(seed, shape, bas
         assert cost(rounded, counts, base) == min(cost(each, counts, base) for each in tables_with(sums, base))
     else:
         assert all(np.abs(each - counts).max() >= 2 * base for each in tables_with(sums, base))
+
+
+def folded(table, groups):
+    return np.array([table[np.array(groups) == group].sum(axis=0) for group in range(max(groups) + 1)])
+
+
+def are_next(table, counts, base):
+    return bool((np.abs(table - counts) < base).all())
+
+
+@given(st.integers(0, 10**6), st.sampled_from([((0, 0, 1), (0, 1)), ((0, 1, 1), (0, 0)), ((0, 0, 1, 1), (0, 1))]))
+def test_sums_over_groups_become_the_next_multiples_wherever_some_table_has_such(seed, groups):
+    rng, base = np.random.default_rng(seed), 3
+    counts, sums = table_and_sums(rng, tuple(map(len, groups)), base, 4)
+    views = [[Partition(np.array(each), max(each) + 1)] for each in groups]
+    rounded, within = rounded_to_sums(counts, sums, base, drawn_by(rng), None, tuple(views))
+
+    def fits(each):
+        parts = ((each, counts), (folded(each, groups[0]), folded(counts, groups[0])))
+        parts += ((folded(each.T, groups[1]), folded(counts.T, groups[1])),)
+        return all(are_next(*part, base) for part in parts)
+
+    assert (rounded.sum(axis=1) == sums[0]).all()
+    assert (rounded.sum(axis=0) == sums[1]).all()
+    assert fits(rounded) == any(fits(each) for each in tables_with(sums, base))
+    assert (within == 1) == any(are_next(each, counts, base) for each in tables_with(sums, base))
 
 
 @pytest.mark.long

@@ -1,0 +1,98 @@
+"""Rounded entries with several labels: all tables agree on the records of each value, so more labels tell no more."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from aegis_provider import ControlError, LaplaceNoise, MinimumCell, prepare_entry
+from aegis_provider.control import LastingRandomness
+from aegis_provider.entry import consistent_evidence, consistent_pairs, content_of
+from tests.for_each import for_each
+from tests.provider.several_labels import plan, table
+
+KEY = LastingRandomness(bytes(32))
+
+
+def prepared(path, chosen, **how):
+    return prepare_entry(path, chosen, name="e", pairs=True, chance=KEY, **how)
+
+
+def columns_of(entry):
+    """Return by column the published records of each value."""
+    return {entry.label.name: entry.label.histogram, **{each.name: each.histogram for each in entry.attributes}}
+
+
+def masked_tables(entry):
+    """Yield each table with a label: the names of both columns, the mapping of the first, and the counts."""
+    for attribute in entry.attributes:
+        for masking in attribute.maskings:
+            yield (attribute.name, entry.label.name), masking.mapping, np.array(masking.joint)
+        if attribute.joint is not None:
+            yield (attribute.name, entry.label.name), range(len(attribute.domain)), np.array(attribute.joint)
+    mappings = {(each.name, one.id): one.mapping for each in entry.attributes for one in each.maskings}
+    mappings |= {(each.name, "identity"): range(len(each.domain)) for each in entry.attributes}
+    for pair in entry.pairs:
+        for side in (0, 1) if pair.joint is not None and pair.is_with_label(entry.labels[1:]) else ():
+            name, label = pair.attributes[side], pair.attributes[1 - side]
+            if label in entry.labels and pair.maskings[1 - side] == "identity":
+                joint = np.array(pair.joint) if side == 0 else np.array(pair.joint).T
+                yield (name, label), mappings[name, pair.maskings[side]], joint
+
+
+def folded(records, mapping):
+    return np.bincount(list(mapping), records).astype(int).tolist()
+
+
+@for_each("seed", range(3))
+def test_every_table_of_a_column_has_the_same_records_of_each_value(write, seed):
+    entry = prepared(table(write, seed), plan(write, ["y", "s", "r"])).entry
+    columns, seen = columns_of(entry), set()
+    assert {sum(records) for records in columns.values()} == {entry.records}
+    for (name, label), mapping, joint in masked_tables(entry):
+        seen.add((name, label))
+        assert joint.sum(axis=1).tolist() == folded(columns[name], mapping)
+        assert joint.sum(axis=0).tolist() == columns[label]
+        assert not (joint % entry.disclosure_control.rounded_to).any()
+    assert seen >= {*product("ab", "ysr"), ("s", "r"), ("r", "s"), ("s", "y"), ("r", "y")}
+    assert not any(pair.rounded_to for pair in entry.pairs if pair.is_with_label(("s", "r")))
+    assert consistent_pairs(content_of(entry), consistent_evidence(entry))  # what the service checks
+
+
+@for_each("seed", range(3))
+def test_each_count_and_each_value_is_the_next_multiple(write, seed):
+    done = prepared(table(write, seed), plan(write, ["y", "s", "r"]))
+    base = done.entry.disclosure_control.rounded_to
+    exact = {(names, tuple(mapping)): joint for names, mapping, joint in masked_tables(done.counted)}
+    for name, records in columns_of(done.entry).items():
+        assert np.abs(np.subtract(records, columns_of(done.counted)[name])).max() < base
+    errors = [np.abs(joint - exact[names, tuple(mapping)]) for names, mapping, joint in masked_tables(done.entry)]
+    few = [each.max() for each in errors if each.max() >= base]  # groups that cross others, as with one label
+    assert len(few) <= 0.2 * len(errors)
+    assert max(few, default=0) < 3 * base
+
+
+def test_a_table_is_the_same_whichever_label_is_the_default_and_whatever_others_there_are(write):
+    path = table(write, 1)
+    first, second = (
+        {(names, tuple(mapping)): joint.tolist() for names, mapping, joint in masked_tables(prepared(path, each).entry)}
+        for each in (plan(write, ["y", "s", "r"]), plan(write, ["r", "y"]))
+    )
+    same = first.keys() & second.keys()
+    assert {names for names, _ in same} >= {("a", "y"), ("a", "r"), ("b", "r"), ("s", "y")}
+    assert all(first[each] == second[each] for each in same)
+
+
+def test_associations_and_traces_of_each_label_are_rounded(write):
+    entry = prepared(table(write, 2, records=3_000), plan(write, ["y", "s", "r"])).entry
+    told = [one for pair in entry.pairs for one in pair.with_labels.values()]
+    assert told
+    assert all(one.rounded_to == 3 and one.digits == 3 for one in told)
+    assert set(entry.joint_traces) == {"s", "r"}
+    assert all(trace.rounded_to for trace in entry.joint_traces.values())
+
+
+@for_each("control", [MinimumCell(5), LaplaceNoise(1.0)])
+def test_other_controls_are_refused(write, control):
+    with pytest.raises(ControlError, match="is possible with one label only; list one, or round"):
+        prepared(table(write, 1), plan(write, ["y", "s"]), controls=[control])
