@@ -196,6 +196,30 @@ class Performance:
 
 
 @dataclass(frozen=True)
+class LabelCheck:
+    """How well one model predicts one more label.
+
+    Attributes:
+        model: The model; empty without one.
+        raw: Its AUC on the table.
+        own: Its AUC on the winner's release.
+        why: Why no model was trained; empty if one was.
+    """
+
+    model: str
+    raw: Interval | None
+    own: Interval | None
+    why: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """The numbers in words."""
+        if self.raw is None or self.own is None:
+            return self.why
+        return f"AUC {self.own.value:.3f} of {self.raw.value:.3f}, by {self.model}"
+
+
+@dataclass(frozen=True)
 class CheckResult:
     """The result of `check`.
 
@@ -213,6 +237,7 @@ class CheckResult:
         refitted: The attributes whose maskings were refitted to the label in each fold.
         chosen_anew: Whether the configurations were chosen anew in each fold.
         fewest: Number of used records of the rarest class.
+        by_label: Of several labels, how well one model predicts each but the default one, which all else is about.
     """
 
     label: str
@@ -230,6 +255,7 @@ class CheckResult:
     refitted: tuple[str, ...] = ()
     chosen_anew: bool = False
     fewest: int = _FEW
+    by_label: Mapping[str, LabelCheck] = field(default_factory=dict)
 
     @property
     def winner(self) -> str:

@@ -2,8 +2,9 @@
 
 import time
 
+from aegis_provider.plan.model import Roles
 from aegis_provider.receiving.delivered import STARRED, UNKNOWN, Listed, Span, can_be_output, placed, span_of
-from aegis_provider.receiving.verification import Roles
+from aegis_provider.receiving.verification import StatedRoles
 from aegis_provider.table.values import ValueType
 from tests.for_each import for_each
 
@@ -129,16 +130,16 @@ def test_spans():
 
 @for_each("card", [None, {}, {"columns": 7}, {"columns": [1, {"name": [2], "role": {}}]}])
 def test_without_a_card_that_says_so_the_roles_are_those_of_a_plan_that_says_nothing(card):
-    assert Roles.of(card, ["a", "b"], "y") == Roles(("a", "b"), ("y",), known=False)
+    assert StatedRoles.of(card, ["a", "b"], "y") == StatedRoles.by_default(["a", "b"], "y")
 
 
 @for_each("role", ["other", "sensitive"])
 def test_a_card_that_names_nothing_that_identifies_people_says_nothing(role):
     card = {"columns": [{"name": name, "role": role} for name in ("a", "b", "y")]}
-    assert Roles.of(card, ["a", "b"], "y") == Roles(("a", "b"), ("y",), known=False)
+    assert StatedRoles.of(card, ["a", "b"], "y") == StatedRoles.by_default(["a", "b"], "y")
 
 
 def test_roles_are_those_of_the_card():
     told = {"a": "quasi-identifier", "b": "other", "y": "sensitive", "gone": "sensitive"}
     card = {"columns": [{"name": name, "role": role} for name, role in told.items()]}
-    assert Roles.of(card, ["a", "b"], "y") == Roles(("a",), ("y",), known=True)
+    assert StatedRoles.of(card, ["a", "b"], "y") == StatedRoles((Roles(("a",), ("y",)),), known=True)

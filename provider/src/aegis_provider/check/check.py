@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +26,10 @@ from aegis_provider.check.masked_records import (
     folds_of,
     is_fitted,
 )
-from aegis_provider.classifiers import CHANCE, NOTHING, RAW, CheckResult, Interval, Matrix, Performance
+from aegis_provider.classifiers import CHANCE, NOTHING, RAW, CheckResult, Interval, LabelCheck, Matrix, Performance
 from aegis_provider.draft import refitted
-from aegis_provider.errors import EntryError, PlanError, refuse_without
-from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.errors import EntryError, PlanError, TableError, refuse_without
+from aegis_provider.plan.model import IDENTITY, Configuration, Plan
 from aegis_provider.processes import Progress, results
 from aegis_provider.release.apply import refuse_masked_elsewhere
 from aegis_provider.table import Source, open_table
@@ -176,6 +177,8 @@ def with_measured(entry: EntryDocument, plan: Plan, result: CheckResult) -> Entr
 
 
 _SEED = 0
+_OF_DEFAULT = 2
+"""How many times the time of another label the default one gets, which has more to train."""
 _FEWEST_FOLDS = 2
 
 # With this many tested records, the interval of a share of the AUC is a few percent wide.
@@ -201,7 +204,9 @@ def check(
     Logistic regression and gradient boosting are cross-validated. All tables have the same folds, so their numbers
     are paired; all records of a person are in one fold. `RAW` has the plan's attributes unmasked. A release is
     tested on masked records, including those that it leaves out; models are not trained on these. A larger table is
-    sampled to 50,000 records. Equal arguments give equal results, unless time runs out.
+    sampled to 50,000 records. Equal arguments give equal results, unless time runs out. Of several labels, the default
+    one is checked in this way; each other one is predicted by gradient boosting from the table and from the winner's
+    release, as it was chosen.
 
     Args:
         configurations: The ids of the configurations: first the winner, then others to compare with it.
@@ -220,9 +225,55 @@ def check(
         PlanError: A configuration is unknown, named twice, or masked elsewhere, or there are fewer than two folds.
         TableError: The table cannot be read or does not fit the plan, or its label cannot be predicted.
     """
-    end = monotonic() + seconds
     chosen = _chosen(plan, configurations, further, folds)
     refuse_without("check")
+    end, of_default = monotonic() + seconds, _OF_DEFAULT / (_OF_DEFAULT + len(plan.other_labels))
+    how: dict[str, Any] = {"folds": folds, "delimiter": delimiter, "memory_limit": memory_limit, "progress": progress}
+    first = monotonic() + of_default * seconds
+    result = _of_default(
+        table, plan, chosen, len(configurations), first, seconds, USUAL, refit=refit, choose=choose, **how
+    )
+    by_label = {}
+    for place, label in enumerate(plan.other_labels, start=1):
+        share = max(0.0, end - monotonic()) / (len(plan.other_labels) - place + 1)
+        by_label[label] = _of_label(table, plan, label, configurations[0], share, **how)
+    return replace(result, by_label=by_label)
+
+
+def _of_label(table: Source, plan: Plan, label: str, winner: str, seconds: float, **how: Any) -> LabelCheck:  # noqa: ANN401 - as for `check`
+    """Check one label that is not the default one."""
+    if plan.configuration(winner).maskings[label] != IDENTITY:
+        return LabelCheck("", None, None, f"{winner} does not show it as it is")
+    about = plan.with_default(label)
+    try:
+        end = monotonic() + seconds
+        found = _of_default(table, about, (about.configuration(winner),), 1, end, seconds, USUAL[-1:], **how)
+    except TableError as error:
+        return LabelCheck("", None, None, str(error))
+    raw, own = found.of(RAW, USUAL[-1]), found.of(winner, USUAL[-1])
+    if raw is None or own is None:
+        return LabelCheck("", None, None, "no time was left to train a model")
+    return LabelCheck(USUAL[-1], raw.auc, own.auc)
+
+
+def _of_default(
+    table: Source,
+    plan: Plan,
+    chosen: Sequence[Configuration],
+    compared: int,
+    end: float,
+    seconds: float,
+    models: Sequence[str],
+    *,
+    folds: int,
+    refit: Refit | None = None,
+    choose: Choose | None = None,
+    delimiter: str,
+    memory_limit: str,
+    progress: Progress,
+) -> CheckResult:
+    """Check the default label; `compared`: how many of the configurations are compared, before the further ones."""
+    configurations, further = ([each.id for each in of] for of in (chosen[:compared], chosen[compared:]))
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         records = CheckedRecords.read(opened, plan, folds, _SEED)
         masked = {configuration.id: cache(partial(records.masked, configuration)) for configuration in chosen}
@@ -233,14 +284,14 @@ def check(
             name: partial(refitted_there.masked, whole, name) for name, whole in masked.items()
         }
         if choose is not None:
-            best = chosen[: len(configurations)]
+            best = chosen[:compared]
             again = ChosenAnew(records, best, choose, refit if _fitted(plan) else None, split)
             released |= {each.id: partial(again.masked, rank) for rank, each in enumerate(best)}
         first = {configuration: released[configuration] for configuration in configurations}
         as_it_is = cache(records.as_it_is)
         nothing = MaskedRecords((), np.ones(len(records.labels), dtype=bool))
         tables = {RAW: lambda _place: as_it_is(), **first, NOTHING: lambda _place: nothing}
-        training = Training(records.labels, split, tables, end, progress)
+        training = Training(records.labels, split, tables, end, progress, models)
         estimates, unfinished = _estimates(training)
         rest = replace(training, folds=_enough(training.folds), tables={each: released[each] for each in further})
         shares = _shares(estimates, rest)

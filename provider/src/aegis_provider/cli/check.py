@@ -108,6 +108,7 @@ def report(result: CheckResult) -> Iterator[str]:
 
     yield result.verdict
     yield from _kept(result)
+    yield from (f"{shown(label)}: {each.in_words}" for label, each in result.by_label.items())
     for model in result.models:
         rows = [_row(performance) for performance in result.performances if performance.model == model]
         header = ("table", "AUC", f"less {RAW}", f"less {shown(result.winner)}", "accuracy")

@@ -206,6 +206,11 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
         yield from aligned(("trained on", "AUC", "95 % interval"), models)
         yield from () if isinstance(released.findings.check, str) else released.findings.check.notes
         yield ""
+    if card.by_label:
+        from aegis_provider.workflow.card_report import task_rows
+
+        yield from aligned(("label", "keeps", "k", "l", "AUC", "on the table", "model"), list(task_rows(card)))
+        yield ""
     yield from aligned(("required", "keeps"), list(frontier_rows(card)))
     yield ""
     if card.comparison is not None:

@@ -9,7 +9,7 @@ from aegis_provider.ledger import SOME_HELD_BACK
 from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import columns_of
 from aegis_provider.release.apply import Checked
-from aegis_provider.workflow.card import Card, CardColumn
+from aegis_provider.workflow.card import Card, CardColumn, CardTask
 from aegis_provider.workflow.card_head import head_of, in_markdown, made_up_rows, renewed
 from aegis_provider.workflow.card_making import people_of
 from aegis_provider.workflow.public_card import without_values
@@ -57,7 +57,7 @@ def delivered_card(
     """Return the card to deliver, as JSON values; `None` for a generated table without one, or if it is too large.
 
     Args:
-        given: The release card; without one, the card is its head, and the roles of the shared columns.
+        given: The release card; without one, the card is its head, the roles of the shared columns, and the labels.
         alone: The records that are alone on all shared columns; `None` if generated.
     """
     holds_back = {"holds_back": SOME_HELD_BACK if masked.held_back else ""}
@@ -69,9 +69,10 @@ def delivered_card(
         return None
     measured = _measured_card(plan, request, entry, masked, alone)
     shared = [{"name": column.name, "role": column.role} for column in measured.columns if column.shared]
-    head = in_markdown(head_of(measured))
+    head, each = in_markdown(head_of(measured)), measured.by_label
     card = {"configuration": request.configuration, "columns": shared, "for_consumers": head}
     card |= holds_back if masked.held_back else {}
+    card |= {"by_label": {name: {"privacy": task.privacy} for name, task in each.items()}} if each else {}
     return card if _fits(card) else None
 
 
@@ -129,4 +130,7 @@ def _measured_card(plan: Plan, request: DataRequest, entry: EntryDocument, maske
         consumer=request.consumer,
         purpose=request.purpose,
         people=people_of(entry, None if checked is None else checked.known),
+        by_label={}
+        if checked is None
+        else {label: CardTask(None, privacy) for label, privacy in checked.by_label.items()},
     )

@@ -323,6 +323,32 @@ class Plan:
         """Return the attacks on a release that shares these columns; on a label that it lacks there is none."""
         return tuple(each.among(shared) for each in self.roles if not each.label or each.label in shared)
 
+    def with_default(self, label: str) -> "Plan":
+        """Return the plan of the same releases with another of its labels as the default one.
+
+        Configurations that mask or drop that label are left out. No masking is fitted to it.
+        """
+        chosen = next(attribute for attribute in self.attributes if attribute.name == label)
+        before = Attribute(self.label, None, (), order=self.order, writing=Writing(fold_case=self.fold_case))
+        rest = (replace(each, fitted_to_label=False) for each in self.attributes if each is not chosen)
+        configurations = (
+            replace(
+                each,
+                maskings={name: of for name, of in each.maskings.items() if name != label} | {self.label: IDENTITY},
+            )
+            for each in self.configurations
+            if each.maskings[label] == IDENTITY
+        )
+        return replace(
+            self,
+            label=label,
+            attributes=(*rest, before),
+            configurations=tuple(configurations),
+            order=chosen.order,
+            fold_case=chosen.writing.fold_case,
+            other_labels=tuple(name for name in self.labels if name != label),
+        )
+
     @property
     def all_roles(self) -> Roles:
         """The columns that somebody may know in some attack, and those that some attack is on."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.errors import MachineError, ProviderError, TableError
-from aegis_provider.privacy import CRITERIA, classes_as_written, measure_privacy
+from aegis_provider.plan.model import Plan, Roles
+from aegis_provider.privacy import CRITERIA, classes_as_written, measure_worst
 from aegis_provider.processes import Progress
 from aegis_provider.receiving.comparison import Comparison, Part
 from aegis_provider.receiving.delivered import Delivered
@@ -24,15 +25,14 @@ _ROLES: Final = ("quasi-identifier", "sensitive")
 
 
 @dataclass(frozen=True)
-class Roles:
-    """The roles of the columns of a delivered table.
+class StatedRoles:
+    """The attacks to measure a delivered table by: with several labels, one on each.
 
     `known`: whether the provider stated the roles. Otherwise they are a plan's defaults: the label is sensitive, and
     all other columns are quasi-identifiers, which underestimates class sizes at worst.
     """
 
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
+    attacks: tuple[Roles, ...]
     known: bool
 
     @classmethod
@@ -43,14 +43,26 @@ class Roles:
         roles = {str(each.get("name")): each.get("role") for each in known}
         shared = [*columns, label]
         named = [tuple(name for name in shared if roles.get(name) == role) for role in _ROLES]
-        if named[0]:
-            return cls(named[0], named[1], known=True)
-        return cls.by_default(columns, label)
+        if not named[0]:
+            return cls.by_default(columns, label)
+        tasks = (card or {}).get("by_label")
+        others = tuple(name for name in named[1] if name in tasks and name != label) if isinstance(tasks, dict) else ()
+        plan = Plan("", label, (), (), {}, named[1], named[0], other_labels=others)
+        return cls(plan.roles_among(shared), known=True)
 
     @classmethod
     def by_default(cls, columns: Sequence[str], label: str) -> Self:
         """Return the default roles."""
-        return cls(tuple(columns), (label,), known=False)
+        return cls((Roles(tuple(columns), (label,)),), known=False)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that are known in every attack."""
+        return tuple(
+            name
+            for name in self.attacks[0].quasi_identifiers
+            if all(name in one.quasi_identifiers for one in self.attacks)
+        )
 
 
 _INEXACT: Final = "how many records are missing is not known exactly"
@@ -98,7 +110,7 @@ def measured(comparison: Comparison, request: DataRequest) -> Measured:
     evidence, delivered = comparison.evidence, comparison.delivered
     promised = _promised(evidence, request)
     card = None if request.delivery is None else request.delivery.card
-    roles = Roles.of(card, delivered.columns, delivered.label)
+    roles = StatedRoles.of(card, delivered.columns, delivered.label)
     if evidence.kind != "masked":  # its records belong to nobody
         return Measured({}, promised, (), ())
     whole = _whole(comparison, roles)
@@ -115,7 +127,7 @@ def measured(comparison: Comparison, request: DataRequest) -> Measured:
     undecided = tuple(name for name in (*loose, *short) if name not in broken)
     k_by_all = reached.get("k")
     if roles.known:
-        every = Roles.by_default(delivered.columns, delivered.label)
+        every = StatedRoles.by_default(delivered.columns, delivered.label)
         k_by_all = _reached(delivered.table, every, ["k"], None, evidence)["k"]
     named = roles.quasi_identifiers if roles.known else ()
     reason = _INEXACT if roles.known else _NO_ROLES
@@ -136,10 +148,10 @@ def _holds(name: str, reached: float, limit: float, slack: Mapping[str, float]) 
     return reached >= limit - off if CRITERIA[name].at_least else reached <= limit + off
 
 
-def _whole(comparison: Comparison, roles: Roles) -> Mapping[str, int] | None:
+def _whole(comparison: Comparison, roles: StatedRoles) -> Mapping[str, int] | None:
     """Return the number of records of the whole table with each sensitive value, if published exactly."""
     label = comparison.evidence.label
-    if roles.sensitive != (label.name,) or label.off_by or label.noise is not None:
+    if [one.sensitive for one in roles.attacks] != [(label.name,)] or label.off_by or label.noise is not None:
         return None
     if not set(comparison.delivered.labels) <= set(label.domain):
         return None
@@ -147,16 +159,19 @@ def _whole(comparison: Comparison, roles: Roles) -> Mapping[str, int] | None:
 
 
 def _reached(
-    table: Table, roles: Roles, names: Iterable[str], whole: Mapping[str, int] | None, evidence: Evidence
+    table: Table, roles: StatedRoles, names: Iterable[str], whole: Mapping[str, int] | None, evidence: Evidence
 ) -> dict[str, float]:
-    """Measure these criteria in a table."""
-    records = _records(table, (*roles.quasi_identifiers, *roles.sensitive), whole, evidence)
-    classes = classes_as_written(records, roles.quasi_identifiers, roles.sensitive)
-    if whole is not None:
-        counts = np.array([whole[text] for text in records.domains[-1].texts], dtype=np.int64)
-        sensitive = {name: replace(each, whole=counts) for name, each in classes.sensitive.items()}
-        classes = replace(classes, sensitive=sensitive)
-    return dict(measure_privacy(classes, [name for name in names if CRITERIA[name].is_measured]))
+    """Measure these criteria in a table, in the worst attack."""
+    attacks = []
+    for one in roles.attacks:
+        records = _records(table, (*one.quasi_identifiers, *one.sensitive), whole, evidence)
+        classes = classes_as_written(records, one.quasi_identifiers, one.sensitive)
+        if whole is not None:
+            counts = np.array([whole[text] for text in records.domains[-1].texts], dtype=np.int64)
+            sensitive = {name: replace(each, whole=counts) for name, each in classes.sensitive.items()}
+            classes = replace(classes, sensitive=sensitive)
+        attacks.append(classes)
+    return dict(measure_worst(attacks, [name for name in names if CRITERIA[name].is_measured]))
 
 
 def _records(

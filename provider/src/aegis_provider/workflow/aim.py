@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aegis_provider.advice import EntryAdvice
 from aegis_provider.errors import PlanError, nearest
-from aegis_provider.plan.model import Configuration
+from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.search import Requirement, in_words
 from aegis_provider.search.budget import work_of
@@ -77,8 +77,11 @@ class Aim:
         """Return whether every configuration that meets the aim has this privacy, too."""
         return name in CRITERIA and _reaches(name, self.require.get(name), limit)
 
-    def choosing(self, advice: EntryAdvice) -> EntryAdvice:
+    def choosing(self, advice: EntryAdvice, plan: Plan) -> EntryAdvice:
         """Return the advice with the configuration to share.
+
+        With several labels, that is the first of the plan's: the search lists what keeps most of all labels on average
+        first, while advice is about one.
 
         Raises:
             PlanError: The one with this id lacks the required privacy.
@@ -87,6 +90,10 @@ class Aim:
         if self.configuration is not None and self.configuration not in ids:
             other = nearest(self.configuration, ids)
             raise PlanError(f"no configuration {self.configuration} was found that has {self.described()}; {other}")
+        if plan.other_labels:
+            places = {each.id: place for place, each in enumerate(plan.configurations)}
+            rows = sorted(advice.ranking, key=lambda row: places[row.id])
+            advice, ids = replace(advice, basis="estimated", ranking=tuple(rows)), [row.id for row in rows]
         again = self.before if self.before in ids[1:] else None
         return replace(advice, named=self.configuration or again)
 

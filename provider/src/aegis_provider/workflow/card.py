@@ -99,6 +99,27 @@ class CardAuc:
 
 
 @dataclass(frozen=True)
+class CardTask:
+    """What a release with several labels is worth for predicting one of them, and how it protects that one.
+
+    Attributes:
+        kept: The share of what the table tells about this label that it keeps; `None` if unknown.
+        privacy: Its `k` and `l` in the attack on this label, measured in the masked table.
+        model: A model that predicts this label; empty if none was trained.
+        auc: Its AUC, trained on the release; `None` without one.
+        raw_auc: Its AUC, trained on the table.
+        why: Why none was trained; empty if one was.
+    """
+
+    kept: float | None
+    privacy: Mapping[str, float]
+    model: str = ""
+    auc: float | None = None
+    raw_auc: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class CardPeople:
     """That privacy counts people, of each of whom at most `rows` records are used.
 
@@ -177,6 +198,8 @@ class Card:
         limits: What it costs to keep attributes, and to limit their maskings; `None` if the plan does neither.
         weights: How much attributes count in the measure, if not 1.
         chosen: Whether the provider chose the configuration by its id, not as the best.
+        by_label: With several labels, what the release is worth for each, the default one first; what it keeps is then
+            the mean over these. Empty with one label.
     """
 
     table: str
@@ -235,6 +258,23 @@ class Card:
     repeating: tuple[str, ...] = ()
     chosen: bool = False
     holds_back: str = ""
+    by_label: Mapping[str, CardTask] = field(default_factory=dict)
+
+    @property
+    def predicts(self) -> str:
+        """The label, or all labels: `health, smoker and charges`."""
+        return some([shown(name) for name in self.by_label or (self.label,)], _MOST_NAMES)
+
+    @property
+    def kept_about(self) -> str:
+        """What the kept share is about: the label, or each of several, on average."""
+        return f"{self.predicts}, on average" if self.by_label else shown(self.label)
+
+    @property
+    def kept_by_label(self) -> str:
+        """The kept share of each of several labels: `health 85 %, smoker 91 %`; empty with one label."""
+        each = ((name, task.kept) for name, task in self.by_label.items())
+        return ", ".join(f"{shown(name)} {Share(kept).whole}" for name, kept in each if kept is not None)
 
     @property
     def unit(self) -> str:
@@ -303,10 +343,10 @@ class Card:
             limits = f"{raw.model}: AUC {raw.auc:.3f}, {raw.low:.3f} to {raw.high:.3f}"
             nothing = f"the table itself tells nothing certain about {self.label} ({limits})"
             return f"{nothing}, so there is little that {self.configuration} could keep{self._unsearched}"
-        measured = "" if raw is None or own is None else f" (AUC {own.auc:.3f} of {raw.auc:.3f}, measured here)"
-        return (
-            f"{self.configuration} keeps {kept} of what the table tells about {self.label}{measured}{self._unsearched}"
-        )
+        of = f"{shown(self.label)}: " if self.by_label else ""
+        measured = "" if raw is None or own is None else f" ({of}AUC {own.auc:.3f} of {raw.auc:.3f}, measured here)"
+        about = f"{self.kept_about}: {self.kept_by_label}" if self.kept_by_label else self.label
+        return f"{self.configuration} keeps {kept} of what the table tells about {about}{measured}{self._unsearched}"
 
     @property
     def _unsearched(self) -> str:

@@ -64,6 +64,7 @@ class Shared:
         cut: What was not searched, because time was up; empty if nothing.
         about: The name of the configuration, as `Card.about`; empty without one.
         counted: What privacy counts, as `Card.counted`.
+        predicts: What may be predicted, as `Card.predicts`; empty for the label.
     """
 
     table: str
@@ -77,6 +78,7 @@ class Shared:
     cut: str = ""
     about: str = ""
     counted: str = ""
+    predicts: str = ""
 
     @property
     def sentence(self) -> str:
@@ -86,7 +88,8 @@ class Shared:
         whom = shown(self.consumer, _LONGEST) if self.consumer else ANYONE
         what_for = f", for: {shown(self.purpose, _LONGEST).rstrip('.')}" if self.purpose else ""
         cut = f" ({self.cut})" if self.cut else ""
-        of = f"{self.records:,} records of {shown(self.table, _LONGEST)}, masked, for predicting {label}"
+        for_all = self.predicts or label
+        of = f"{self.records:,} records of {shown(self.table, _LONGEST)}, masked, for predicting {for_all}"
         return f"{names} of {of}; for {whom}{what_for}{cut}.{f' {self.counted}.' if self.counted else ''}"
 
     def parts(self, lights: Iterable[Light]) -> Iterator[Part]:
@@ -124,7 +127,7 @@ def head_of(card: Card) -> list[Part]:
     columns = {column.name: column.becomes for column in card.columns if column.shared}
     left_out = {**dropped, **card.never_shared}
     about = (card.table, card.label, card.records, columns, left_out, card.made_up)
-    shared = Shared(*about, card.consumer, card.purpose, card.cut, card.about, card.counted)
+    shared = Shared(*about, card.consumer, card.purpose, card.cut, card.about, card.counted, card.predicts)
     return list(shared.parts([risk_light(card), kept_light(card), signing_light(card)]))
 
 
@@ -227,14 +230,17 @@ def kept_light(card: Card) -> Light:
     if raw is not None and raw.low <= CHANCE:
         return _light("What is kept", "look", [f"the table itself tells nothing certain about {label}", _REFITTED])
     by_models = None if card.predicted is None else card.predicted.value
-    least = min((share for share in (card.kept, by_models) if share is not None), default=None)
+    each = [task.kept for task in card.by_label.values()]
+    least = min((share for share in (card.kept, by_models, *each) if share is not None), default=None)
     tone = _tone_of(least)
     tone = "look" if tone == "fine" and card.cut else tone
     kept = "how much is kept is not known" if card.kept is None else f"{Share(card.kept).whole} of what the table tells"
     costs = card.limits.in_words if card.limits else ""
-    said = [f"{kept} about {label}", *filter(None, [costs, card.cut])]
+    about, of = (f"{card.kept_about}: {card.kept_by_label}", f" of {label}") if card.kept_by_label else (label, "")
+    said = [f"{kept} about {about}", *filter(None, [costs, card.cut])]
     if raw is not None and own is not None:
-        said += [f"a model trained on it reaches an AUC of {own.auc:.3f}, of {raw.auc:.3f} on the table", _REFITTED]
+        reached = f"an AUC of {own.auc:.3f}, of {raw.auc:.3f} on the table"
+        said += [f"a model{of} trained on it reaches {reached}", _REFITTED]
     return _light("What is kept", tone, said)
 
 

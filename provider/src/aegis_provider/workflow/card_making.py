@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from aegis_provider.advice import EntryAdvice
-from aegis_provider.classifiers import CheckResult
+from aegis_provider.classifiers import RAW, CheckResult
 from aegis_provider.counting.kept import Kept
 from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.plan.model import DROP, Plan
@@ -21,7 +21,16 @@ from aegis_provider.report.verdicts import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.table.values import MISSING
 from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardLabel, CardPeople, CardService
+from aegis_provider.workflow.card import (
+    Card,
+    CardAuc,
+    CardChoice,
+    CardColumn,
+    CardLabel,
+    CardPeople,
+    CardService,
+    CardTask,
+)
 from aegis_provider.workflow.card_head import made_up_rows
 from aegis_provider.workflow.deadline import OVER
 from aegis_provider.workflow.generating import Comparison
@@ -221,7 +230,33 @@ def card_of(
         people=people_of(entry, findings.assessed.known),
         repeating=findings.repeating,
         chosen=advice.named is not None,
+        by_label=dict(_tasks(findings, plan)),
     )
+
+
+def _tasks(findings: Findings, plan: Plan) -> Iterator[tuple[str, CardTask]]:
+    """Yield what the release is worth for each of several labels."""
+    search, best, check = findings.search, findings.advice.best.id, findings.check
+    place = next((place for place, each in enumerate(search.configurations) if each.id == best), None)
+    reached = findings.masked.applied.checked.by_label
+    for label in plan.labels if plan.other_labels else ():
+        kept = None if place is None or label not in search.by_label else search.by_label[label][place]
+        task = CardTask(kept, reached.get(label, {}))
+        if not isinstance(check, str):
+            one = check.by_label.get(label)
+            model = (check.best_model or "") if one is None else one.model
+            own, raw = (_auc(check, label, table) for table in (best, RAW))
+            task = replace(task, model=model, auc=own, raw_auc=raw, why="" if one is None else one.why)
+        yield label, task
+
+
+def _auc(check: CheckResult, label: str, table: str) -> float | None:
+    """Return the AUC of the model of a label on the release or on the table."""
+    if (one := check.by_label.get(label)) is not None:
+        own = one.raw if table == RAW else one.own
+        return None if own is None else own.value
+    found = None if check.best_model is None else check.of(table, check.best_model)
+    return None if found is None else found.auc.value
 
 
 def people_of(entry: EntryDocument, known: KnownRows | None) -> CardPeople | None:

@@ -10,7 +10,7 @@ from aegis_provider.classifiers import NOTHING, RAW
 from aegis_provider.errors import OutputError
 from aegis_provider.files import written_whole
 from aegis_provider.identifiers import accepted_in_words
-from aegis_provider.privacy import CRITERIA
+from aegis_provider.privacy import BY_LABEL, CRITERIA
 from aegis_provider.report.model import BASELINES, Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.report.rendering import markdown_lines, render_page
 from aegis_provider.workflow.card import CARD_ENDINGS, HIGHEST_SAID, Card, CardChoice, CardColumn
@@ -73,8 +73,7 @@ def _by_models(choice: CardChoice) -> str:
 
 
 def _caption(card: Card, *, models: bool) -> str:
-    label = shown(card.label)
-    kept = f"keeps: the share of what the table tells about {label}, by the measure {card.measure}"
+    kept = f"keeps: the share of what the table tells about {card.kept_about}, by the measure {card.measure}"
     predicted = f"by models: the share of what {_model(card)} predicts from the table, as AUC above 0.5 (95 % interval)"
     unproven = "or more: that is the best found, but another one may keep more"
     return "; ".join(
@@ -108,7 +107,7 @@ def _picture(card: Card, known: list[CardChoice], *, models: bool) -> Plane:
     aim = next((place for place, each in enumerate(known) if each.is_aim), None)
     return Plane(
         Axis("privacy", "required privacy"),
-        Axis("kept", f"kept of what the table tells about {shown(card.label)}", "share", levels=BASELINES),
+        Axis("kept", f"kept of what the table tells about {card.kept_about}", "share", levels=BASELINES),
         series,
         [each.in_words for each in known],
         notes=[_below(card, known, models=models)],
@@ -314,11 +313,13 @@ def _privacy(card: Card) -> Iterator[Part]:
 
 def _utility(card: Card) -> Iterator[Part]:
     yield (
-        f"Of what the table tells about {shown(card.label)}, by the measure {card.measure}, it keeps "
+        f"Of what the table tells about {card.kept_about}, by the measure {card.measure}, it keeps "
         f"{kept_in_words(card.kept)}. It {'was chosen by its id from' if card.chosen else 'is the best of'} "
         f"{card.considered:,} configurations; their order is "
         f"{card.basis}."
     )
+    if card.by_label:
+        yield TextTable(("label", "keeps", "k", "l", "AUC", "on the table", "model"), list(task_rows(card)))
     if card.weights:
         weights = ", ".join(f"{shown(name)} {weight:g}" for name, weight in card.weights.items())
         yield f"In that measure, columns count: {weights}; every other one counts 1."
@@ -332,6 +333,15 @@ def _utility(card: Card) -> Iterator[Part]:
         yield TextTable(("trained on", "model", "AUC", "95 % interval"), rows, "models were tested on other records")
         yield f"{card.check[0].upper()}{card.check[1:]}."
     yield Terms(list(_utility_terms(card)))
+
+
+def task_rows(card: Card) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each of several labels: what is kept, how it is protected, and how well a model predicts it."""
+    for name, task in card.by_label.items():
+        aucs = (_NONE if auc is None else f"{auc:.3f}" for auc in (task.auc, task.raw_auc))
+        privacy = (number(task.privacy[each], 6) if each in task.privacy else _NONE for each in BY_LABEL)
+        kept = _NONE if task.kept is None else kept_in_words(task.kept)
+        yield shown(name), kept, *privacy, *aucs, task.model or task.why or _NONE
 
 
 def _utility_terms(card: Card) -> Iterator[Term]:
@@ -368,9 +378,7 @@ def _limits(card: Card) -> Iterator[Part]:
     yield _rounded(card)
     if card.suppressed_cells:
         yield "What it keeps is of its records before cells are suppressed. What models reach is of the masked table."
-    yield (
-        f"What it keeps is about {shown(card.label)} only. For another question, another configuration may be better."
-    )
+    yield (f"What it keeps is about {card.predicts} only. For another question, another configuration may be better.")
 
 
 def _rounded(card: Card) -> str:

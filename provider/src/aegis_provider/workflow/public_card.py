@@ -12,7 +12,7 @@ from typing import Any, Final
 from aegis_provider.classifiers import Interval
 from aegis_provider.privacy import CRITERIA, share_of_people
 from aegis_provider.search import LimitsCost
-from aegis_provider.workflow.card import HIGHEST_SAID, Card, CardAuc, CardChoice, CardLabel
+from aegis_provider.workflow.card import HIGHEST_SAID, Card, CardAuc, CardChoice, CardLabel, CardTask
 from aegis_provider.workflow.generating import Comparison
 from aegis_sdk.reading import Share
 from aegis_sdk.wire import Configuration, EntryDocument
@@ -72,7 +72,16 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         measured=tuple(map(_auc, card.measured)),
         comparison=None if card.comparison is None else _comparison(card.comparison),
         limits=None if card.limits is None else _limits(card.limits),
+        by_label={
+            label: _task(task, hides_k=(entry.rows_per_person or 1) > 1) for label, task in card.by_label.items()
+        },
     )
+
+
+def _task(task: CardTask, *, hides_k: bool) -> CardTask:
+    auc, raw_auc = (None if each is None else round(each, _AUC_DIGITS) for each in (task.auc, task.raw_auc))
+    privacy = {name: number for name, number in task.privacy.items() if name != "k" or not hides_k}
+    return replace(task, kept=_share(task.kept), privacy=privacy, auc=auc, raw_auc=raw_auc)
 
 
 def _limits(cost: LimitsCost) -> LimitsCost:

@@ -382,7 +382,7 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
         from aegis_provider.workflow.entry import asked  # noqa: PLC0415 - only then is it loaded
 
         with steps.stage("asking the service for advice"):
-            advice = steps.aim.choosing(asked(service, entry_id, entry, steps.aim, steps.found.weights))
+            advice = steps.aim.choosing(asked(service, entry_id, entry, steps.aim, steps.found.weights), steps.found)
     masked = steps.mask(advice)
     together = steps.judge_together(entry, advice.best.id)
     published_privacy = (

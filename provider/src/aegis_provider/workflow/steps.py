@@ -288,7 +288,8 @@ class Steps:
         """Rank the configurations by the exact counts, and mask the table by the best or the chosen one."""
         with self.stage("ranking the configurations"):
             left_out = {configuration.id: configuration.suppressed or 0 for configuration in self.found.configurations}
-            advice = self.aim.choosing(advise(prepared.counted, self.aim.measure, left_out, self.found.weights))
+            found = advise(prepared.counted, self.aim.measure, left_out, self.found.weights)
+            advice = self.aim.choosing(found, self.found)
         self.mask(advice)
         return advice
 

@@ -1,0 +1,96 @@
+"""A release of a table with three labels: each is protected from who knows the others, and kept, checked and named."""
+
+import json
+import random
+from collections import Counter
+
+import pytest
+
+from aegis_provider.plan.reading import load_plan
+from aegis_provider.receiving.verification import StatedRoles
+from aegis_provider.workflow import release
+from tests.provider.workflow.releases import HOURS, rows_of
+
+LABELS = ("ill", "smoker", "tired")
+PLAN = """
+labels: [ill, smoker, tired]
+attributes:
+  age: {type: integer, maskings: {age-10: {bucketize: {width: 10}}, age-30: {bucketize: {width: 30}}}}
+  town: {type: string, maskings: {town-2: {mapping: {A: AB, B: AB, C: CD, D: CD}}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    rng, folder = random.Random(3), tmp_path_factory.mktemp("labels")
+    lines = ["age,town,ill,smoker,tired"]
+    for _ in range(900):
+        age, town = rng.randint(18, 77), rng.choice("ABCD")
+        ill, smoker, tired = (rng.random() < share for share in (age / 100, 0.3 + 0.4 * (town < "C"), age / 200 + 0.2))
+        lines.append(f"{age},{town},{','.join('ny'[each] for each in (ill, smoker, tired))}")
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    (folder / "plan.yaml").write_text(PLAN)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def released(folder):
+    how = {"plan": folder / "plan.yaml", "require": {"k": 4, "l": 2}, "suppress_at_most": 0.05, "seconds": HOURS}
+    return release(folder / "people.csv", "ill", output=folder / "release", **how)
+
+
+def test_the_masked_table_has_all_labels_and_protects_each_from_who_knows_the_others(folder, released):
+    rows = rows_of(folder / "release" / "masked.csv")
+    columns = [*rows[0]]
+    assert set(LABELS) <= set(columns)
+    for label in LABELS:
+        known = [name for name in columns if name != label]
+        values = {(tuple(row[name] for name in known), row[label]) for row in rows}
+        sizes = Counter(tuple(row[name] for name in known) for row in rows)
+        k, least = min(sizes.values()), min(Counter(key for key, _ in values).values())
+        assert released.card.by_label[label].privacy == {"k": k, "l": least}
+        assert k >= 4
+        assert least >= 2
+    assert released.card.reached["k"] == min(each.privacy["k"] for each in released.card.by_label.values())
+
+
+@pytest.mark.usefixtures("released")
+def test_entry_and_plan_give_k_and_l_of_each_label_no_worse_than_promised(folder):
+    entry = json.loads((folder / "release" / "entry.json").read_text())
+    assert (entry["format"], entry["labels"]) == (4, [*LABELS])
+    plan = load_plan(folder / "release" / "configurations.yaml")
+    assert {each.id: dict(each.by_label) for each in plan.configurations}.keys() == {
+        each["id"] for each in entry["configurations"]
+    }
+    for each in entry["configurations"]:
+        own = plan.configuration(each["id"])
+        for label in LABELS:
+            published, exact = each["privacy_by_label"][label], own.by_label[label]
+            assert each["privacy"]["k"] <= published["k"] <= exact["k"]
+            assert each["privacy"]["l"] <= published["l"] == exact["l"]
+
+
+def test_the_card_says_what_is_kept_of_each_label_and_how_a_model_predicts_it(folder, released):
+    card = released.card
+    assert list(card.by_label) == [*LABELS]
+    exact = json.loads((folder / "release" / "provider-only.json").read_text())
+    kept = [each["kept"] for each in exact["by_label"].values()]
+    assert exact["kept"] == pytest.approx(sum(kept) / 3)
+    for label, task in card.by_label.items():
+        assert task.kept == round(exact["by_label"][label]["kept"], 2)
+        assert 0 < task.auc == round(task.auc, 3) <= 1
+        assert (task.model != "", task.why) == (True, "")
+    said = (folder / "release" / "card.md").read_text()
+    assert "for predicting ill, smoker, tired" in said
+    assert f"| smoker | {card.by_label['smoker'].kept:.0%}".replace("%", " %") in said
+
+
+@pytest.mark.usefixtures("released")
+def test_a_verifier_takes_the_attacks_of_the_plan_from_the_card(folder):
+    card = json.loads((folder / "release" / "card.json").read_text())
+    shared = [each["name"] for each in card["columns"] if each["shared"] and each["name"] != "ill"]
+    roles, known = StatedRoles.of(card, shared, "ill"), [name for name in shared if name not in LABELS]
+    for one in roles.attacks:
+        assert (one.sensitive, {*one.quasi_identifiers}) == ((one.label,), {*known, *LABELS} - {one.label})
+    assert sorted(one.label for one in roles.attacks) == [*LABELS]
+    assert roles.quasi_identifiers == tuple(known)
