@@ -29,6 +29,7 @@ from aegis_advisor.evidence.content import (
     pairs_of,
 )
 from aegis_advisor.evidence.likely import REFINED, LikelyTables, coarser_views, likely_tables
+from aegis_advisor.evidence.masked_label import with_label_masked
 from aegis_advisor.evidence.pair import PairAssociation, PairCounts, association_unit
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.rounded import sum_variances, with_declared_rounding
@@ -73,4 +74,5 @@ __all__ = [
     "sum_variances",
     "whole_counts",
     "with_declared_rounding",
+    "with_label_masked",
 ]

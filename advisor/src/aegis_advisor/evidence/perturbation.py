@@ -4,7 +4,8 @@ The declarations bound the plausible error of the counts, and determine their we
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -57,6 +58,22 @@ class Perturbation:
     def keeps_sums(self) -> bool:
         """Whether sums of counts are exact: no count has noise or was rounded separately."""
         return self.noise_scale is None and self.rounded_to is None
+
+    def of_sums(self, terms: int) -> Self:
+        """The declaration of sums of up to so many counts.
+
+        With the variance v of a count, its noise has the moment generating function `1 / (1 - v (cosh x - 1))`. By
+        Bernoulli's inequality its power `terms` is at most `1 / (1 - terms v (cosh x - 1))`, that of noise with the
+        same variance as the sum: whatever bound holds for that noise holds for the sum.
+        """
+        if terms == 1 or (self.noise_scale is None and self.rounded_to is None):
+            return self
+        scale, base = self.noise_scale, self.rounded_to
+        if scale is not None:
+            scale = 1 / math.acosh(1 + 1 / (terms * noise_variance(scale)))
+        if base is not None:
+            base = terms * (base * (self.within or 1) - 1) + 1
+        return replace(self, noise_scale=scale, rounded_to=base, within=None)
 
     def slack(self, cells: int, sums: int) -> int:
         """The most that a sum of `cells` counts may differ from the number of records that it counts.

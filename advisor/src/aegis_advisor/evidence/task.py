@@ -4,7 +4,6 @@ The joint counts of an attribute with another label than the default one are a p
 the label's task they are the attribute's joint counts, and the default label is an attribute at the label's place.
 """
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -25,7 +24,7 @@ from aegis_advisor.evidence.content import (
     PairContent,
     TableContent,
 )
-from aegis_advisor.evidence.perturbation import noise_variance
+from aegis_advisor.evidence.perturbation import Perturbation
 
 _UNMASKED = "unmasked"
 """The id of a masking that changes nothing, for unmasked counts that declare an error."""
@@ -250,18 +249,10 @@ def _records(attribute: AttributeContent, masking: str, values: int) -> IntArray
 
 
 def _of_sums(noise: NoiseContent | None, base: int | None, terms: int) -> tuple[NoiseContent | None, int | None]:
-    """The noise and the rounding base of sums of counts.
-
-    With the variance v of a count, its noise has the moment generating function `1 / (1 - v (cosh x - 1))`. By
-    Bernoulli's inequality its power `terms` is at most `1 / (1 - terms v (cosh x - 1))`, that of noise with the same
-    variance as the sum: whatever bound holds for that noise holds for the sum.
-    """
-    scale = None
-    if noise is not None:
-        scale = NoiseContent(
-            1 / math.acosh(1 + 1 / (terms * noise_variance(noise.scale))) if terms > 1 else noise.scale
-        )
-    return scale, None if base is None else terms * (base - 1) + 1
+    """The noise and the rounding base of sums of counts (`Perturbation.of_sums`)."""
+    declared = Perturbation(None if noise is None else noise.scale, base).of_sums(terms)
+    scale = declared.noise_scale
+    return None if scale is None else NoiseContent(scale), declared.rounded_to
 
 
 def _other_pairs(entry: EntryContent, label: str) -> Iterator[PairContent]:

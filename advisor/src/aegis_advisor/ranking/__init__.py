@@ -3,6 +3,7 @@
 from aegis_advisor.ranking.advice import MOST_LISTED, recommend
 from aegis_advisor.ranking.deviation import AttributeAssessment, assess
 from aegis_advisor.ranking.expected import expected_performance
+from aegis_advisor.ranking.masked_label import LabelChoices, recommend_among_labels
 from aegis_advisor.ranking.order import (
     DeclaredRanking,
     DeclaredUtilities,
@@ -26,6 +27,7 @@ __all__ = [
     "DeclaredRanking",
     "DeclaredUtilities",
     "JointAssessment",
+    "LabelChoices",
     "Memory",
     "Question",
     "RankedRows",
@@ -38,4 +40,5 @@ __all__ = [
     "ordered",
     "rank_declared",
     "recommend",
+    "recommend_among_labels",
 ]

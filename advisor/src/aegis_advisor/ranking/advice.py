@@ -86,7 +86,7 @@ def recommend(
     selected = Selected.all_of(evidence, references, options, blocks, memory or Memory())
     weighted = [one for one, weight in zip(selected, question.weights, strict=True) if weight > 0]
     for one in weighted:
-        if len(one.used) > 1 and lacks_evidence(one.evidence.flags):
+        if len(one.used) > 1 and lacks_evidence(one.evidence.flags) and not one.evidence.blocks:
             raise NoEvidenceError(one.evidence.name)
     assessments = [
         one.assess(measure, question, counts=weight > 0) for one, weight in zip(selected, question.weights, strict=True)

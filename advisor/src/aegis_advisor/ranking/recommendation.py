@@ -55,13 +55,14 @@ def ranking_basis(
     is an estimate unless other counts determine it (`exact_counts`). Rounded counts are never the truth.
     """
     settled = (
-        len(ids) == 1 or (measure.monotone and known.rounded_once is None and _is_exact(known, ids))
+        len(ids) == 1 or (measure.monotone and known.rounded_once is None and uses_exact_tables(known, ids))
         for known, ids in zip(evidence, used, strict=True)
     )
     return "exact" if all(settled) else "estimated"
 
 
-def _is_exact(evidence: AttributeEvidence, used: Collection[str]) -> bool:
+def uses_exact_tables(evidence: AttributeEvidence, used: Collection[str]) -> bool:
+    """Whether the tables of these maskings are certain, and the attribute is nowhere left as it is unless counted."""
     maskings = [evidence.masking(masking) for masking in used if masking not in {IDENTITY, DROP}]
     if evidence.joint is not None:
         return not any(masking.is_fitted and masking.mapping is None for masking in maskings)

@@ -248,22 +248,23 @@ def score_by_attribute(
     return Scores(
         deviations=blocks.sums(lookups(selected, assessments, "deviation", weights)),
         utilities=lambda rows: blocks.sums(lookups(selected, assessments, "utility", weights), rows),
-        tolerance=_tolerance(selected, assessments, measure, weights),
+        tolerance=tie_tolerance(
+            [one.evidence for one in selected], [one.reference_utility for one in assessments], measure, weights
+        ),
     )
 
 
-def _tolerance(
-    selected: Sequence[Selected], assessments: Sequence[AttributeAssessment], measure: Measure, weights: FloatArray
+def tie_tolerance(
+    evidence: Sequence[AttributeEvidence], references: Sequence[float], measure: Measure, weights: FloatArray
 ) -> float:
     """The largest difference of tied deviations: a share of the reference utilities, at least the rounding error.
 
     References may be 0 or nearly so, if the label has a single class or does not depend on the attributes. Two
     deviations contain four rounded utilities, and each of the additions of `n` attributes rounds once more.
     """
-    references = np.array([abs(assessment.reference_utility) for assessment in assessments])
-    units = np.array([_unit(one.evidence, measure) for one in selected])
-    added = np.finfo(np.float64).eps * len(selected)
-    return float(weights @ (TIE_TOLERANCE * references + (4 * ROUNDING + added) * units))
+    units = np.array([_unit(one, measure) for one in evidence])
+    added = np.finfo(np.float64).eps * len(evidence)
+    return float(weights @ (TIE_TOLERANCE * np.abs(references) + (4 * ROUNDING + added) * units))
 
 
 def _unit(evidence: AttributeEvidence, measure: Measure) -> float:
