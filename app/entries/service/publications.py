@@ -14,7 +14,7 @@ import orjson
 import rfc8785
 
 from aegis_advisor.evidence import AttributeEvidence, evidence_of, pairs_of
-from aegis_advisor.verdict import PublishedCounts, Reason, Releases, judge
+from aegis_advisor.verdict import PublishedCounts, Reason, Releases, counted_apart, judge, label_counts
 from app.entries.model.configurations import pack_configurations
 from app.entries.model.documents import Document, compress, parts_of, stored_entry
 from app.entries.model.entries import (
@@ -163,7 +163,8 @@ def compute_verdict(given: VerdictInput, seconds: float) -> StoredVerdict:
     end = time.monotonic() + seconds
     entry = stored_entry(given.schema, given.count_tables, given.configurations)
     rows = entry.rows_per_person or 1
-    published = PublishedCounts(evidence_of(entry), pairs_of(entry), Releases.of(entry), rows)
+    pairs = counted_apart(entry, pairs_of(entry))
+    published = PublishedCounts(evidence_of(entry), pairs, Releases.of(entry), rows, label_counts(entry))
     verdict = judge(published, stop=lambda: time.monotonic() >= end)
     findings = (
         {"reason": finding.reason.value, "pointer": pointer(*finding.path), "cells": finding.cells}

@@ -169,11 +169,16 @@ def published_counts(entry: EntryDocument, evidence: Sequence[AttributeEvidence]
     Raises:
         EntryError: Pair counts contradict the other counts.
     """
-    from aegis_advisor.verdict import PublishedCounts, Releases  # noqa: PLC0415 - slow to load
+    from aegis_advisor.verdict import (  # noqa: PLC0415 - slow to load
+        PublishedCounts,
+        Releases,
+        counted_apart,
+        label_counts,
+    )
 
     content = content_of(entry)
-    pairs, rows = consistent_pairs(content, evidence), content.rows_per_person or 1
-    return PublishedCounts(evidence, pairs, Releases.of(content), rows)
+    pairs, rows = counted_apart(content, consistent_pairs(content, evidence)), content.rows_per_person or 1
+    return PublishedCounts(evidence, pairs, Releases.of(content), rows, label_counts(content))
 
 
 def masked_places(entry: EntryDocument) -> list[int]:

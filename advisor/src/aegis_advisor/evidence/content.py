@@ -210,6 +210,7 @@ class ConfigurationContent:
     kind: str = "masked"
     maskings: Mapping[str, str] = field(default_factory=dict)
     privacy: Mapping[str, Number] | None = None
+    privacy_by_label: Mapping[str, Mapping[str, Number]] = field(default_factory=dict)
     suppressed: int | None = None
     suppressed_cells: int | None = None
     alone: Number | None = None

@@ -1,6 +1,7 @@
 """The verdict on what published counts disclose: pass or fail, with the place of every failure."""
 
 from aegis_advisor.verdict.judge import judge
+from aegis_advisor.verdict.labels import counted_apart, label_counts
 from aegis_advisor.verdict.model import (
     LIKELY,
     SMALL,
@@ -27,8 +28,10 @@ __all__ = [
     "ShownCounts",
     "Totals",
     "Verdict",
+    "counted_apart",
     "judge",
     "judge_with_table",
+    "label_counts",
     "label_totals",
     "largest_small",
     "published_privacy",

@@ -28,7 +28,8 @@ def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Calla
     if shown := tuple(find_shown(published)):
         return Verdict(shown)
     bound = bound or (lambda evidence: bound_cells(evidence, stop=stop))
-    return Verdict(tuple(_find_hidden(published, bound, stop)), certainly_few(published))
+    few = sum(map(certainly_few, (published, *(label.published for label in published.labels))))
+    return Verdict(tuple(_find_hidden(published, bound, stop)), few)
 
 
 def _find_hidden(published: PublishedCounts, bound: Bound, stop: Callable[[], bool]) -> Iterator[Finding]:
@@ -41,3 +42,5 @@ def _find_hidden(published: PublishedCounts, bound: Bound, stop: Callable[[], bo
     yield from find_little_noise(published)
     yield from find_in_privacy(published, stop)
     yield from find_promised(published, stop)
+    for label in published.labels:
+        yield from map(label.placed, _find_hidden(label.published, bound, stop))

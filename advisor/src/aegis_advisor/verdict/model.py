@@ -1,7 +1,7 @@
 """The subject and the result of a verdict."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
 from typing import Final, Self
@@ -163,12 +163,14 @@ class PublishedCounts:
     Attributes:
         pairs: the joint counts of pairs of masked attributes, by their places in the document.
         rows_per_person: the most records of one person; promised privacy counts people if it is above 1.
+        labels: the counts of each other label, if they are not among the pairs.
     """
 
     evidence: Sequence[AttributeEvidence]
     pairs: Mapping[int, PairCounts]
     releases: Releases
     rows_per_person: int = 1
+    labels: Sequence["LabelCounts"] = ()
 
     @property
     def small(self) -> int:
@@ -179,6 +181,22 @@ class PublishedCounts:
     def rounded_once(self) -> int | None:
         """The base to which all counts without a declaration were rounded once; None if they were not."""
         return self.evidence[0].rounded_once
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCounts:
+    """The counts of another label than the default one, as those of an entry with this label alone.
+
+    Attributes:
+        places: the place in the document of each place in such an entry; others are the same.
+    """
+
+    published: PublishedCounts
+    places: Mapping[Path, Path]
+
+    def placed(self, finding: Finding) -> Finding:
+        """Return the finding at its place in the document."""
+        return replace(finding, path=self.places.get(finding.path, finding.path))
 
 
 def is_exact(perturbation: Perturbation) -> bool:

@@ -1,6 +1,7 @@
 """The published privacy of configurations: promises unchanged, and measured values beyond them in steps."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +27,14 @@ def with_published_privacy(entry: EntryDocument, plan: Plan) -> EntryDocument:
     def published(each: Configuration | GeneratedConfiguration) -> Configuration | GeneratedConfiguration:
         if not isinstance(each, Configuration) or not each.privacy:
             return each
-        told = coarse_privacy(each.privacy, promised.get(each.id, {}), entry, each, plan.sensitive)
-        return each.model_copy(update={"privacy": told or None})
+        told, *by_label = (
+            coarse_privacy(measured, promised.get(each.id, {}), entry, each, plan.sensitive)
+            for measured in (each.privacy, *each.privacy_by_label.values())
+        )
+        changed: dict[str, Any] = {"privacy": told or None}
+        if each.privacy_by_label:
+            changed["privacy_by_label"] = dict(zip(each.privacy_by_label, by_label, strict=True))
+        return each.model_copy(update=changed)
 
     if not entry.configurations:
         return entry

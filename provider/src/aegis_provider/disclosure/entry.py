@@ -232,6 +232,8 @@ def _in_words(entry: EntryDocument, path: Path) -> str:  # noqa: PLR0911 - a pla
             return " x ".join(map(": ".join, zip(pair.attributes, pair.maskings, strict=True)))
         case ("configurations", int(place), "privacy", str(name)):
             return f"{name} of {(entry.configurations or [])[place].id}"
+        case ("configurations", int(place), "privacy_by_label", str(label), str(name)):
+            return f"{name} of {(entry.configurations or [])[place].id} for {label}"
         case ("configurations", int(place), kind):
             what = "cells" if kind == "suppressed_cells" else "records"
             return f"suppressed {what} of {(entry.configurations or [])[place].id}"
