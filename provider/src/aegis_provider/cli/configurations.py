@@ -23,7 +23,7 @@ from aegis_provider.cli.options import (
 )
 from aegis_sdk.cli.options import JsonOption, WeightsOption, requirements_of, weights_of
 from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_bar, say, warn
-from aegis_sdk.reading import Alone, Share
+from aegis_sdk.reading import Alone, Share, shown, some
 
 if TYPE_CHECKING:
     from aegis_provider.plan.model import Configuration, Plan
@@ -109,7 +109,7 @@ def configurations(
     offered = replace(intended, configurations=result.configurations)
     shares = alone_in_releases(table, offered, delimiter=delimiter, memory_limit=memory_limit())
     alone = told_alone(offered, shares, result.configurations[0].id)
-    write_page(frontier_report(result, Path(table_name(table)).name, intended.label))
+    write_page(frontier_report(result, Path(table_name(table)).name, _about(intended)))
     fixed = {
         attribute.name: attribute.kept_as
         for attribute in intended.attributes
@@ -170,9 +170,18 @@ def _document(result: SearchResult, alone: Mapping[str, float | None]) -> dict[s
                 "alone": alone[one.id],
                 "utility": utility,
                 "share": share,
+                **({"by_label": _by_label(result, place)} if result.by_label else {}),
             }
-            for one, utility, share in each
+            for place, (one, utility, share) in enumerate(each)
         ],
+    }
+
+
+def _by_label(result: SearchResult, place: int) -> dict[str, Any]:
+    """Return what a configuration keeps of each of several labels, and how it protects each."""
+    privacy = result.configurations[place].by_label
+    return {
+        label: {"share": of[place], "privacy": dict(privacy.get(label, {}))} for label, of in result.by_label.items()
     }
 
 
@@ -202,7 +211,7 @@ def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Ite
     evaluations = f"{result.nodes:,} combinations of maskings, {result.evaluated:,} evaluations"
     yield f"{evaluations}; {result.records:,} records"
     yield (
-        f"utility: {result.measure}, relative to the unmasked attributes, about {plan.label} "
+        f"utility: {result.measure}, relative to the unmasked attributes, about {_about(plan)} "
         "(rare values merged, as an entry lists them)"
     )
     for name, choices in result.ignored.items():
@@ -213,17 +222,30 @@ def _report(output: Path, plan: Plan, result: SearchResult, alone: Alone) -> Ite
     yield ""
     if len(result.frontier) > 1:
         yield from _frontier(result)
+        yield from _best_by_label(result)
         yield from (point.unmet for point in result.frontier if point.unmet)
     else:
         yield from _ranking(result)
+        yield from _best_by_label(result)
         yield ""
         yield f"{proof_of(result.frontier[0])[0].upper()}{proof_of(result.frontier[0])[1:]}."
 
 
+def _about(plan: Plan) -> str:
+    return f"{some(list(plan.labels), len(plan.labels))}, on average" if plan.other_labels else plan.label
+
+
+def _best_by_label(result: SearchResult) -> Iterator[str]:
+    """Yield the best configuration for each of several labels."""
+    for label, shares in result.by_label.items():
+        place = max(range(len(shares)), key=shares.__getitem__)
+        yield f"best for {shown(label)}: {result.configurations[place].id}, {Share(shares[place])}"
+
+
 def _ranking(result: SearchResult) -> Iterator[str]:
     names = list(result.configurations[0].privacy)
-    shown = zip(result.configurations[:_SHOWN], result.shares, strict=False)
-    rows = [(each.id, *_reached(each, names), str(Share(share)), result.names[each.id]) for each, share in shown]
+    listed = zip(result.configurations[:_SHOWN], result.shares, strict=False)
+    rows = [(each.id, *_reached(each, names), str(Share(share)), result.names[each.id]) for each, share in listed]
     yield from aligned(("configuration", *names, "suppressed", "utility", "in words"), rows)
     if len(result.configurations) > _SHOWN:
         yield f"  and {len(result.configurations) - _SHOWN:,} more"

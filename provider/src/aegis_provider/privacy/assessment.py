@@ -450,11 +450,12 @@ def _measured(
 ) -> ReleasePrivacy:
     certain, sure = certain_and_guessable(attacks)
     by_label = {one.label: measure_privacy(classes) for one, classes in zip(roles, attacks, strict=True) if one.label}
+    worst = min(map(ClassSizes.of, attacks), key=lambda each: (each.sizes[:1].tolist(), -each.classes.sum()))
     return ReleasePrivacy(
         release,
         promise,
         measure_worst(attacks),
-        min(map(ClassSizes.of, attacks), key=lambda each: (each.sizes[:1].tolist(), -each.classes.sum())),
+        replace(worst, of_labels=len(roles) > 1),
         certain=certain,
         guessable=sure / max(1, int(attacks[0].sizes.sum())),
         by_label=by_label,

@@ -255,11 +255,13 @@ class ClassSizes:
         sizes: (distinct sizes,) in people, ascending, from 1.
         classes: (distinct sizes,) the number of classes of each size.
         of_people: Whether people can have several records.
+        of_labels: Whether there are such classes for several labels; these are of the one with the highest risk.
     """
 
     sizes: Counts
     classes: Counts
     of_people: bool = False
+    of_labels: bool = False
 
     @classmethod
     def of(cls, classes: Classes) -> "ClassSizes":
@@ -271,6 +273,11 @@ class ClassSizes:
     def records(self) -> int:
         """The number of records in all classes."""
         return int(self.sizes @ self.classes)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether a class can be left out without a change to others, so that sizes show what suppression takes."""
+        return not (self.of_people or self.of_labels)
 
     def within(self, least: int, most: int | None = None) -> tuple[int, int]:
         """Return the number of classes with `least` to `most` records (`None`: or more), and of their records."""

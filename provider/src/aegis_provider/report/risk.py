@@ -119,9 +119,10 @@ def _columns(assessment: Assessment) -> TextTable:
 
 def _configurations(assessment: Assessment) -> Iterator[Part]:
     unit = _unit(assessment.as_it_is.sizes)
+    is_apart = assessment.as_it_is.sizes is not None and assessment.as_it_is.sizes.is_apart
     if any(each.risk for each in assessment.releases):
         yield _classes_of_all(assessment)
-        if unit == "records":
+        if is_apart:
             yield _suppression_curves(assessment)
     left_out = f"left out for k={_USUAL_K}"
     header = ("configuration", *_CRITERIA, "alone", "risk above 1 in 5", left_out, "suppressed", "promise", "maskings")
@@ -134,7 +135,11 @@ def _configurations(assessment: Assessment) -> Iterator[Part]:
     if assessment.binned:
         yield f"in bins: the numbers of {', '.join(assessment.binned)} are in the plan's bins"
     yield f"alone: share of the {unit} that agree with no other on all quasi-identifiers"
-    if unit == "records":
+    if by_label := [
+        (each.id or assessment.unmasked_id, *row) for each in assessment.releases for row in _by_label(each)
+    ]:
+        yield TextTable(("configuration", "label", *_CRITERIA), by_label, _BY_LABEL_CAPTION)
+    if is_apart:
         yield f"{left_out}: share of the records to suppress so that the others have k={_USUAL_K}"
 
 
@@ -145,7 +150,7 @@ def _release_row(release: ReleasePrivacy, name: str, maskings: str) -> tuple[str
         shares = (
             Share(release.risk.unique_share),
             Share(release.risk.above[_HIGH_RISK]),
-            *(["-"] if release.sizes.of_people else _left_out(release.sizes, [_USUAL_K])),
+            *(_left_out(release.sizes, [_USUAL_K]) if release.sizes.is_apart else ["-"]),
         )
     return (name, *privacy, *shares, release.suppressed, release.in_words(), maskings)
 
@@ -185,6 +190,8 @@ def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]
     ]
     header = ("criterion", "reached", "promised", "in the worst class")
     yield TextTable(header, rows) if rows else "Nothing could be measured."
+    if release.by_label:
+        yield TextTable(("label", *_CRITERIA), list(_by_label(release)), _BY_LABEL_CAPTION)
     if release.known is not None:
         yield TextTable(("k", *_KNOWN), [_known(release.known)], _KNOWN_CAPTION)
     if release.unmeasured:
@@ -201,6 +208,14 @@ _KNOWN: Final = ("one row", "two rows", "all rows")
 _KNOWN_CAPTION: Final = (
     "the share of the people of whom fewer than k look alike, to someone who knows one, two or all of their rows"
 )
+
+
+_BY_LABEL_CAPTION: Final = "each label as the sensitive one, to someone who knows all others; the worst counts"
+
+
+def _by_label(release: ReleasePrivacy) -> Iterator[tuple[str | float, ...]]:
+    for label, privacy in release.by_label.items():
+        yield shown(label), *(privacy.get(criterion, "-") for criterion in _CRITERIA)
 
 
 def _known(known: KnownRows) -> tuple[str | float, ...]:
@@ -333,6 +348,11 @@ def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, An
         "suppressed": None if sizes is None else release.suppressed,
         "suppressed_cells": None if sizes is None else release.suppressed_cells,
         "privacy": dict(release.privacy),
+        **(
+            {"privacy_by_label": {name: dict(each) for name, each in release.by_label.items()}}
+            if release.by_label
+            else {}
+        ),
         "risk": None if risk is None else {**vars(risk), "above": above},
         "suppression": suppression_document(sizes),
         **({} if release.known is None else {"known_rows": vars(release.known)}),
@@ -343,8 +363,8 @@ def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, An
 def suppression_document(sizes: ClassSizes | None) -> dict[int, int]:
     """Return by k the number of records to suppress so that the others have k-anonymity.
 
-    Empty for people: who leaves one class leaves others, too, so sizes do not show it.
+    Empty for people and for several labels: who leaves one class leaves others, too, so sizes do not show it.
     """
-    if sizes is None or sizes.of_people:
+    if sizes is None or not sizes.is_apart:
         return {}
     return dict(zip(_SHOWN_KS, sizes.suppressed_for(_SHOWN_KS).tolist(), strict=True))

@@ -102,9 +102,8 @@ def _used(
 
 def _shows_all(label: Attribute) -> bool:
     """Whether the counts of all values of a label with the default label are given."""
-    return IDENTITY in _following(label, {one.id for one in label.maskings if one.joint is not None}) or bool(
-        label.joint
-    )
+    counted = {one.id for one in label.maskings if one.joint is not None}
+    return label.joint is not None or IDENTITY in _following(label, counted)  # the service's counts are arrays
 
 
 def _following(attribute: Attribute, counted: set[str]) -> set[str]:

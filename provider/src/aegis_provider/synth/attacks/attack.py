@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Final
+from typing import Final, Self
 from zlib import crc32
 
 import numpy as np
@@ -264,6 +264,11 @@ class Roles:
     quasi_identifiers: Sequence[str] = ()
     sensitive: Sequence[str] = ()
 
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        """Return the roles of a plan; whoever guesses one of several labels may know the others."""
+        return cls(plan.label, plan.all_roles.quasi_identifiers, plan.sensitive)
+
 
 def open_case(
     release: Source,
@@ -295,7 +300,7 @@ def open_case(
         PlanError: The plan has no such configuration.
         TableError: A table cannot be read, is too small, lacks a column, or shares none with the other.
     """
-    roles = (roles or Roles()) if plan is None else Roles(plan.label, plan.quasi_identifiers, plan.sensitive)
+    roles = (roles or Roles()) if plan is None else Roles.of(plan)
     opened = open_release(
         release,
         table,
@@ -329,7 +334,7 @@ def open_case(
 
 def case_by_plan(released: Released, seen: Records, held_out: Records, plan: Plan) -> Case:
     """Return the case of a release in memory, with the roles of its plan."""
-    roles = Roles(plan.label, plan.quasi_identifiers, plan.sensitive)
+    roles = Roles.of(plan)
     return Case(released, seen, held_out, *_attacked(released, roles, plan.label))
 
 
