@@ -122,10 +122,9 @@ class ClientFlows(ServiceFlows):
     ) -> Pages[Head]:
         """All entries that the caller may see, newest first.
 
-        Each word of `query` is a part of the name, the title, a keyword, or the name of the label or an attribute;
-        `keyword`, `label`, `attribute` and
-        `license` are whole texts. `require` has one privacy criterion, promised by at least one configuration; with the
-        `unit` `person`, of people.
+        Each word of `query` is a part of the name, the title, a keyword, or the name of a label or an attribute;
+        `keyword`, `label` (any of an entry's), `attribute` and `license` are whole texts. `require` has one privacy
+        criterion, promised by at least one configuration; with the `unit` `person`, of people.
         """
         wanted = {"query": query, "keyword": keyword, "label": label, "attribute": attribute, "license": license}
         wanted["require"] = required_text(require, unit) if require else None
@@ -185,6 +184,7 @@ class ClientFlows(ServiceFlows):
         entry_id: str,
         measure: str,
         *,
+        label: str | None = None,
         version: int | None = None,
         attributes: Sequence[str] | None = None,
         weights: Mapping[str, float] | None = None,
@@ -204,6 +204,8 @@ class ClientFlows(ServiceFlows):
         full answer (`Advice`), all others the coarse one (`CoarseAdvice`).
 
         Args:
+            label: The label to predict, of those that the entry lists; by default its first. Of another column, the
+                answer is estimated from the counts of pairs, if the entry has them.
             kinds: The kinds of configurations to rank, `masked` (the default) and `generated`.
             unit: `person` if what `require` names must count people.
             wait: The total number of seconds to wait.
@@ -222,6 +224,7 @@ class ClientFlows(ServiceFlows):
             "rounding_seed": rounding_seed,
             "limit": limit,
             "bias_correction": bias_correction,
+            **({} if label is None else {"label": label}),
             **({} if kinds is None else {"kinds": list(kinds)}),
             **({} if unit is None else {"unit": unit}),
         }
@@ -287,6 +290,7 @@ class Client(ClientFlows, Blocking):
         with Client() as client:
             head = client.publish(Path("entry.json").read_bytes())
             advice = client.advise(head.id, "mutual_information", require={"k": 5})
+            other = client.advise(head.id, "joint", label="smoker")
 
     `administration` has the keys, policies and quotas of tenants, `webhooks` their webhooks (for administrators and
     operators both), `requests` the data requests, and `audit` the audit log (for operators) and the keys of receipts.

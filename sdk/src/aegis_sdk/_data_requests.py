@@ -42,6 +42,7 @@ class DataRequestsFlows(ServiceFlows):
         contact: str,
         terms: str,
         version: int | None = None,
+        label: str | None = None,
         attributes: Sequence[str] | None = None,
         weights: Mapping[str, float] | None = None,
         require: Mapping[str, float] | None = None,
@@ -53,8 +54,8 @@ class DataRequestsFlows(ServiceFlows):
         """Request the masked table of the first configuration of your advice on a question, or of a given one.
 
         Args:
-            measure: The measure of utility; `attributes`, `weights`, `require`, `kinds` and `unit` are as in
-                `Client.advise`.
+            measure: The measure of utility; `label`, `attributes`, `weights`, `require`, `kinds` and `unit` are as
+                in `Client.advise`.
             contact: For the provider.
             terms: Acceptance of the entry's terms: their digest, `terms` of the entry's head.
             configuration: The one to ask for, which meets `require`.
@@ -68,6 +69,7 @@ class DataRequestsFlows(ServiceFlows):
             "purpose": purpose,
             "contact": contact,
             "terms": terms,
+            **({} if label is None else {"label": label}),
             **({} if kinds is None else {"kinds": list(kinds)}),
             **({} if unit is None else {"unit": unit}),
             **({} if configuration is None else {"configuration": configuration}),

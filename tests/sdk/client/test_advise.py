@@ -36,10 +36,10 @@ def test_a_question_is_sent_with_its_defaults(scripted):
     assert script.requests[0].headers["Prefer"] == "wait=10"
 
 
-def test_kinds_are_sent_where_they_are_named(scripted):
+def test_kinds_and_labels_are_sent_where_they_are_named(scripted):
     client, script = scripted(succeeded())
-    client.advise("e1", "mutual_information", require={"k": 5}, kinds=("masked", "generated"))
-    assert script.body() == EXAMPLE_ADVICE_REQUEST | {"kinds": ["masked", "generated"]}
+    client.advise("e1", "mutual_information", require={"k": 5}, kinds=("masked", "generated"), label="smoker")
+    assert script.body() == EXAMPLE_ADVICE_REQUEST | {"kinds": ["masked", "generated"], "label": "smoker"}
 
 
 def test_a_question_is_sent_in_full(scripted):

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from aegis_sdk.charts import Axis, Bar, Bars, Group, Interval
 from aegis_sdk.printable import number, percent
-from aegis_sdk.reading import maskings_of, reference_known, shown, stated_deviation, utility_bounds
+from aegis_sdk.reading import maskings_about, reference_known, shown, stated_deviation, utility_bounds
 from aegis_sdk.wire import (
     Advice,
     AttributeAdvice,
@@ -51,7 +51,7 @@ def costs_chart(
     Args:
         attributes: The names of the attributes to draw with all their maskings; all attributes by default.
     """
-    best = maskings_of(schema, advice.configuration)
+    best = maskings_about(advice, schema, advice.configuration)
     groups = _full_groups(advice, best) if isinstance(advice, Advice) else _coarse_groups(advice, best)
     groups = [group for group in groups if not attributes or group.name in attributes]
     drawn, rest = (groups, []) if attributes else _shortened(groups)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aegis_sdk.charts import Axis, Frontier, Interval, Point
 from aegis_sdk.printable import number
-from aegis_sdk.reading import configurations_of, promises_of, shown, whole_of
+from aegis_sdk.reading import configurations_of, label_of, promises_of, shown, whole_of
 from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, CoarseAdvice, RankedConfiguration
 
 SUPPRESSED: Final = "suppressed"
@@ -86,7 +86,7 @@ def frontier_chart(
     """
     columns = _columns(advice, schema)
     name = across if across in columns else next(iter(protections_of(advice, schema)), None)
-    label = shown(schema["label"]["name"], _LONGEST)
+    label = shown(label_of(advice.request, schema), _LONGEST)
     upward = _full(advice, label) if isinstance(advice, Advice) else _coarse(advice, label)
     if name is None:
         return Frontier(id, "Utility kept", Axis("", ""), upward.axis, (), empty=_nothing(advice))

@@ -5,6 +5,7 @@ import typer
 
 from aegis_sdk._client import Client
 from aegis_sdk.cli.options import (
+    AskedLabelOption,
     EntryIdArgument,
     JsonOption,
     KindsOption,
@@ -22,9 +23,12 @@ from aegis_sdk.reading import (
     ConfigurationNames,
     GeneratedOutline,
     Share,
+    classes_of,
     generated_of,
     headline,
-    maskings_of,
+    label_of,
+    labels_of,
+    maskings_about,
     measured_of,
     number,
     outcome,
@@ -51,6 +55,7 @@ _CONFIDENCE = 1.96
 def advise(
     entry_id: EntryIdArgument,
     measure: MeasureOption = None,
+    label: AskedLabelOption = None,
     require: RequireOfPeopleOption = None,
     weights: WeightsOption = None,
     kinds: KindsOption = None,
@@ -73,6 +78,7 @@ def advise(
         advice = client.advise(
             entry_id,
             measure or usual_measure(client, entry_id, weighted, named),
+            label=label,
             weights=weighted or None,
             require=required or None,
             limit=limit,
@@ -128,9 +134,9 @@ def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         if advice.joint.interactions is not None:
             share = f"{advice.joint.interactions:.6f}"
             yield f"from interactions of two attributes: {share} of the utility of {advice.configuration}"
-        yield from _interval(advice, most=len(schema["label"]["domain"]) - 1)
+        yield from _interval(advice, most=classes_of(schema, label_of(advice.request, schema)) - 1)
     yield from _ranking(advice, schema)
-    costs = _costs(advice, maskings_of(schema, advice.configuration))
+    costs = _costs(advice, maskings_about(advice, schema, advice.configuration))
     by_attribute = "" if advice.joint is None else ", for each attribute alone"
     yield from ("", f"what {advice.configuration} costs{by_attribute}:", *costs)
 
@@ -159,7 +165,7 @@ def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
     promises = promises_of(schema, [row.configuration for row in ranking])
     names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
     names += [name for name in SUPPRESSED if name in promises]
-    measured, *cells = _last_columns(schema, [row.configuration for row in ranking])
+    measured, *cells = _last_columns(advice, schema)
     rows: list[tuple[str | float, ...]] = []
     for place, (row, cell) in enumerate(zip(ranking, cells, strict=True)):
         promised = (_promise(name, promises[name][place]) for name in names)
@@ -174,12 +180,22 @@ def _certain_label(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> 
     vouched = promises_of(schema, listed).get("l", [])
     certain = [each for each, number in zip(listed, vouched, strict=False) if number is not None and number <= 1]
     if certain:
-        label, all_of_them = shown(schema["label"]["name"]), "people" if schema.get("unit") else "records"
+        label, all_of_them = _certain_labels(schema, certain), "people" if schema.get("unit") else "records"
         yield ""
         yield (
             f"warning: the label of some people may be certain: in some classes all {all_of_them} may have the same "
             f"{label} (l = 1 in {some(certain, _MOST_NAMES)})"
         )
+
+
+def _certain_labels(schema: Mapping[str, Any], configurations: Sequence[str]) -> str:
+    """The labels of which these configurations state `l` of 1 or, where none does, all labels."""
+    by_label = (
+        one.get("privacy_by_label") or {} for one in schema.get("configurations") or [] if one["id"] in configurations
+    )
+    stated = {name for each in by_label for name, privacy in each.items() if privacy.get("l", 2) <= 1}
+    labels = labels_of(schema)
+    return " or ".join(map(shown, [name for name in labels if name in stated] or labels))
 
 
 def _promise(name: str, number: float | None) -> str | float:
@@ -228,7 +244,7 @@ def _coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[
     rows = [(row.configuration, str(row.rank or "-"), _share(row.utility_share)) for row in ranking]
     columns = 3 if advice.attributes else 2
     if rows:
-        header, *measured = _last_columns(schema, [row.configuration for row in ranking])
+        header, *measured = _last_columns(advice, schema)
         names = ("configuration", "rank", "utility kept")[:columns]
         cells = [(*row[:columns], *cell) for row, cell in zip(rows, measured, strict=True)]
         yield from ("", *aligned((*names, *header), cells))
@@ -236,9 +252,11 @@ def _coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[
         yield from ("", f"what {advice.configuration} keeps of each attribute:", *_kept(advice, schema))
 
 
-def _last_columns(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[tuple[str, ...]]:
+def _last_columns(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The header and the cells of the columns of words: `measured`, if anything was, and the names."""
-    names, measured = ConfigurationNames.of(schema), measured_of(schema, configurations)
+    configurations = [row.configuration for row in advice.ranking or []]
+    names = ConfigurationNames.of(schema)
+    measured = measured_of(schema, configurations, label_of(advice.request, schema))
     columns = {
         "measured": [words or "-" for words in measured] if any(measured) else [],
         "in words": [names.name(one) for one in configurations],
@@ -248,7 +266,7 @@ def _last_columns(schema: Mapping[str, Any], configurations: Sequence[str]) -> l
 
 
 def _kept(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
-    used = maskings_of(schema, advice.configuration)
+    used = maskings_about(advice, schema, advice.configuration)
     rows = [
         (shown(one.name), used[one.name], one.maskings[used[one.name]].kept or "-")
         for one in advice.attributes or []

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from pydantic import ValidationError
@@ -16,6 +16,7 @@ from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
 from aegis_sdk.reading import (
     Alone,
     configurations_of,
+    labels_of,
     promises_of,
     seen_by,
     share_alone,
@@ -35,7 +36,7 @@ def list_(
         str | None, typer.Option(help="Text in the name, the title, a keyword or a column's name.")
     ] = None,
     keyword: Annotated[str | None, typer.Option(help="Only entries with this keyword.")] = None,
-    label: Annotated[str | None, typer.Option(help="Only entries with this class label.")] = None,
+    label: Annotated[str | None, typer.Option(help="Only entries with this class label, the first or another.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many entries, the newest.")] = 50,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -174,7 +175,7 @@ def search(
     attribute: Annotated[
         list[str] | None, typer.Option(help="Only entries with this attribute; repeatable.", show_default=False)
     ] = None,
-    label: Annotated[str | None, typer.Option(help="Only entries with this class label.")] = None,
+    label: Annotated[str | None, typer.Option(help="Only entries with this class label, the first or another.")] = None,
     keyword: Annotated[str | None, typer.Option(help="Only entries with this keyword.")] = None,
     license: Annotated[str | None, typer.Option(help="Only entries with this licence.")] = None,  # noqa: A002 - an option
     require: RequireOfPeopleOption = None,
@@ -264,13 +265,21 @@ def _why_none(client: Client, wanted: _Wanted, others: tuple[str | None, str | N
 
 def _lines(entry: EntryHead, wanted: _Wanted) -> Iterator[str]:
     schema = entry.entry_schema
-    names = [attribute["name"] for attribute in schema["attributes"]]
     yield f"{shown(entry.name)}  {entry.id}"
     yield f"  {Alone.of(schema).line(offered=True)}"
     if entry.title:
         yield f"  {shown(entry.title, _TEXT)}"
     people = "" if entry.people is None else f" of {entry.people} people"
-    yield f"  {schema['records']} records{people}; predicts {shown(entry.label)} from {some(names, _NAMES)}"
+    yield f"  {schema['records']} records{people}; {_predicts(schema)}"
     require = f" with {wanted.required}" if wanted.require else ""
     licence = shown(entry.license, _TEXT) if entry.license else "none stated"
     yield f"  of {shown(entry.tenant)}, licence {licence}; {wanted.offered_by(entry)} configurations{require}"
+
+
+def _predicts(schema: Mapping[str, Any]) -> str:
+    """The labels, and the attributes that are none."""
+    labels = labels_of(schema)
+    names = [attribute["name"] for attribute in schema["attributes"] if attribute["name"] not in labels]
+    if len(labels) == 1:
+        return f"predicts {shown(labels[0])} from {some(names, _NAMES)}"
+    return f"predicts each of {some(labels, _NAMES)} from the others{' and ' * bool(names)}{some(names, _NAMES)}"

@@ -11,7 +11,7 @@ import typer
 from pydantic import ValidationError
 
 from aegis_sdk.cli.terminal import InputError
-from aegis_sdk.reading import declares_joint
+from aegis_sdk.reading import declares_joint, has_pairs
 from aegis_sdk.wire import KINDS, EntryDocument, NotJsonError, faults_of, read_json
 
 if TYPE_CHECKING:
@@ -61,6 +61,15 @@ MeasureOption = Annotated[
     typer.Option(
         help="joint, joint_interactions, mutual_information, chi_square, g3, or a classical one: GET /v1/measures "
         "lists all. By default joint, or mutual_information if the entry has no counts of pairs.",
+        show_default=False,
+    ),
+]
+AskedLabelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Label to predict: one that the entry lists, or a column of its pairs.  [the entry's first label]",
         show_default=False,
     ),
 ]
@@ -156,7 +165,7 @@ def usual_measure(client: "Client", entry_id: str, weights: Mapping[str, float],
     if any(weights.values()):
         return "mutual_information"
     schema = client.entry(entry_id).entry_schema
-    has_joint = declares_joint(schema) if "generated" in (kinds or ()) else bool(schema.get("pairs"))
+    has_joint = declares_joint(schema) if "generated" in (kinds or ()) else has_pairs(schema)
     return "joint" if has_joint else "mutual_information"
 
 

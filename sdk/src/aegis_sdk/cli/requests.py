@@ -14,6 +14,7 @@ from aegis_sdk._data_requests import DataRequests
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.group import ledger_asked
 from aegis_sdk.cli.options import (
+    AskedLabelOption,
     EntryIdArgument,
     JsonOption,
     KindsOption,
@@ -58,6 +59,7 @@ def new(
         list[str] | None, typer.Option(help="Attribute that is needed; repeatable. By default, all are.")
     ] = None,
     measure: MeasureOption = None,
+    label: AskedLabelOption = None,
     weights: WeightsOption = None,
     kinds: KindsOption = None,
     configuration: Annotated[
@@ -81,6 +83,7 @@ def new(
             contact=contact,
             terms=head.terms or "",
             version=head.version,
+            label=label,
             attributes=attribute,
             weights=weighted or None,
             require=required or None,

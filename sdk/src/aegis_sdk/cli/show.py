@@ -83,6 +83,8 @@ def _head(outline: EntryOutline) -> Iterator[str]:
     yield f"  {keywords}{licence}visible to {seen_by(outline.visibility)}"
     pairs = f", {outline.pairs} pairs of masked attributes" if outline.pairs else ""
     people = "" if outline.people is None else f" of {outline.people} people, whom privacy counts"
+    if len(outline.labels) > 1:
+        yield f"  {len(outline.labels)} labels: {some(outline.labels, _VALUES)}"
     yield f"  {outline.records} records{people}, {outline.configurations} configurations{pairs}"
 
 

@@ -41,6 +41,7 @@ from aegis_sdk.reading.disclosure import (
     verdict_in_words,
     verdict_line,
 )
+from aegis_sdk.reading.labels import classes_of, has_pairs, label_of, labels_of, maskings_about
 from aegis_sdk.reading.maskings import Lattice, Node, in_words, lattice_of
 from aegis_sdk.reading.names import ConfigurationNames
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, outline_of, seen_by
@@ -61,16 +62,21 @@ __all__ = [
     "Share",
     "alone_at_most",
     "as_sentence",
+    "classes_of",
     "configurations_of",
     "declares_joint",
     "deviation_bounds",
     "few_in_words",
     "generated_of",
+    "has_pairs",
     "headline",
     "ids_of",
     "in_words",
     "kept_by_best",
+    "label_of",
+    "labels_of",
     "lattice_of",
+    "maskings_about",
     "maskings_in",
     "maskings_of",
     "measured_of",

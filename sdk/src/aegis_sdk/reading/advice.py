@@ -7,6 +7,7 @@ from typing import Any
 
 from aegis_sdk.printable import Share, number, shown
 from aegis_sdk.reading.configurations import measured_of, suppressed_cells_of
+from aegis_sdk.reading.labels import classes_of, label_of, task_in_words
 from aegis_sdk.wire import IDENTITY, Advice, AttributeAdvice, CoarseAdvice, MaskingScore
 
 _FAR_APART = 2
@@ -106,11 +107,12 @@ class Kept:
 
 def headline(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     """Say in one sentence which configuration is the best, and how much it keeps."""
-    label, kept = shown(schema["label"]["name"]), kept_by_best(advice)
+    name, kept = label_of(advice.request, schema), kept_by_best(advice)
+    label = shown(name)
     if kept is None:
         return f"{advice.configuration} is the best of {advice.considered}: none keeps more about {label}"
     tells = "tells" if kept.of_all else "is known to tell"
-    [auc] = measured_of(schema, [advice.configuration or ""])
+    [auc] = measured_of(schema, [advice.configuration or ""], name)
     measured = f" ({auc}, measured by its provider)" if auc else ""
     return f"{advice.configuration} keeps {kept.in_words()} of what the table {tells} about {label}{measured}"
 
@@ -164,6 +166,7 @@ def outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterato
     better = f" ({advice.better} utility is better)" if advice.better else ""
     by = f"by {advice.request.get('measure')}{_unit(advice, schema)}{better}"
     yield f"it is the best of {advice.considered} {by}"
+    yield from task_in_words(advice, schema)
     if advice.stale:
         yield f"stale: this is about version {advice.entry.version}, but the entry has a newer one; ask again"
     kept = kept_by_best(advice)
@@ -195,6 +198,7 @@ def _unit(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     if advice.transfer is not None and advice.request.get("measure") == "chi_square":
         return ", over the number of records"
     if isinstance(advice, Advice) and advice.joint is not None:
-        return f", in squared correlations with the label, at most {len(schema['label']['domain']) - 1} in all"
+        most = classes_of(schema, label_of(advice.request, schema)) - 1
+        return f", in squared correlations with the label, at most {most} in all"
     words = {"bit": "in bits", "fraction": "as a fraction from 0 to 1"}
     return f", {words.get(advice.unit, f'in {advice.unit}')}" if advice.unit else ""

@@ -99,11 +99,14 @@ def suppressed_cells_of(schema: Mapping[str, Any], configuration: str | None) ->
     return _listed(schema, configuration).get("suppressed_cells") or 0
 
 
-def measured_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[str | None]:
+def measured_of(schema: Mapping[str, Any], configurations: Sequence[str], label: str | None = None) -> list[str | None]:
     """The performance of a trained model on each of these configurations, in words; None where not measured.
 
-    The entry's owners read `AUC 0.634 of 0.750`, others the share of the distance from chance, such as `54 %`.
+    The entry's owners read `AUC 0.634 of 0.750`, others the share of the distance from chance, such as `54 %`. Models
+    predict the default label, so there is nothing for another `label`.
     """
+    if label not in (None, schema["label"]["name"]):
+        return [None] * len(configurations)
     listed = {item["id"]: item.get("measured") for item in schema.get("configurations") or []}
     return [_in_words(listed.get(item)) for item in configurations]
 

@@ -68,9 +68,9 @@ class Range:
 class EntryOutline:
     """The outline of an entry.
 
-    `configurations`: their number, including generated ones. `privacy`: their promises. `suppressed` and
-    `suppressed_cells`: the numbers of suppressed records and cells. `alone`: the records that are alone in the worst
-    one.
+    `labels`: all labels, the default one (`label`) first. `configurations`: their number, including generated ones.
+    `privacy`: their promises. `suppressed` and `suppressed_cells`: the numbers of suppressed records and cells.
+    `alone`: the records that are alone in the worst one.
     """
 
     name: str
@@ -82,6 +82,7 @@ class EntryOutline:
     records: int
     people: int | None
     label: str
+    labels: tuple[str, ...]
     label_histogram: dict[str, int]
     attributes: tuple[AttributeOutline, ...]
     pairs: int
@@ -108,6 +109,7 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         records=entry.records,
         people=entry.people,
         label=entry.label.name,
+        labels=tuple(entry.labels or [entry.label.name]),
         label_histogram=dict(zip(entry.label.domain, entry.label.histogram, strict=True)),
         attributes=tuple(_attribute(attribute, uses_of(entry, attribute.name)) for attribute in attributes),
         pairs=len(entry.pairs),

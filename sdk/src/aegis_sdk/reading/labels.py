@@ -1,0 +1,68 @@
+"""The labels of an entry, and the task of an answer: the label that it is about, and the maskings of its attributes."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from aegis_sdk.printable import shown, some
+from aegis_sdk.reading.configurations import maskings_of
+from aegis_sdk.wire import IDENTITY, Advice, CoarseAdvice
+
+_MOST_NAMES: Final = 6
+
+
+def labels_of(schema: Mapping[str, Any]) -> list[str]:
+    """The labels of an entry or its schema, the default one first."""
+    return schema.get("labels") or [schema["label"]["name"]]
+
+
+def label_of(asked: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """The label that a question or a request is about, by default the entry's."""
+    return str(asked.get("label") or schema["label"]["name"])
+
+
+def classes_of(schema: Mapping[str, Any], label: str) -> int:
+    """The number of values of a label, which may be an attribute of the entry."""
+    columns = (schema["label"], *(schema.get("attributes") or ()))
+    return next((len(column["domain"]) for column in columns if column["name"] == label), 0)
+
+
+def maskings_about(
+    advice: Advice | CoarseAdvice, schema: Mapping[str, Any], configuration: str | None
+) -> dict[str, str]:
+    """The maskings of a configuration by attribute, as in `maskings_of`, in the task of an answer.
+
+    About another label than the default one, that one is an attribute, which all masked configurations show.
+    """
+    maskings, default = maskings_of(schema, configuration), schema["label"]["name"]
+    label = label_of(advice.request, schema)
+    if label == default or not maskings:
+        return maskings
+    return {default: IDENTITY} | {name: masking for name, masking in maskings.items() if name != label}
+
+
+def has_pairs(schema: Mapping[str, Any]) -> bool:
+    """Whether a schema has pairs of attributes, besides those that are counts with a label, as joint measures need."""
+    others = set(labels_of(schema)[1:])
+    return any(others.isdisjoint(pair["attributes"]) for pair in schema.get("pairs") or ())
+
+
+def task_in_words(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
+    """Which label an answer is about, if the entry has several or it is none of them, and what does not compete."""
+    label, labels = label_of(advice.request, schema), labels_of(schema)
+    if label not in labels:
+        yield (
+            f"about {shown(label)}, which is not a label of this entry ({some(labels, _MOST_NAMES)}): estimated from "
+            "its published counts of pairs"
+        )
+    elif len(labels) > 1:
+        yield f"about {shown(label)}, one of {len(labels)} labels of this entry: {some(labels, _MOST_NAMES)}"
+    if label != labels[0] and (others := _not_showing(schema, label)):
+        do, are = ("configurations do", "are") if others > 1 else ("configuration does", "is")
+        yield f"{others:,} {do} not show {shown(label)} as it is, and {are} not ranked"
+
+
+def _not_showing(schema: Mapping[str, Any], label: str) -> int:
+    """The number of masked configurations that mask or drop a label."""
+    listed, table = schema.get("configurations") or [], schema.get("configuration_table")
+    masked = [item["maskings"].get(label) for item in listed if item.get("kind", "masked") == "masked"]
+    return sum(one != IDENTITY for one in (masked if table is None else table["maskings"].get(label, ())))
