@@ -51,8 +51,10 @@ def about(label, configuration="c0", **changes):
             "age",
             SCHEMA,
             [
-                "about age, which is not a label of this entry (health, smoker, charges): estimated from its published "
-                "counts of pairs",
+                (
+                    "about age, which is not a label of this entry (health, smoker, charges): estimated from its "
+                    "published counts of pairs"
+                ),
                 "5 configurations do not show age as it is, and are not ranked",
             ],
         ),
