@@ -57,7 +57,7 @@ class EntryRow(Base):
 class EntryVersionRow(Base):
     """An immutable version of an entry, as compressed JSON. Its counts are in `count_table`.
 
-    `people` and `rows_per_person` are NULL if its privacy counts records.
+    `people` and `rows_per_person` are NULL if its privacy counts records, and `labels` if it has one.
     """
 
     __tablename__ = "entry_version"
@@ -74,6 +74,7 @@ class EntryVersionRow(Base):
     license: Mapped[str] = mapped_column(Text)
     terms: Mapped[str | None] = mapped_column(Text)
     label: Mapped[str] = mapped_column(Text)
+    labels: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
     people: Mapped[int | None] = mapped_column(BigInteger)
     rows_per_person: Mapped[int | None]
     open_answers: Mapped[bool]

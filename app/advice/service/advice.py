@@ -1,14 +1,17 @@
 """Advice for callers: asking questions and reading answers, and for operators, the questions of all tenants."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from anyio import to_thread
 
 from aegis_advisor import MODEL_VERSION
+from aegis_advisor.evidence import IDENTITY
 from app.advice.model import Advice, AdviceQuestion, Status, View
 from app.advice.service.questions import needs_pairs, refuse_unanswerable, selected_places
+from app.advice.service.tasks import task_of
 from app.advice.service.views import refuse_beyond_coarse, view_for
 from app.advice.service.work import ReferenceService
 from app.advice.store.advice import AdviceStore, Asked, AskedRecord, QuestionStore, SpentBudget, TenantQuestion
@@ -28,14 +31,18 @@ MOST_KEPT, MOST_CELLS, MOST_ATTRIBUTES = 64, 100_000, 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownVersion:
-    """The cached data of a version, which never changes, except that more references are stored over time.
+    """The cached data of a label's task in a version, which never changes, except that references are added over time.
 
     Attributes:
+        outline: the attributes of the label's task.
+        table: the configurations that compete for it.
+        first: the number of the first attribute's reference (`Task`).
         stored: the places of attributes whose references are known to be stored; these are never removed.
     """
 
     outline: tuple[AttributeOutline, ...]
     table: ConfigurationTable
+    first: int = 0
     stored: set[int] = field(default_factory=set)
 
 
@@ -44,20 +51,20 @@ class RecentVersions:
 
     def __init__(self) -> None:
         # With the digest, because another version may get the id after a backup is restored.
-        self._kept: OrderedDict[tuple[int, str], KnownVersion] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, str, str | None], KnownVersion] = OrderedDict()
 
-    def find(self, head: Head) -> KnownVersion | None:
-        """The cached data of a version, which may have been deleted since."""
-        key = head.version_id, head.digest
+    def find(self, head: Head, label: str | None = None) -> KnownVersion | None:
+        """The cached data of a label in a version, which may have been deleted since; None: of the default label."""
+        key = head.version_id, head.digest, label
         if key in self._kept:
             self._kept.move_to_end(key)
         return self._kept.get(key)
 
-    def keep(self, head: Head, known: KnownVersion) -> None:
-        """Cache the data of a version, unless it is large."""
+    def keep(self, head: Head, known: KnownVersion, label: str | None = None) -> None:
+        """Cache the data of a label in a version, unless it is large."""
         if known.table.codes.size > MOST_CELLS or len(known.outline) > MOST_ATTRIBUTES:
             return
-        self._kept[head.version_id, head.digest] = known
+        self._kept[head.version_id, head.digest, label] = known
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
 
@@ -115,10 +122,12 @@ class AdviceService:
             QuotaSpentError: it has used up its distinct questions for a day.
             NotFoundError: the version has just been deleted.
         """
-        question = replace(question, policy=rules.required.stricter_of(head.policy.required_privacy))
+        label = None if question.label == head.label else question.label
+        policy = rules.required.stricter_of(head.policy.required_privacy)
+        question = replace(question, policy=policy, label=label)
         view = view_for(caller, head)
         if view is View.COARSE:
-            refuse_beyond_coarse(question, (await self._version(head)).outline)
+            refuse_beyond_coarse(question, (await self._version(head, label)).outline)
         asked = await self._asked(caller.tenant, head, question)
         own, is_first = await self._questions.add(asked.id, caller.tenant, view)
         if is_first:
@@ -154,18 +163,22 @@ class AdviceService:
         else:
             place = table.ids.index(configuration)
             unmet = table.unmet(place, question.required, question.policy, question.kinds)
+            unmet += _hidden(table, frame.outline, place, question.label)
         if unmet:
             faults = tuple(Fault("/configuration", detail) for detail in unmet)
             detail = "The configuration asked for does not meet what the request requires."
             raise InvalidDocumentError(detail, faults, code="unsuitable_configuration")
 
-    async def _version(self, head: Head) -> KnownVersion:
-        """The data that decides which questions a version can answer. Blocks its deletion until the transaction ends.
+    async def _version(self, head: Head, label: str | None) -> KnownVersion:
+        """The data that decides which questions about a label a version can answer.
+
+        Blocks its deletion until the transaction ends.
 
         Raises:
             NotFoundError: it has just been deleted.
+            InvalidDocumentError: it cannot answer questions about this label.
         """
-        known = self._recent.find(head)
+        known = self._recent.find(head, label)
         if known is not None and await self._contents.pin(head.version_id):
             return known
         frame = await self._contents.hold(head.version_id)
@@ -173,7 +186,11 @@ class AdviceService:
             raise NotFoundError(f"Entry {head.id} has just been deleted.")
         packed = await self._contents.configuration_table(head.version_id, frame)
         known = KnownVersion(frame.outline, unpack_configurations(packed, frame.outline, with_ids=False))
-        self._recent.keep(head, known)
+        schema = None if label is None else await self._contents.schema(head.version_id)
+        if label is not None and schema is not None:
+            task = await to_thread.run_sync(task_of, schema, known.outline, known.table, label)
+            known = KnownVersion(task.outline, task.table, task.first)
+        self._recent.keep(head, known, label)
         return known
 
     async def _spend(self, caller: Caller, head: Head, budget: int) -> None:
@@ -197,15 +214,17 @@ class AdviceService:
         # Queued advice is treated like new, so that asking again restarts references whose jobs were lost.
         if known is not None and known.status is not Status.QUEUED:
             return known
-        version = await self._version(head)
+        version = await self._version(head, question.label)
         has_pairs = not needs_pairs(question, version.outline) or await self._contents.has_pairs(head.version_id)
         refuse_unanswerable(question, version.outline, version.table, has_pairs=has_pairs)
         places = selected_places(question, version.outline)
         complete = version.stored.issuperset(places)
-        if not complete and await self._reconstruction.ensure(tenant, head.version_id, version.outline, places):
+        if not complete and await self._reconstruction.ensure(
+            tenant, head.version_id, version.outline, places, version.first
+        ):
             complete = True
             version.stored.update(places)
-        asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION)
+        asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION, version.first)
         if complete and asked.status is Status.QUEUED:  # another tenant's job may be waiting in its queue
             await self._queue.advise(tenant, asked.id)
         return asked
@@ -250,6 +269,16 @@ class AdviceService:
         if not head.shows_counts_to(caller):  # it would reveal that somebody else asked the same
             own = replace(own, elapsed_ms=None)
         return SeenAdvice(own, view, head.version < head.latest_seen_by(caller))
+
+
+def _hidden(table: ConfigurationTable, outline: Sequence[AttributeOutline], place: int, label: str | None) -> list[str]:
+    """A sentence if the configuration at a place does not show the label as it is."""
+    names = [attribute.name for attribute in outline]
+    if label not in names:
+        return []
+    column = names.index(label)
+    is_shown = table.options[column][table.codes[place, column]] == IDENTITY
+    return [] if is_shown else [f"{table.ids[place]!r} does not show the label {label!r} as it is."]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,12 @@ LARGEST_KEPT, MOST_KEPT = 2_000_000, 8
 
 @dataclass(frozen=True, slots=True)
 class AdviceInput:
-    """The input for computing an advice, restricted to the attributes at `places`."""
+    """The input for computing an advice, restricted to the attributes at `places`.
+
+    Attributes:
+        outline: the attributes of the question's label.
+        of_default: those of the default label; empty if that is the question's.
+    """
 
     version_id: int
     digest: str
@@ -46,6 +51,18 @@ class AdviceInput:
     count_tables: tuple[CountTable, ...]
     configurations: PackedConfigurations
     references: tuple[PackedReference, ...] = ()
+    of_default: tuple[AttributeOutline, ...] = ()
+
+    @property
+    def listed(self) -> tuple[AttributeOutline, ...]:
+        """The attributes of the version, as its configurations list them."""
+        return self.of_default or self.outline
+
+    @property
+    def label_place(self) -> int | None:
+        """The place of the label among these attributes; None for the default label."""
+        names = [attribute.name for attribute in self.listed]
+        return None if self.question.label is None else names.index(self.question.label)
 
 
 class RecentInputs:
@@ -53,12 +70,12 @@ class RecentInputs:
 
     def __init__(self) -> None:
         # With the digest, because another version may get the id after a backup is restored.
-        self._kept: OrderedDict[tuple[int, str, tuple[str, ...] | None], AdviceInput] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, str, str | None, tuple[str, ...] | None], AdviceInput] = OrderedDict()
 
     def find(self, advice: Advice) -> AdviceInput | None:
         """The cached input for an advice on the same attributes of a version, if any."""
         question = advice.question
-        key = advice.version_id, advice.digest, question.attributes
+        key = advice.version_id, advice.digest, question.label, question.attributes
         if key not in self._kept or MEASURES[question.measure].is_joint:  # pair counts are large and not cached
             return None
         self._kept.move_to_end(key)
@@ -73,7 +90,7 @@ class RecentInputs:
         sizes += [len(given.schema), len(given.configurations.ids), len(given.configurations.codes.data)]
         if sum(sizes) > LARGEST_KEPT or MEASURES[given.question.measure].is_joint:
             return
-        self._kept[given.version_id, given.digest, given.question.attributes] = given
+        self._kept[given.version_id, given.digest, given.question.label, given.question.attributes] = given
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
 
@@ -82,7 +99,8 @@ class RecentInputs:
 class Known:
     """The unpacked evidence on the selected attributes, and results computed from it.
 
-    `published`: the trace of the unmasked table, if the question selects all of its attributes.
+    `published`: the trace of the unmasked table, if the question selects all of its attributes. `is_listed`: whether
+    the entry lists the question's label.
     """
 
     records: int
@@ -92,13 +110,17 @@ class Known:
     associations: tuple[PairAssociation, ...]
     published: PublishedTrace | None
     memory: Memory
+    is_listed: bool
 
     @classmethod
     def of(cls, given: AdviceInput) -> Self:
         """Unpack the input of an answer."""
-        together, tables = needs_pairs(given.question, given.outline), given.count_tables
-        if together:
+        together, tables, label = needs_pairs(given.question, given.outline), given.count_tables, given.question.label
+        is_listed = True
+        if together or label is not None:
             entry = stored_entry(given.schema, tables)
+            is_listed = label is None or label in (entry.labels or ())
+            entry = entry if label is None else entry.about(label)
             evidence = evidence_of(entry, given.places)
         else:
             entry = stored_attributes(given.schema, given.places, tables)
@@ -111,6 +133,7 @@ class Known:
             tuple(associations_of(entry, given.places).values()) if together else (),
             entry.joint_trace if len(given.places) == len(given.outline) else None,
             Memory(),
+            is_listed,
         )
 
 
@@ -122,12 +145,13 @@ _RECENT: OrderedDict[bytes, _Unpacked] = OrderedDict()
 
 def known_of(given: AdviceInput) -> _Unpacked:
     """Unpack the input, unless it is cached: equal bytes under any version id."""
-    packed = pickle.dumps((given.schema, given.count_tables, given.configurations, given.references, given.places))
+    label, key_of = given.question.label, (given.schema, given.count_tables, given.configurations)
+    packed = pickle.dumps((*key_of, given.references, given.places, label))
     if len(packed) > LARGEST_KEPT:
-        return Known.of(given), unpack_configurations(given.configurations, given.outline)
+        return Known.of(given), unpack_configurations(given.configurations, given.listed)
     key = blake2b(packed).digest()
     if key not in _RECENT:
-        _RECENT[key] = Known.of(given), unpack_configurations(given.configurations, given.outline)
+        _RECENT[key] = Known.of(given), unpack_configurations(given.configurations, given.listed)
     _RECENT.move_to_end(key)
     if len(_RECENT) > MOST_KEPT:
         _RECENT.popitem(last=False)

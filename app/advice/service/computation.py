@@ -47,6 +47,7 @@ from app.advice.service.coarse import (
     order_of_all,
 )
 from app.advice.service.questions import needs_pairs, scored_names, scored_places, weights_of
+from app.advice.service.tasks import first_number
 from app.entries.model.configurations import GENERATED, MASKED, ConfigurationTable, unpack_configurations
 from app.entries.model.documents import compress, decompress, read_as, stored_entry, with_arrays
 from app.entries.model.entries import CountTable
@@ -56,20 +57,30 @@ from app.entries.model.published import Figures, nothing_by
 
 @dataclass(frozen=True, slots=True)
 class ReferenceInput:
-    """The input for computing the references of the attributes at `places`."""
+    """The input for computing the references of the attributes at `places`.
+
+    `label`: the place of the label that they are for, None for the default one. All tables of the attributes, of this
+    label and of pairs are then given.
+    """
 
     schema: bytes
     places: tuple[int, ...]
     count_tables: tuple[CountTable, ...]
+    label: int | None = None
 
 
 def compute_references(given: ReferenceInput, seconds: float) -> list[PackedReference]:
     """The references of the attributes at the given places, in order; each computation stops after `seconds`."""
-    position: dict[int | None, int] = {place: index for index, place in enumerate(given.places)}
-    tables = tuple(replace(t, attribute=position.get(t.attribute)) for t in given.count_tables)
-    evidence = evidence_of(with_arrays(_schema(given.schema).at(given.places), tables))
+    if given.label is not None:
+        entry, first = stored_entry(given.schema, given.count_tables), first_number(given.label)
+        evidence = evidence_of(entry.about(entry.attributes[given.label].name), given.places)
+    else:
+        position: dict[int | None, int] = {place: index for index, place in enumerate(given.places)}
+        tables = tuple(replace(t, attribute=position.get(t.attribute)) for t in given.count_tables)
+        evidence, first = evidence_of(with_arrays(_schema(given.schema).at(given.places), tables)), 0
     return [
-        pack_reference(place, _reference(known, seconds)) for place, known in zip(given.places, evidence, strict=True)
+        pack_reference(first + place, _reference(known, seconds))
+        for place, known in zip(given.places, evidence, strict=True)
     ]
 
 
@@ -88,8 +99,9 @@ def compute_advice(given: AdviceInput) -> bytes:
     """The answer to a question, as compressed JSON in the contract's names."""
     if given.question.ranks_declared:
         return compute_declared(given)
-    known, table = known_of(given)
-    asked = given.question
+    known, every = known_of(given)
+    asked, place = given.question, given.label_place
+    table = every if place is None else every.showing(place)
     meeting = table.meeting(asked.required, asked.policy)
     kept, others = np.flatnonzero(meeting), np.flatnonzero(table.of_kinds(asked.kinds) & ~meeting)
     question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
@@ -110,7 +122,12 @@ def compute_advice(given: AdviceInput) -> bytes:
     )
     ids = [table.ids[place] for place in kept]
     answer = Answer(recommendation, ids, question, codes, options, known.evidence)
-    return compress(_with_names(_result(answer, Grid.of(known.records)), given, table))
+    result = _result(answer, Grid.of(known.records))
+    if asked.label is not None:
+        left_out = len(every.codes) - len(table.codes)
+        result["label"] = {"name": asked.label, "listed": known.is_listed, "left_out": left_out}
+        result["ranking_basis"] = recommendation.ranking_basis if known.is_listed else "estimated"
+    return compress(_with_names(result, given, every))
 
 
 def _with_names(result: dict[str, Any], given: AdviceInput, table: ConfigurationTable) -> dict[str, Any]:
@@ -120,7 +137,7 @@ def _with_names(result: dict[str, Any], given: AdviceInput, table: Configuration
     masked = np.flatnonzero(table.of_kinds([MASKED]))
     columns = {
         attribute.name: np.array(options, dtype=object)[table.codes[masked, place]].tolist()
-        for place, (attribute, options) in enumerate(zip(given.outline, table.options, strict=True))
+        for place, (attribute, options) in enumerate(zip(given.listed, table.options, strict=True))
     }
     listed = {"ids": [table.ids[place] for place in masked], "maskings": columns}
     names = ConfigurationNames.of({**decompress(given.schema), "configuration_table": listed})

@@ -178,6 +178,8 @@ def declared_faults(question: AdviceQuestion, scored: Sequence[str], names: Sequ
     """The faults of a question about generated configurations, for which declared utilities do not suffice."""
     if not question.ranks_declared:
         return
+    if question.label is not None:
+        yield Fault("/label", "The utilities of generated configurations are about the default label; leave this out.")
     if question.measure not in DECLARED:
         known = ", ".join(DECLARED)
         yield Fault(

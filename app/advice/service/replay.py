@@ -9,7 +9,8 @@ from aegis_advisor import MODEL_VERSION
 from app.advice.model import Advice, PackedReference, Status
 from app.advice.service.advice_input import AdviceInput
 from app.advice.service.computation import ReferenceInput
-from app.advice.service.questions import needs_pairs, selected_places
+from app.advice.service.tasks import label_place
+from app.advice.service.work import input_of
 from app.advice.store.advice import AdviceStore, QuestionStore
 from app.advice.store.references import ReferenceStore
 from app.entries.model.documents import decompress
@@ -43,14 +44,14 @@ class Replay:
         if self.advice.model_version != MODEL_VERSION:
             yield f"model version: stored {self.advice.model_version}, computed {MODEL_VERSION}"
         for stored, computed in zip_longest(self.stored, references):
-            place = (stored or computed).attribute
+            place = label_place((stored or computed).attribute)[1]
             if stored is None or computed is None or _bits(stored) != _bits(computed):
                 yield f"reference of {self.given.outline[place].name}: {_about(stored)}"
         stored_answer, computed_answer = decompress(self.advice.result or b""), decompress(result)
         if "names" not in stored_answer:  # as before configurations had names, which tell nothing new
             computed_answer.pop("names")
-        for place in differing(stored_answer, computed_answer):
-            yield f"answer: {place or 'all of it'}"
+        for where in differing(stored_answer, computed_answer):
+            yield f"answer: {where or 'all of it'}"
 
     def notes(self, required: RequiredPrivacy) -> Iterator[str]:
         """Changes since the answer that would make a new one different.
@@ -123,23 +124,16 @@ class ReplayService:
         head = await self._entries.find(DEVELOPER, advice.entry_id, advice.version)
         if frame is None or schema is None or head is None:
             raise NotFoundError("The version that this advice is about has just been deleted.")
-        places = selected_places(advice.question, frame.outline)
-        pairs = needs_pairs(advice.question, frame.outline)
-        counts = await self._contents.count_tables(advice.version_id, places)
-        given = AdviceInput(
-            advice.version_id,
-            advice.digest,
-            advice.question,
-            frame.outline,
-            tuple(places),
-            schema,
-            await self._contents.count_tables(advice.version_id, places, pairs=pairs),
-            await self._contents.configuration_table(advice.version_id, frame),
-        )
+        given, first = await input_of(self._contents, advice, frame, schema)
+        places, label = given.places, given.label_place
+        counts = given.count_tables
+        if label is None:
+            counts = await self._contents.count_tables(advice.version_id, places)
+        numbers = [first + place for place in places]
         return Replay(
             advice,
-            ReferenceInput(schema, tuple(places), counts) if places else None,
-            await self._references.load(advice.version_id, advice.model_version, places) if places else (),
+            ReferenceInput(schema, places, counts, label) if places else None,
+            await self._references.load(advice.version_id, advice.model_version, numbers) if places else (),
             given,
             head.policy.required_privacy,
         )

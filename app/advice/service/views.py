@@ -20,7 +20,7 @@ COARSE_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 #: The fields of an answer with the order. Others get those of the order by rounded deviations.
 _ORDER = ("configuration", "tied", "indistinguishable", "indistinguishable_count")
 
-_ANSWER = (*_ORDER, "about", "considered", "ranking_basis", "unit", "better", "ranking", "attributes")
+_ANSWER = ("label", *_ORDER, "about", "considered", "ranking_basis", "unit", "better", "ranking", "attributes")
 
 #: The field that only answers by declared utilities have.
 TRANSFER = "transfer"
@@ -45,7 +45,8 @@ def shown(advice: Advice, view: View) -> dict[str, Any] | None:
     else:
         answer = {name: value for name, value in result.items() if name in (*RESULT_FIELDS[View.FULL], TRANSFER)}
     ranking = [{**row, "about": names.get(row["configuration"])} for row in answer["ranking"]]
-    return answer | {"about": names.get(answer["configuration"]), "ranking": ranking}
+    about = {"label": result.get("label"), "about": names.get(answer["configuration"])}
+    return answer | about | {"ranking": ranking}
 
 
 def coarse_declared(result: Mapping[str, Any]) -> dict[str, Any]:

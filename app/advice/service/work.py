@@ -5,18 +5,22 @@ its last reference is stored.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from anyio import to_thread
 
 from aegis_advisor import MODEL_VERSION
 from app.advice.model import Advice, AdviceQuestion, PackedReference, Status
 from app.advice.service.advice_input import AdviceInput, RecentInputs
 from app.advice.service.computation import ReferenceInput
 from app.advice.service.questions import advice_cost, lane_of, needs_pairs, reference_cost, selected_places
+from app.advice.service.tasks import label_place, task_of
 from app.advice.store.advice import AdviceStore, QuestionStore
 from app.advice.store.references import ReferenceStore
-from app.entries.model.entries import AttributeOutline, PackedConfigurations
+from app.entries.model.configurations import unpack_configurations
+from app.entries.model.entries import AttributeOutline, CountTable, PackedConfigurations
 from app.entries.service.catalogue import EntryFollower
-from app.entries.store.contents import ContentStore
+from app.entries.store.contents import ContentStore, Frame
 from app.platform.errors import SupersededError
 from app.platform.queue.model import Lane, Problem, WrongLaneError
 from app.platform.queue.queue import JobQueue
@@ -45,30 +49,43 @@ class ReferenceService:
     _queue: JobQueue
 
     async def ensure(
-        self, tenant: str, version_id: int, outline: Sequence[AttributeOutline], places: Sequence[int]
+        self, tenant: str, version_id: int, outline: Sequence[AttributeOutline], places: Sequence[int], first: int = 0
     ) -> bool:
         """Whether the references at `places` are stored. If not, enqueue a tenant's jobs that compute them.
 
-        These jobs cannot store anything before the transaction ends, so add the waiting advice before that.
+        These jobs cannot store anything before the transaction ends, so add the waiting advice before that. `first`:
+        the number of the first attribute's reference, by the label (`Task`).
         """
-        if not await self._references.missing(version_id, MODEL_VERSION, places):
+        numbers = [first + place for place in places]
+        if not await self._references.missing(version_id, MODEL_VERSION, numbers):
             return True
         await self._contents.lock(version_id)
-        missing = await self._references.missing(version_id, MODEL_VERSION, places)
+        missing = await self._references.missing(version_id, MODEL_VERSION, numbers)
         claimed = await self._queue.claimed(tenant, version_id, MODEL_VERSION)
-        chosen = chunks(outline, [one for one in missing if one not in claimed])
+        shares = chunks(outline, [one - first for one in missing if one not in claimed])
+        chosen = {tuple(first + place for place in share): lane for share, lane in shares.items()}
         await self._queue.reconstruct(tenant, version_id, MODEL_VERSION, chosen)
         return not missing
 
-    async def load(self, version_id: int, places: Sequence[int]) -> ReferenceInput | None:
-        """The input for computing the references at `places`; None if all are stored or the version is deleted."""
+    async def load(self, version_id: int, numbers: Sequence[int]) -> ReferenceInput | None:
+        """The input for computing the references of these numbers, all of the same label.
+
+        None if all are stored or the version is deleted.
+        """
         if not await self._contents.pin(version_id):
             return None
-        missing = await self._references.missing(version_id, MODEL_VERSION, places)
+        missing = await self._references.missing(version_id, MODEL_VERSION, numbers)
         schema = await self._contents.schema(version_id)
         if not missing or schema is None:
             return None
-        return ReferenceInput(schema, tuple(missing), await self._contents.count_tables(version_id, missing))
+        label, _ = label_place(missing[0])
+        places = [label_place(number)[1] for number in missing]
+        return ReferenceInput(schema, tuple(places), await self._tables(version_id, places, label), label)
+
+    async def _tables(self, version_id: int, places: Sequence[int], label: int | None) -> tuple[CountTable, ...]:
+        """The count tables of attributes in the task of a label, which are pairs if it is not the default one."""
+        chosen = places if label is None else [*places, label]
+        return await self._contents.count_tables(version_id, chosen, pairs=label is not None)
 
     async def store(self, version_id: int, places: Sequence[int], references: Sequence[PackedReference]) -> None:
         """Store references, and enqueue the waiting advice that now has all references.
@@ -174,23 +191,12 @@ class AdviceWork:
         schema = await self._contents.schema(advice.version_id)
         if frame is None or schema is None:
             raise RuntimeError("a locked version was deleted")
-        places = selected_places(advice.question, frame.outline)
-        if not await self._reconstruction.ensure(tenant, advice.version_id, frame.outline, places):
+        given, first = await input_of(self._contents, advice, frame, schema)
+        if not await self._reconstruction.ensure(tenant, advice.version_id, given.outline, given.places, first):
             return None
-        configurations = await self._contents.configuration_table(advice.version_id, frame)
-        _refuse_lane(lane, advice.question, frame.outline, places, configurations)
-        pairs = needs_pairs(advice.question, frame.outline)
-        return AdviceInput(
-            advice.version_id,
-            advice.digest,
-            advice.question,
-            frame.outline,
-            tuple(places),
-            schema,
-            await self._contents.count_tables(advice.version_id, places, pairs=pairs),
-            configurations,
-            await self._references.load(advice.version_id, MODEL_VERSION, places),
-        )
+        _refuse_lane(lane, advice.question, given.outline, given.places, given.configurations)
+        numbers = [first + place for place in given.places]
+        return replace(given, references=await self._references.load(advice.version_id, MODEL_VERSION, numbers))
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
         """Store the answer and wake the callers that wait for it."""
@@ -201,6 +207,22 @@ class AdviceWork:
         """Store the reason for a failure, and wake the callers that wait for the answer."""
         if await self._advice.fail(advice_id, problem):
             await self._events.advice_ended(advice_id)
+
+
+async def input_of(contents: ContentStore, advice: Advice, frame: Frame, schema: bytes) -> tuple[AdviceInput, int]:
+    """The input of an answer without its references, and the number of the first reference of its label."""
+    question, configurations = advice.question, await contents.configuration_table(advice.version_id, frame)
+    outline, first, wanted = frame.outline, 0, list[int]()
+    if question.label is not None:
+        table = await to_thread.run_sync(unpack_configurations, configurations, outline)
+        task = await to_thread.run_sync(task_of, schema, outline, table, question.label)
+        outline, first, wanted = task.outline, task.first, [label_place(task.first)[0] or 0]
+    places = selected_places(question, outline)
+    pairs = needs_pairs(question, outline) or question.label is not None
+    tables = await contents.count_tables(advice.version_id, [*places, *wanted], pairs=pairs)
+    of_default = () if question.label is None else frame.outline
+    given = (advice.version_id, advice.digest, question, outline, tuple(places), schema, tables, configurations)
+    return AdviceInput(*given, of_default=of_default), first
 
 
 def _refuse_lane(

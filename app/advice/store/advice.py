@@ -16,6 +16,7 @@ from sqlalchemy import (
     and_,
     any_,
     bindparam,
+    case,
     cast,
     column,
     exists,
@@ -63,10 +64,13 @@ class AdviceStore(Store):
             return None
         return Asked(str(row.id), is_new=False, status=Status(row.status))
 
-    async def find_or_add(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked:
-        """The advice for `question`; queued if new or if the last attempt failed."""
+    async def find_or_add(self, version_id: int, question: AdviceQuestion, model_version: str, first: int = 0) -> Asked:
+        """The advice for `question`; queued if new or if the last attempt failed.
+
+        `first`: the number of the first attribute's reference, by the question's label.
+        """
         key = _key(version_id, question, model_version)
-        new = {"id": uuid.uuid4(), "question": asdict(question), "status": Status.QUEUED.value}
+        new = {"id": uuid.uuid4(), "question": _stored(question, first), "status": Status.QUEUED.value}
         added = (await self._session.execute(_ADD, new | key)).scalar()
         if added is not None:
             return Asked(str(added), is_new=True, status=Status.QUEUED)
@@ -81,7 +85,14 @@ class AdviceStore(Store):
             return None
         return next(
             (
-                model_of(Advice, row, entry_id=version.entry_id, version=version.version, digest=version.digest)
+                model_of(
+                    Advice,
+                    row,
+                    entry_id=version.entry_id,
+                    version=version.version,
+                    digest=version.digest,
+                    question=_asked(row.question),
+                )
                 for row, version in rows
             ),
             None,
@@ -100,12 +111,12 @@ class AdviceStore(Store):
 
     async def complete(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
         """The queued advice on a version that needs any of `attributes` and has all its references."""
-        needs_some = func.bool_or(one_of(_PLACE, attributes))
+        needs_some = func.bool_or(one_of(_NUMBER, attributes))
         return await self._queued(version_id, model_version, needs_some, _DONE == _TOTAL)
 
     async def lacking(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
         """The queued advice on a version that lacks the reference of any of `attributes`."""
-        lacks_some = func.bool_or(one_of(_PLACE, attributes) & ReferenceRow.attribute.is_(None))
+        lacks_some = func.bool_or(one_of(_NUMBER, attributes) & ReferenceRow.attribute.is_(None))
         return await self._queued(version_id, model_version, lacks_some)
 
     async def _queued(self, version_id: int, model_version: str, *conditions: ColumnElement[bool]) -> list[str]:
@@ -203,6 +214,13 @@ _ATTRIBUTE = (
     .render_derived("attribute")
 )
 _PLACE = _ATTRIBUTE.c.place - 1
+#: The number of an attribute's reference, and its name: the default label's at the place of another label.
+_FIRST = func.coalesce(AdviceRow.question["first"].as_integer(), 0)
+_NUMBER = _FIRST + _PLACE
+_NAME = case(
+    (_ATTRIBUTE.c.value["name"] == AdviceRow.question["label"], func.to_jsonb(EntryVersionRow.label)),
+    else_=_ATTRIBUTE.c.value["name"],
+)
 _DONE = func.count(ReferenceRow.attribute)
 _TOTAL = func.count()
 
@@ -214,14 +232,34 @@ def _needs(model_version: str, *columns: ColumnElement[Any] | InstrumentedAttrib
     """
     names = AdviceRow.question["attributes"]
     declared = func.coalesce(AdviceRow.question["kinds"].contains([GENERATED]), False)
-    selected = ~declared & ((func.jsonb_typeof(names) == "null") | names.contains(_ATTRIBUTE.c.value["name"]))
+    selected = ~declared & ((func.jsonb_typeof(names) == "null") | names.contains(_NAME))
     stored = and_(
         ReferenceRow.version_id == AdviceRow.version_id,
         ReferenceRow.model_version == model_version,
-        ReferenceRow.attribute == _PLACE,
+        ReferenceRow.attribute == _NUMBER,
     )
     needed = select(*columns).select_from(AdviceRow).join(EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id)
     return needed.join(_ATTRIBUTE, selected).outerjoin(ReferenceRow, stored).group_by(AdviceRow.id)
+
+
+_ABOUT = " about "
+
+
+def _stored(question: AdviceQuestion, first: int) -> dict[str, Any]:
+    """A question as stored.
+
+    A version of the service that knows no labels would answer for the default one. So it reads a measure that there is
+    not, and refuses it.
+    """
+    if question.label is None:
+        return asdict(question)
+    return asdict(question) | {"measure": f"{question.measure}{_ABOUT}{question.label}", "first": first}
+
+
+def _asked(stored: dict[str, Any]) -> dict[str, Any]:
+    """A stored question as it was asked."""
+    label = stored.get("label")
+    return stored if label is None else stored | {"measure": stored["measure"].removesuffix(f"{_ABOUT}{label}")}
 
 
 def _key(version_id: int, question: AdviceQuestion, model_version: str) -> dict[str, Any]:
@@ -306,7 +344,7 @@ class QuestionStore(Store):
         if page_token is not None:
             wanted = wanted.where(tuple_(QuestionRow.created_at, QuestionRow.id) < tuple_(*read_token(page_token)))
         rows = (await self._session.execute(wanted)).all()
-        records = [model_of(AskedRecord, row) for row in rows[:limit]]
+        records = [model_of(AskedRecord, row, question=_asked(row.question)) for row in rows[:limit]]
         more = len(rows) > limit
         return records, write_token(rows[limit - 1].created_at, rows[limit - 1].id) if more else None
 

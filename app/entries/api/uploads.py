@@ -241,6 +241,7 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         terms=content.terms,
         people=entry.people,
         rows_per_person=entry.rows_per_person,
+        labels=None if entry.labels is None else tuple(entry.labels),
         configurations=_configurations(entry, content),
         document=document,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress as selected
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,22 @@ class ConfigurationTable:
         if not kept.any():
             raise InvalidDocumentError(_why_none(competing, met, kinds), code="no_configuration_left")
         return np.asarray(kept)
+
+    def showing(self, place: int) -> "ConfigurationTable":
+        """The masked configurations that show the attribute at a place as it is.
+
+        With this attribute as the label, the default label is an attribute at its place, which all of them show.
+        """
+        shown = self.of_kinds(MASKED_ONLY) & (self.codes[:, place] == self.options[place].index(IDENTITY))
+        codes, options = self.codes[shown], list(self.options)
+        codes[:, place], options[place] = 0, (IDENTITY,)
+        return ConfigurationTable(
+            ids=tuple(selected(self.ids, shown)),
+            options=tuple(options),
+            codes=codes,
+            privacy={name: numbers[shown] for name, numbers in self.privacy.items()},
+            unit=self.unit,
+        )
 
     def unmet(self, place: int, asked: RequiredPrivacy, policy: RequiredPrivacy, kinds: Collection[str]) -> list[str]:
         """Why the configuration at a place is not one of `meeting`, in sentences; empty if it is."""

@@ -72,7 +72,8 @@ _COUNTS: Final = (
 )
 _TELLING: Final = (
     ("joint_trace",),
-    *(("pairs", "*", member) for member in ("joint", "with_label", "counted_with", "within")),
+    ("joint_traces",),
+    *(("pairs", "*", member) for member in ("joint", "with_label", "with_labels", "counted_with", "within")),
 )
 """Members that disclose counts, besides the counts themselves."""
 
@@ -321,4 +322,4 @@ def _blocks(entry: EntryContent, joined: NDArray[np.int64]) -> dict[int, NDArray
 
 def is_counted(pair: PairContent) -> bool:
     """Whether a stored pair has counts."""
-    return pair.joint is _COUNTED or pair.with_label is None
+    return pair.joint is _COUNTED or (pair.with_label is None and not pair.with_labels)

@@ -54,6 +54,7 @@ class Head:
             configuration promises; None likewise, or for versions from before listings had them.
         people: the number of people that the records are about, at most `rows_per_person` of each; None if privacy
             counts records.
+        labels: all of its labels, the default one, `label`, first.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Head:
     k: float | None = None
     people: int | None = None
     rows_per_person: int | None = None
+    labels: tuple[str, ...] = ()
 
     @property
     def unit(self) -> str | None:
@@ -259,6 +261,7 @@ class Content:
         terms: the digest of its terms if it has a policy; None without one.
         schema: the published document without its counts and configurations, as compressed JSON.
         open_answers: whether everyone who sees the entry gets full answers about it.
+        labels: its labels, the default one first; None for one.
         offered: by privacy criterion, the lowest and the highest promised number; likewise for the share of lone
             records (`ALONE`), and the numbers of records and attributes.
     """
@@ -278,6 +281,7 @@ class Content:
     open_answers: bool = False
     people: int | None = None
     rows_per_person: int | None = None
+    labels: tuple[str, ...] | None = None
     offered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property

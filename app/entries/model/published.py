@@ -205,6 +205,7 @@ class PublishedEntry:
         document: the document as published, for its digest and its readers, with counts as lists or arrays.
         trace: the trace of the unmasked table; None if not published.
         people: the number of people, at most `rows_per_person` records of each; None if privacy counts records.
+        labels: its labels, the default one first; None for one.
     """
 
     name: str
@@ -225,6 +226,7 @@ class PublishedEntry:
     terms: Mapping[str, Any] | None = None
     people: int | None = None
     rows_per_person: int | None = None
+    labels: tuple[str, ...] | None = None
 
     def tables(self) -> Iterator[CountsInPlace]:
         """Every count table, with the pair counts last."""

@@ -17,10 +17,12 @@ _COUNTS: Final = frozenset(
         "histogram",
         "joint",
         "joint_trace",
+        "joint_traces",
         "records",
         "suppressed",
         "suppressed_cells",
         "with_label",
+        "with_labels",
         "within",
     }
 )

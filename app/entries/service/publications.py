@@ -82,6 +82,7 @@ def _content_of(entry: PublishedEntry) -> Content:
         open_answers=entry.control.open_answers,
         people=entry.people,
         rows_per_person=entry.rows_per_person,
+        labels=entry.labels,
         offered={name: (min(numbers), max(numbers)) for name, numbers in vouched.items() if numbers},
     )
 

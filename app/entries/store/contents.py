@@ -131,6 +131,7 @@ class ContentStore:
             license=content.license,
             terms=content.terms,
             label=content.label,
+            labels=None if content.labels is None else list(content.labels),
             people=content.people,
             rows_per_person=content.rows_per_person,
             open_answers=content.open_answers,

@@ -235,6 +235,7 @@ def _size(caller: Caller) -> ColumnElement[int]:
         EntryVersionRow.description,
         EntryVersionRow.license,
         EntryVersionRow.label,
+        EntryVersionRow.labels,
         EntryVersionRow.keywords,
         case((is_shown, EntryRow.audience_tenants)),
     )
@@ -259,6 +260,7 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow, numbe
         changed_at=entry.changed_at,
         latest_version=entry.latest_version,
         released_version=entry.latest_version if entry.released_version is None else entry.released_version,
+        labels=version.labels or (version.label,),
         alone=numbers.get(ALONE),
         records=records,
         columns=columns,

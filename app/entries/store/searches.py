@@ -136,7 +136,7 @@ async def add_searched(session: AsyncSession, entry_id: uuid.UUID, version: int,
     text = func.lower(func.concat_ws("\n", EntryRow.name, c.title, *c.keywords))
     facets = [f"keyword:{keyword}" for keyword in c.keywords]
     facets += [f"attribute:{attribute.name}" for attribute in c.outline]
-    facets += [f"label:{c.label}", f"license:{c.license}"]
+    facets += [*(f"label:{label}" for label in c.labels or (c.label,)), f"license:{c.license}"]
     values = {
         "version_id": literal(version_id),
         "entry_id": EntryRow.id,

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("_one_loop")
 COARSE_FIELDS = {
     "id", "status", "view", "progress", "entry", "request", "configuration", "about", "tied", "considered",
     "ranking_basis", "indistinguishable", "indistinguishable_count", "ranking", "attributes", "unit", "better",
-    "model_version", "created_at", "policy", "policy_unit", "stale",
+    "model_version", "created_at", "policy", "policy_unit", "stale", "label",
 }  # fmt: skip
 NAMES = {
     "c0": "age in 2 bands, sex in 2 groups",

@@ -33,12 +33,13 @@ from aegis_advisor.evidence.masked_label import with_label_masked
 from aegis_advisor.evidence.pair import PairAssociation, PairCounts, association_unit
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.rounded import sum_variances, with_declared_rounding
-from aegis_advisor.evidence.task import CountedPair, lacking, pairs_with, whole_counts
+from aegis_advisor.evidence.task import UNMASKED, CountedPair, lacking, pairs_with, whole_counts
 
 __all__ = [
     "DROP",
     "IDENTITY",
     "REFINED",
+    "UNMASKED",
     "AttributeContent",
     "AttributeEvidence",
     "ConfigurationContent",

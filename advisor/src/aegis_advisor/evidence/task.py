@@ -26,7 +26,7 @@ from aegis_advisor.evidence.content import (
 )
 from aegis_advisor.evidence.perturbation import Perturbation
 
-_UNMASKED = "unmasked"
+UNMASKED = "unmasked"
 """The id of a masking that changes nothing, for unmasked counts that declare an error."""
 
 
@@ -223,7 +223,7 @@ def _tables(entry: EntryContent, attribute: AttributeContent, masking: str, know
     noise, rounded_to = _of_sums(pair.noise, base, added)
     if wanted is None:
         whole = np.arange(len(attribute.domain))
-        wanted = MaskingContent(id=_UNMASKED, domain=attribute.domain, mapping=whole)
+        wanted = MaskingContent(id=UNMASKED, domain=attribute.domain, mapping=whole)
     return replace(wanted, joint=joint, noise=noise, rounded_to=rounded_to, records=None)
 
 

@@ -219,6 +219,18 @@ class Progress(Answer):
     total: int = Field(description="Number of scored attributes")
 
 
+class AnsweredLabel(Answer):
+    """The label of an answer, where it is not the entry's default one."""
+
+    name: str = Field(description="Name of the label")
+    listed: bool = Field(
+        description="Whether it is one of the entry's `labels`; if not, the answer is an estimate from its pair counts"
+    )
+    left_out: int = Field(
+        description="Number of configurations that do not compete because they mask or drop the label, or are generated"
+    )
+
+
 class AdviceHead(Answer):
     """The fields of every answer, full or coarse."""
 
@@ -240,6 +252,9 @@ class AdviceHead(Answer):
         "of the question, in addition to `require`, by criterion; null: none",
     )
     policy_unit: str | None = Field(default=None, description="`person`: `policy` counts people; null: records")
+    label: AnsweredLabel | None = Field(
+        default=None, description="The label, where it is not the entry's default one; null: it is"
+    )
     configuration: str | None = Field(default=None, description="The best configuration: the first of `tied`")
     about: str | None = Field(default=None, description=ABOUT)
     tied: list[str] | None = Field(
@@ -336,6 +351,12 @@ class Question(CheckedRequest):
     """
 
     measure: Identifier = Field(description="Id of a measure; `GET /v1/measures` lists them")
+    label: Identifier | None = Field(
+        default=None,
+        description="The column to predict: one of the entry's `labels`, or another attribute whose counts with all "
+        "others are published as `pairs`. The other labels are then attributes. null: the default label, whose name "
+        "asks the same",
+    )
     attributes: Annotated[DistinctIdentifiers, AfterValidator(sorted)] | None = Field(
         default=None, description="Score only these attributes; null: all"
     )

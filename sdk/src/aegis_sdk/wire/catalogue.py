@@ -75,7 +75,10 @@ class Head(EntryVersion):
         description="Digest of the terms that a request accepts: SHA-256 of the RFC 8785 JSON of an object with the "
         "entry's `license` and `terms`",
     )
-    label: str = Field(description="Name of the class label")
+    label: str = Field(description="Name of the class label; of several, the default one")
+    labels: list[str] = Field(
+        default_factory=list, description="Names of all labels that questions may be about, the default one first"
+    )
     tenant: str = Field(description="Tenant that owns the entry")
     visibility: str | SeenBy = Field(description="`private`, `all`, or the tenants that see the entry besides its own")
     created_at: UtcTime = Field(description="When the entry was first published (RFC 3339, UTC)")

@@ -120,6 +120,7 @@ EXAMPLE_HEAD: Final[dict[str, Any]] = {
     "license": "CC0-1.0",
     "terms": "sha256:7b0b1f9bb1a3c4f0f3c1b8a2d1e5f6a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d",
     "label": "health",
+    "labels": ["health"],
     "tenant": "default",
     "visibility": "private",
     "version": 1,

@@ -1,0 +1,158 @@
+"""The task of a label in a version: which attributes and configurations a question about it is of.
+
+Another label than the default one is an attribute of the entry. In its task it gives its place to the default label,
+and its joint counts are pair counts (`aegis_advisor.evidence.task`). Here only their places are read, not the counts.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from aegis_advisor.evidence import IDENTITY, UNMASKED, CountedPair, EntryContent, lacking, pairs_with, whole_counts
+from app.entries.model.configurations import ConfigurationTable
+from app.entries.model.documents import is_counted, stored_entry
+from app.entries.model.entries import AttributeOutline, MaskingOutline
+from app.platform.errors import Fault, InvalidDocumentError, some
+
+#: More than the attributes of any entry.
+_ATTRIBUTES = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """What decides which questions about a label a version can answer.
+
+    Attributes:
+        outline: the attributes, in the entry's order; another label's place has the default label.
+        table: the configurations that compete: those that show the label as it is.
+        first: the number of the first attribute's reference. The default label's references have the places of their
+            attributes as numbers, and those of the label at place `p` follow from `(p + 1) * 20,000` on.
+    """
+
+    outline: tuple[AttributeOutline, ...]
+    table: ConfigurationTable
+    first: int = 0
+
+
+def task_of(schema: bytes, outline: tuple[AttributeOutline, ...], table: ConfigurationTable, label: str) -> Task:
+    """The task of another label than the default one.
+
+    Args:
+        schema: the version's schema as stored.
+        outline: the version's attributes in the default label's task.
+        table: all configurations of the version.
+        label: the label.
+
+    Raises:
+        InvalidDocumentError: the version lacks what a question about this label needs; says which labels can be asked.
+    """
+    entry = stored_entry(schema)
+    entry = replace(entry, pairs=[replace(pair, joint=True if is_counted(pair) else None) for pair in entry.pairs])
+    fault = next(_faults(entry, outline, table, label), None)
+    if fault is not None:
+        listed = entry.labels or [entry.label.name]
+        partners = Counter(name for pair in entry.pairs for name in pair.attributes)
+        other = [one.name for one in outline if partners[one.name] and one.name not in listed]
+        known = [*listed, *(name for name in other if next(_faults(entry, outline, table, name), None) is None)]
+        faults = (Fault("/label", f"{fault} It can be asked about {some(known)}."),)
+        raise InvalidDocumentError("This entry cannot answer the question.", faults)
+    place = _place(outline, label)
+    known_pairs = pairs_with(entry, label)
+    labels = outline[place].values
+    attributes = [
+        _outline(entry, at, one, len(entry.attributes[place].domain), labels, known_pairs.get(one.name, {}))
+        for at, one in enumerate(outline)
+    ]
+    attributes[place] = _of_default(entry, place, outline[place])
+    return Task(tuple(attributes), table.showing(place), first_number(place))
+
+
+def first_number(label: int) -> int:
+    """The number of the first attribute's reference in the task of the label at this place."""
+    return (label + 1) * _ATTRIBUTES
+
+
+def label_place(number: int) -> tuple[int | None, int]:
+    """The place of the label of the reference with this number, None for the default one, and its attribute's place."""
+    label, attribute = divmod(number, _ATTRIBUTES)
+    return (label - 1 if label else None), attribute
+
+
+def _place(outline: Sequence[AttributeOutline], label: str) -> int:
+    return next((place for place, attribute in enumerate(outline) if attribute.name == label), -1)
+
+
+def _faults(
+    entry: EntryContent, outline: Sequence[AttributeOutline], table: ConfigurationTable, label: str
+) -> Iterator[str]:
+    """Why a version cannot answer questions about a label, in sentences."""
+    place = _place(outline, label)
+    if place < 0:
+        yield f"The entry has no column {label!r}."
+        return
+    if outline[place].values < 2:  # noqa: PLR2004 -- then there is nothing to predict
+        yield f"All records have the same value of {label!r}."
+        return
+    task = table.showing(place)
+    if not len(task.codes):
+        yield f"No configuration shows {label!r} as it is."
+        return
+    whole = {masking.id for masking in whole_counts(entry.attributes[place])}
+    has_default = any(masking.counted for masking in outline[place].maskings if masking.id in whole)
+    if not outline[place].joint and not has_default:
+        yield f"The entry has no counts of {label!r} with {entry.label.name!r}."
+    used = [np.unique(column) for column in task.codes.T]
+    shared = {
+        one.name: [options[code] for code in codes]
+        for one, options, codes in zip(outline, task.options, used, strict=True)
+    }
+    lack = [f"{name!r} ({masking})" for name, masking in lacking(entry, label, shared)]
+    if lack:
+        yield f"The entry has no counts of {label!r} with {some(lack)}."
+
+
+def _outline(
+    entry: EntryContent,
+    place: int,
+    known: AttributeOutline,
+    classes: int,
+    labels: int,
+    pairs: Mapping[str, CountedPair],
+) -> AttributeOutline:
+    """An attribute in the task of a label with this many classes, `labels` of them with records."""
+    declares = {name: _declares(entry, pair) for name, pair in pairs.items()}
+    content = entry.attributes[place]
+    maskings = tuple(
+        replace(
+            one,
+            occupied=one.occupied if one.id in pairs else 0,
+            counted=one.id in pairs,
+            perturbed=declares.get(one.id, False),
+        )
+        for one in known.maskings
+    )
+    is_joint = IDENTITY in pairs and not declares[IDENTITY]
+    if IDENTITY in pairs and not is_joint and not any(whole_counts(content)):
+        maskings += (MaskingOutline(UNMASKED, known.values, True, True, True, perturbed=True),)
+    return AttributeOutline(known.name, len(content.domain) * classes, known.values, labels, is_joint, maskings)
+
+
+def _declares(entry: EntryContent, known: CountedPair) -> bool:
+    pair = entry.pairs[known.place]
+    return pair.noise is not None or pair.rounded_to is not None
+
+
+def _of_default(entry: EntryContent, place: int, label: AttributeOutline) -> AttributeOutline:
+    """The default label as an attribute in the task of the label at a place, which had this outline."""
+    whole = {masking.id for masking in whole_counts(entry.attributes[place])} if not label.joint else set()
+    maskings = (
+        MaskingOutline(one.id, label.labels, True, True, True, one.perturbed)
+        for one in label.maskings
+        if one.id in whole and one.counted
+    )
+    return AttributeOutline(
+        entry.label.name, label.cells, label.labels, label.values, label.joint, tuple(islice(maskings, 1))
+    )
