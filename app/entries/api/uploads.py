@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from math import prod
 from types import GenericAlias
 from typing import Any, TypeVar, TypeVarTuple, Unpack
@@ -12,7 +13,7 @@ import numpy as np
 from anyio import fail_after
 from pydantic import BaseModel, ValidationError
 
-from aegis_advisor.evidence import EntryContent, associations_of, evidence_of, pairs_of
+from aegis_advisor.evidence import EntryContent, PairAssociation, associations_of, evidence_of, pairs_of
 from aegis_sdk import wire
 from aegis_sdk.wire import NotJsonError, read_json, refuse_too_many
 from app.entries.api.mapping import visibility_of
@@ -242,9 +243,20 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         people=entry.people,
         rows_per_person=entry.rows_per_person,
         labels=None if entry.labels is None else tuple(entry.labels),
+        content=None if entry.labels is None else content,
+        with_labels=dict(_with_labels(content)),
+        traces={("joint_traces", label): trace for label, trace in content.joint_traces.items()},
         configurations=_configurations(entry, content),
         document=document,
     )
+
+
+def _with_labels(content: EntryContent) -> Iterator[tuple[Path, PairAssociation]]:
+    """The associations of pairs with each label but the default one, by their places."""
+    for label in (content.labels or ())[1:]:
+        pairs = [replace(pair, with_label=pair.with_labels.get(label)) for pair in content.pairs]
+        for place, association in associations_of(replace(content, pairs=pairs)).items():
+            yield ("pairs", place, "with_labels", label), association
 
 
 def _configurations(entry: wire.EntryDocument, content: EntryContent) -> ConfigurationColumns:

@@ -1,7 +1,7 @@
 """A validated entry as published: counts as arrays, declared transfer utilities, all else by name."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from aegis_advisor.evidence import (
     AttributeEvidence,
+    EntryContent,
     HoldoutContent,
     PairAssociation,
     PairCounts,
@@ -206,6 +207,8 @@ class PublishedEntry:
         trace: the trace of the unmasked table; None if not published.
         people: the number of people, at most `rows_per_person` records of each; None if privacy counts records.
         labels: its labels, the default one first; None for one.
+        content: the content, if it has several labels.
+        with_labels: the associations of pairs with other labels, and `traces` the traces of these, by their places.
     """
 
     name: str
@@ -227,6 +230,9 @@ class PublishedEntry:
     people: int | None = None
     rows_per_person: int | None = None
     labels: tuple[str, ...] | None = None
+    content: EntryContent | None = None
+    with_labels: Mapping[Path, PairAssociation] = field(default_factory=dict)
+    traces: Mapping[Path, PublishedTrace] = field(default_factory=dict)
 
     def tables(self) -> Iterator[CountsInPlace]:
         """Every count table, with the pair counts last."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from aegis_advisor.ranking import lacks_evidence
 from aegis_advisor.verdict import largest_small
-from app.entries.model.entries import Content, CountKind, PackedConfigurations, Publication
+from app.entries.model.entries import Content, PackedConfigurations, Publication
 from app.entries.model.published import CountsInPlace, Path, PublishedEntry
 from app.entries.service.checks import SHOWN, first_faults
 from app.platform.database.arrays import unpack
@@ -82,9 +82,7 @@ def small_counts(entry: PublishedEntry) -> Iterator[Fault]:
 def _is_exact(table: CountsInPlace, entry: PublishedEntry) -> bool:
     """Whether a table has exact counts: no noise, and no rounding of it or of the whole entry."""
     is_rounded = table.declared is not None and table.declared.rounded_to is not None
-    # Pairs are rounded separately even if all else was rounded once.
-    was_rounded_once = entry.control.drawn_once and table.kind is not CountKind.PAIRS
-    return not (table.is_noisy or is_rounded or was_rounded_once)
+    return not (table.is_noisy or is_rounded or entry.control.drawn_once)
 
 
 def _left_out(entry: PublishedEntry) -> Iterator[tuple[Path, int]]:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from itertools import islice
+from itertools import chain, islice
 from math import comb
 from typing import ParamSpec
 
@@ -19,11 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.atoms import common_refinement
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence
+from aegis_advisor.evidence import (
+    DROP,
+    IDENTITY,
+    AttributeEvidence,
+    EntryContent,
+    PairAssociation,
+    PublishedTrace,
+    associations_of,
+    evidence_of,
+    pairs_of,
+)
 from aegis_advisor.evidence.checks import Fault as EvidenceFault
 from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
 from aegis_advisor.joint import find_association_faults, find_trace_faults
-from app.entries.model.published import CountsInPlace, PublishedEntry
+from app.entries.model.published import CountsInPlace, Path, PublishedEntry
 from app.platform.errors import Fault, pointer
 
 Given = ParamSpec("Given")
@@ -62,6 +72,15 @@ def first_faults(find: Callable[Given, Iterator[Fault]]) -> Callable[Given, tupl
 
 def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
     """The faults of entries that are too large or inconsistent. Each check relies on the previous ones."""
+    if wrong := _sum_faults(entry):
+        return wrong
+    content, others = entry.content, (entry.labels or ())[1:]
+    found = () if content is None else chain.from_iterable(_of_task(label, content.about(label)) for label in others)
+    return tuple(islice(found, SHOWN))
+
+
+def _sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """The same of its size and of its counts with the default label and of pairs."""
     evidence, pairs, associations = entry.evidence, list(entry.pairs.values()), list(entry.associations.values())
     if excess := tuple(excess_work(entry)):
         return excess
@@ -78,6 +97,21 @@ def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
     return tuple(Fault(pointer("joint_trace", *fault.path), fault.detail) for fault in traced)
 
 
+def _of_task(label: str, task: EntryContent) -> Iterator[Fault]:
+    """The faults of an entry's counts with another label than the default one."""
+    evidence, pairs, associations = evidence_of(task), list(pairs_of(task).values()), associations_of(task)
+    place = pointer("joint_traces", label)
+    for attribute in evidence:
+        for fault in find_faults(attribute):
+            yield Fault("/pairs", f"{attribute.name!r} with the label {label!r}: {fault.detail}")
+            return
+    found = (*find_label_faults(evidence), *find_association_faults(evidence, pairs, list(associations.values())))
+    yield from (Fault("/pairs", f"With the label {label!r}: {fault.detail}") for fault in found)
+    yield from (Fault("/pairs", fault.detail) for fault in excess_cells(evidence))
+    traced = () if task.joint_trace is None or found else find_trace_faults(evidence, task.joint_trace)
+    yield from (Fault(place + pointer(*fault.path), fault.detail) for fault in traced)
+
+
 def _of_pairs(faults: Sequence[EvidenceFault], places: Sequence[int]) -> tuple[Fault, ...]:
     """Faults of pairs, with the index in their paths replaced by the pair's place in the document."""
     return tuple(Fault(pointer("pairs", places[int(fault.path[0])], *fault.path[1:]), fault.detail) for fault in faults)
@@ -85,7 +119,7 @@ def _of_pairs(faults: Sequence[EvidenceFault], places: Sequence[int]) -> tuple[F
 
 def excess_work(entry: PublishedEntry) -> Iterator[Fault]:
     """The faults of entries that describe more work than a machine can do: a small body can ask for any amount."""
-    pairs = sum(comb(len(attribute.maskings), 2) for attribute in entry.evidence)
+    pairs = sum(comb(len(attribute.maskings), 2) for attribute in entry.evidence) * len(entry.labels or (entry.label,))
     if pairs > PAIRS:
         detail = f"The maskings of the same attribute make {pairs} pairs to compare; at most {PAIRS} are accepted"
         yield Fault("/attributes", detail)
@@ -146,9 +180,9 @@ def policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
     if policy.demands_noise:
         yield from _exact_tables(entry)
         yield from _exact_records(entry)
-        if entry.trace is not None:
+        for path in _traces(entry):
             detail = "This number is computed from exact counts, but this service requires noise in all: leave it out"
-            yield Fault(pointer("joint_trace"), detail)
+            yield Fault(pointer(*path), detail)
     if policy.max_epsilon is not None:
         yield from _overspent(entry, policy.max_epsilon)
     if policy.min_cell is not None:
@@ -157,8 +191,14 @@ def policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
         yield from _small_counts(entry, least, f"{detail}: use aegis summarize --min-cell {least}")
         detail = "These numbers can disclose small counts, which this service does not accept"
         yield from _associations(entry, detail, least)
-        if entry.trace is not None and entry.trace.rounded_to is None:
-            yield Fault(pointer("joint_trace"), f"{detail}: round it (`rounded_to`)")
+        for path, trace in _traces(entry).items():
+            if trace.rounded_to is None:
+                yield Fault(pointer(*path), f"{detail}: round it (`rounded_to`)")
+
+
+def _traces(entry: PublishedEntry) -> Mapping[Path, PublishedTrace]:
+    """The published traces of all labels by their places."""
+    return entry.traces if entry.trace is None else {("joint_trace",): entry.trace, **entry.traces}
 
 
 @first_faults
@@ -193,9 +233,10 @@ def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
 
 def _associations(entry: PublishedEntry, detail: str, base: float = math.inf) -> Iterator[Fault]:
     """The faults of label associations without sufficient noise and not rounded to this base or more."""
-    for place, association in entry.associations.items():
+    own = ((("pairs", place, "with_label"), association) for place, association in entry.associations.items())
+    for path, association in chain[tuple[Path, PairAssociation]](own, entry.with_labels.items()):
         if not association.is_noisy and (association.rounded_to or 0) < base:
-            yield Fault(pointer("pairs", place, "with_label"), f"{detail}: leave them out")
+            yield Fault(pointer(*path), f"{detail}: leave them out")
 
 
 def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:
@@ -225,7 +266,8 @@ def _overspent(entry: PublishedEntry, most: float) -> Iterator[Fault]:
     # several records so many times that. A label
     # association counts as two tables: the sums behind chi-square, and the number of combinations.
     scales = [table.declared.noise_scale for table in entry.tables() if table.declared is not None]
-    associations = [association.noise_scale for association in entry.associations.values()]
+    told = (*entry.associations.values(), *entry.with_labels.values())
+    associations = [association.noise_scale for association in told]
     spent = sum(1 / scale for scale in (*scales, *associations, *associations) if scale is not None)
     spent *= entry.rows_per_person or 1
     if spent > most * (1 + TOLERANCE):

@@ -303,13 +303,17 @@ def evidence_of(entry: EntryContent, places: Iterable[int] | None = None) -> tup
 def pairs_of(entry: EntryContent, places: Sequence[int] | None = None) -> dict[int, PairCounts]:
     """Return the pair counts of an entry by their places in it; with `places`, those of attributes at these places.
 
-    Their attributes are positions in `places`, as in the evidence.
+    Their attributes are positions in `places`, as in the evidence. Where counts were rounded once, pairs without a
+    declaration are joint counts of a label: they were rounded, too.
     """
-    return {
-        place: pair_counts(pair, attributes)
-        for place, attributes, pair in _placed(entry, places)
-        if pair.joint is not None
-    }
+    once = None if entry.disclosure_control is None else entry.disclosure_control.rounded_once
+    placed = ((place, attributes, pair) for place, attributes, pair in _placed(entry, places) if pair.joint is not None)
+    return {place: _as_rounded(pair_counts(pair, attributes), once) for place, attributes, pair in placed}
+
+
+def _as_rounded(pair: PairCounts, once: int | None) -> PairCounts:
+    """Pair counts that declare the base of all counts if they declare nothing."""
+    return replace(pair, perturbation=Perturbation(rounded_to=once)) if pair.perturbation.is_none else pair
 
 
 def associations_of(entry: EntryContent, places: Sequence[int] | None = None) -> dict[int, PairAssociation]:

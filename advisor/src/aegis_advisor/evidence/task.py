@@ -135,18 +135,16 @@ def whole_counts(attribute: AttributeContent) -> Iterator[MaskingContent]:
 
 def _label(asked: AttributeContent) -> LabelContent:
     """An attribute as a label; its counts are the histogram, or sums of its counts with the default label."""
+    label = LabelContent(name=asked.name, domain=asked.domain, histogram=asked.histogram, scores=asked.scores)
     if asked.histogram is not None:
-        return LabelContent(name=asked.name, domain=asked.domain, histogram=asked.histogram)
+        return label
     if asked.joint is not None:
-        return LabelContent(name=asked.name, domain=asked.domain, histogram=np.asarray(asked.joint).sum(axis=1))
+        return replace(label, histogram=np.asarray(asked.joint).sum(axis=1))
     for masking in whole_counts(asked):
         if masking.joint is not None and masking.records is None:
             joint = np.asarray(masking.joint)[np.asarray(masking.mapping)]
             noise, rounded_to = _of_sums(masking.noise, masking.rounded_to, joint.shape[1])
-            counts = np.maximum(joint.sum(axis=1), 0)
-            return LabelContent(
-                name=asked.name, domain=asked.domain, histogram=counts, noise=noise, rounded_to=rounded_to
-            )
+            return replace(label, histogram=np.maximum(joint.sum(axis=1), 0), noise=noise, rounded_to=rounded_to)
     raise NoTaskError(asked.name)
 
 
@@ -171,6 +169,7 @@ def _as_attribute(default: LabelContent, asked: AttributeContent) -> AttributeCo
         histogram=default.histogram if is_exact else None,
         joint=None if asked.joint is None else np.asarray(asked.joint).T,
         maskings=maskings[:1],
+        scores=default.scores,
     )
 
 
