@@ -353,9 +353,10 @@ class Question(CheckedRequest):
     measure: Identifier = Field(description="Id of a measure; `GET /v1/measures` lists them")
     label: Identifier | None = Field(
         default=None,
+        exclude_if=lambda label: label is None,
         description="The column to predict: one of the entry's `labels`, or another attribute whose counts with all "
         "others are published as `pairs`. The other labels are then attributes. null: the default label, whose name "
-        "asks the same",
+        "asks the same. Answers have this member only for another label",
     )
     attributes: Annotated[DistinctIdentifiers, AfterValidator(sorted)] | None = Field(
         default=None, description="Score only these attributes; null: all"
