@@ -4,11 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from aegis_advisor.arrays import FloatArray
 from aegis_advisor.evidence import AttributeEvidence, evidence_of
 from aegis_advisor.joint import largest_part
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts, JointCounts
 from aegis_provider.counting.label_tasks import label_tasks
+from aegis_provider.counting.label_scores import scores_of
 from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
 from aegis_provider.counting.pair_tables import (
     PairsTold,
@@ -289,11 +293,23 @@ class CountedEntry:
         told = replace(told, with_others=self._with_others(tasks))
         if not self.pairs:
             return told
-        trace, *others = unmasked_traces(self.counted, {self.plan.label: self.counted, **tasks})
+        trace, *others = unmasked_traces(self.counted, {self.plan.label: self.counted, **tasks}, self._numbers)
         of_others = {
             name: replace(told.of_others[name], trace=other) for name, other in zip(tasks, others, strict=True)
         }
         return replace(told, trace=trace, of_others=of_others)
+
+    @property
+    def _numbers(self) -> dict[str, FloatArray]:
+        """The scores (values,) of each label that has some, by its name."""
+        stated = {name: self._scores(name) for name in self.plan.labels}
+        return {name: np.array(one["values"], dtype=np.float64) for name, one in stated.items() if one is not None}
+
+    def _scores(self, label: str) -> dict[str, Any] | None:
+        """Return the scores of a label, one for each value that is counted; `None` if it has none."""
+        if label == self.plan.label:
+            return scores_of(self.counted, self.plan, label, self.counted.attributes[0].counts.label_histogram())
+        return scores_of(self.counted, self.plan, label, self.counted.attribute(label).counts.histogram())
 
     @property
     def counts_pairs(self) -> bool:
@@ -313,7 +329,7 @@ class CountedEntry:
     def entry(self, name: str, told: PairsTold) -> EntryDocument:
         """Return the entry with these associations of pairs."""
         plan, each = self.plan, zip(self.counted.attributes, self.masked, self.domains, strict=True)
-        label, attributes = _label(self.counted, plan.label), [self._attribute(*parts) for parts in each]
+        label, attributes = self._label(), [self._attribute(*parts) for parts in each]
         document = {
             "format": 1,
             "name": name,
@@ -325,9 +341,16 @@ class CountedEntry:
             **({"pairs": told.pairs} if self.counts_pairs else {}),
             **({} if told.trace is None else {"joint_trace": self._joint_trace(told.trace.value, label, attributes)}),
             **self._of_labels(told),
+            **({"format": 4} if "scores" in label else {}),
             "configurations": [self._configuration(configuration) for configuration in plan.configurations],
         }
         return entry_of(document, plan.source)
+
+    def _label(self) -> dict[str, Any]:
+        counted, scores = self.counted, self._scores(self.plan.label)
+        histogram = counted.attributes[0].counts.label_histogram().tolist()
+        stated = {} if scores is None else {"scores": scores}
+        return {"name": self.plan.label, "domain": list(counted.label.texts), "histogram": histogram, **stated}
 
     def _unit(self) -> dict[str, Any]:
         """Return the members of an entry that counts people, which replace its format."""
@@ -359,7 +382,11 @@ class CountedEntry:
                 groups = [(each.partition().per_group_of(published.partition), each) for each in masked.values()]
                 tables = [listed.fold(places, len(each.texts)) for places, each in groups]
                 tables += [listed.dense()] if self._needs_unmasked(name) else []
-            evidence += [AttributeEvidence(name, len(table), table.sum(axis=0), None, table, ()) for table in tables]
+            numbers = self._numbers.get(label)
+            evidence += [
+                AttributeEvidence(name, len(table), table.sum(axis=0), None, table, (), label_scores=numbers)
+                for table in tables
+            ]
         return largest_part(evidence)
 
     def _joint_trace(
@@ -380,7 +407,18 @@ class CountedEntry:
             **discretization_of(counted, self.counted.table.reading(counted.attribute.name), published),
             **({} if counted.attribute.is_secret else self._unmasked_counts(counted, published)),
             "maskings": maskings,
+            **self._scores_of_values(counted, published),
         }
+
+    def _scores_of_values(self, counted: CountedAttribute, published: PublishedDomain) -> dict[str, Any]:
+        """Return the scores of an attribute that is a label: of values that are listed as one, their mean."""
+        name = counted.attribute.name
+        scores = self._scores(name) if name in self.plan.other_labels else None
+        if scores is None:
+            return {}
+        groups, records = published.partition.groups, np.maximum(counted.counts.histogram(), 1)
+        sums, sizes = (np.bincount(groups, weights) for weights in (records * np.array(scores["values"]), records))
+        return {"scores": {**scores, "values": (sums / sizes).tolist()}}
 
     def _unmasked_counts(self, counted: CountedAttribute, published: PublishedDomain) -> dict[str, Any]:
         """Return the histogram, and the joint counts if the attribute is released unmasked.
@@ -491,8 +529,3 @@ def _shared_domain(
     published = PublishedDomain.coarsest(counted, shared, unmasked=needed, binned=binned, least=least)
     listed = {each: listed_as_unmasked(counted, masked[each], published, binned=binned) for each in unique}
     return published, {**masked, **other, **listed}
-
-
-def _label(counted: CountedTable, name: str) -> dict[str, Any]:
-    histogram = counted.attributes[0].counts.label_histogram()
-    return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}

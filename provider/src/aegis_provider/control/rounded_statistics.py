@@ -110,7 +110,8 @@ def _rounded_trace(
     if unmasked is None:
         return None
     if value > unmasked.value:  # a single published table exceeds the adjusted trace
-        unmasked = UnmaskedTrace(value, max(unmasked.slope, largest_slope(tables)))
+        slope = max(unmasked.slope, largest_slope(tables, unmasked.numbers))
+        unmasked = UnmaskedTrace(value, slope, numbers=unmasked.numbers)
     unknown, rows = (base * unmasked.spread) ** 2 / 6, entry.rows_per_person or 1
     hidden = math.sqrt(6 * max((_SLOPES * rows * unmasked.slope) ** 2 - unknown, 0.0))
     if hidden > _MOST * value:

@@ -101,9 +101,8 @@ class CountedTable:
         """
         people = None if plan.person is None else People.of(table, plan.person, plan.rows_per_person)
         table = table if people is None else people.bounded(table)
-        rules = {each.name: each.discretization for each in plan.attributes if each.discretization is not None}
         names = [attribute.name for attribute in plan.attributes]
-        table = discretized(plainly(table, plan.writings), rules)
+        table = discretized(plainly(table, plan.writings), plan.binned)
         tallies = tally(table, names, plan.label)
         if not len(tallies[0].counts):
             raise TableError(f"{table.name}: the table has no records")
@@ -130,6 +129,10 @@ class CountedTable:
     def records(self) -> int:
         """The number of records, `N`."""
         return int(self.attributes[0].counts.counts.sum())
+
+    def attribute(self, name: str) -> CountedAttribute:
+        """The attribute with this name, which the plan has."""
+        return next(each for each in self.attributes if each.attribute.name == name)
 
     def doubtful_types(self, plan: Plan) -> Iterator[str]:
         """Yield a sentence for each attribute without a type in the plan whose decimals may be codes.

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,7 @@ import scipy
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.joint import largest_part, score_jointly
+from aegis_advisor.measures.numbers import standardised
 from aegis_provider.counting.coded_table import LABEL, CodedTable
 from aegis_provider.counting.counted_table import LEAST, CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Counts, Partition
@@ -39,11 +41,13 @@ class UnmaskedTrace:
         slope: Its largest change if two records of an attribute's groups exchange their label values.
         spread: Its standard deviation if every count of a group with a label value has a standard deviation of one
             record, except the count with the largest effect.
+        numbers: (labels,) The scores of the label, of which it is `R^2`, if it has some.
     """
 
     value: float
     slope: float = 0.0
     spread: float = 0.0
+    numbers: FloatArray | None = None
 
 
 def unmasked_trace(counted: CountedTable, label: str) -> UnmaskedTrace:
@@ -58,12 +62,15 @@ def unmasked_trace(counted: CountedTable, label: str) -> UnmaskedTrace:
     return trace
 
 
-def unmasked_traces(counted: CountedTable, tasks: Mapping[str, CountedTable]) -> list[UnmaskedTrace]:
+def unmasked_traces(
+    counted: CountedTable, tasks: Mapping[str, CountedTable], scores: Mapping[str, FloatArray] = MappingProxyType({})
+) -> list[UnmaskedTrace]:
     """Return the trace of each label, by one reading of the table.
 
     Args:
         counted: The table, counted against the default label.
         tasks: The table of each label, the default one first (`label_tasks`).
+        scores: (labels,) The scores of each label that has some; the trace is then `R^2` of these.
 
     Raises:
         TableError: The table has changed since it was counted.
@@ -85,10 +92,12 @@ def unmasked_traces(counted: CountedTable, tasks: Mapping[str, CountedTable]) ->
         [PairCounts(both, (IDENTITY, IDENTITY), next(joints)) for both in combinations(range(len(of)), 2)]
         for of in columns
     ]
-    return [_trace(*each) for each in zip(tasks.values(), views, pairs, strict=True)]
+    return [_trace(tasks[name], *each, scores.get(name)) for name, *each in zip(tasks, views, pairs, strict=True)]
 
 
-def _trace(counted: CountedTable, views: Mapping[int, Partition], pairs: Sequence[PairCounts]) -> UnmaskedTrace:
+def _trace(
+    counted: CountedTable, views: Mapping[int, Partition], pairs: Sequence[PairCounts], numbers: FloatArray | None
+) -> UnmaskedTrace:
     """Return the trace of these views, whose pairs have their places among them."""
     if not views:
         return UnmaskedTrace(0.0)
@@ -97,34 +106,50 @@ def _trace(counted: CountedTable, views: Mapping[int, Partition], pairs: Sequenc
     for place, view in views.items():
         attribute = counted.attributes[place]
         joint = attribute.counts.fold(view.groups, view.size)
-        evidence.append(AttributeEvidence(attribute.attribute.name, view.size, labels, None, joint, ()))
+        name = attribute.attribute.name
+        evidence.append(AttributeEvidence(name, view.size, labels, None, joint, (), label_scores=numbers))
     codes, options = np.zeros((1, len(views)), dtype=np.int64), [(IDENTITY,)] * len(views)
-    scores = score_jointly(evidence, options, codes, pairs, corrected=True)
+    scores = score_jointly(evidence, options, codes, pairs, corrected=True, numbers=numbers)
     value = max(float(scores.utility[0]), largest_part(evidence), 0.0)
     joints = [np.asarray(attribute.joint, dtype=np.float64) for attribute in evidence]
-    return UnmaskedTrace(value, largest_slope(joints), _spread(joints, pairs))
+    return UnmaskedTrace(value, largest_slope(joints, numbers), _spread(joints, pairs, numbers), numbers)
 
 
-def largest_slope(joints: Iterable[FloatArray | Counts]) -> float:
+def largest_slope(joints: Iterable[FloatArray | Counts], numbers: FloatArray | None = None) -> float:
     """Return the largest change of a trace if two records of different groups exchange their label values.
 
     A label value with `m` records, `x` of them in a group of `n`, adds `x**2 / (m n)`, whose slope is `2 x / (m n)`.
+    A record with the standardised score `z` adds to the mean `z_a` of its group, and so to `R^2` of `N` records
+    `2 z_a z / N`.
 
     Args:
         joints: By attribute or masking, counts (groups, labels).
+        numbers: (labels,) The scores of the label, if it has some.
     """
     largest = 0.0
     for joint in joints:
+        if numbers is not None:
+            score = standardised(joint.sum(axis=0).astype(np.float64), numbers)
+            means = joint @ score / np.maximum(joint.sum(axis=1), 1)
+            largest = max(largest, float(2 * np.ptp(means) * np.ptp(score) / max(joint.sum(), 1)))
+            continue
         shares = (joint + 0.5) / np.maximum(joint.sum(axis=1, keepdims=True), 1)
         moves = 2 * np.ptp(shares, axis=0) / np.maximum(joint.sum(axis=0), 1)
         largest = max(largest, float(np.sort(moves)[-2:].sum()))
     return largest
 
 
-def _spread(joints: Sequence[FloatArray], pairs: Sequence[PairCounts]) -> float:
-    """The trace's derivatives by counts with the label are twice the regression's coefficients over label counts."""
-    labels = np.maximum(joints[0].sum(axis=0), 1)
-    moves = np.split(2 * _coefficients(joints, pairs) / labels, list(accumulate(map(len, joints)))[:-1])
+def _spread(joints: Sequence[FloatArray], pairs: Sequence[PairCounts], numbers: FloatArray | None) -> float:
+    """The trace's derivatives by counts with the label are twice the regression's coefficients over label counts.
+
+    Those of `R^2` are twice the coefficients of the standardised scores times the score, over all records.
+    """
+    labels, coefficients = joints[0].sum(axis=0), _coefficients(joints, pairs)
+    slopes = 2 * coefficients / np.maximum(labels, 1)
+    if numbers is not None:
+        score = standardised(labels, numbers)
+        slopes = 2 * np.outer(coefficients @ score, score) / max(labels.sum(), 1.0)
+    moves = np.split(slopes, list(accumulate(map(len, joints)))[:-1])
     centred = [move - move.mean(axis=0) - move.mean(axis=1, keepdims=True) + move.mean() for move in moves]
     squares = np.concatenate([np.square(each).ravel() for each in centred])
     return math.sqrt(max(squares.sum() - squares.max(), 0.0))

@@ -1,12 +1,15 @@
 """The bins in which a draft counts the numbers of a column."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
 import ibis
 
 from aegis_provider.counting.counted_table import LEAST
+from aegis_provider.counting.label_scores import middles
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.plan.model import Attribute
 from aegis_provider.table import Table
 from aegis_provider.table.arithmetic import is_round, plain
 from aegis_provider.table.discretization import (
@@ -19,6 +22,7 @@ from aegis_provider.table.discretization import (
     plain_key,
     roundest_above,
 )
+from aegis_provider.table.values import MISSING
 
 #: Number of bins, with about equally many records each.
 BINS: Final = 32
@@ -39,10 +43,18 @@ def bins_of(table: Table, names: Sequence[str]) -> dict[str, Edges]:
 
 def _edges(table: Table, name: str, binned: Table) -> list[Decimal]:
     """Return the edges of a column's bins, except those that disclose a rare number, unless it is round."""
-    reading = binned.reading(name)
-    cuts = reading.bins.edges if isinstance(reading, Binned) and isinstance(reading.bins, CutBins) else ()
     counted = _counted(table, name)
-    edges = {Decimal(plain(each.normalize())) for each in (*cuts, *_around_frequent(table, counted))}
+    edges = {Decimal(plain(each.normalize())) for each in (*_cuts(binned, name), *_around_frequent(table, counted))}
+    return _untelling(table, counted, edges)
+
+
+def _cuts(binned: Table, name: str) -> tuple[Decimal, ...]:
+    reading = binned.reading(name)
+    return reading.bins.edges if isinstance(reading, Binned) and isinstance(reading.bins, CutBins) else ()
+
+
+def _untelling(table: Table, counted: ibis.Table, edges: Collection[Decimal]) -> list[Decimal]:
+    """Return these edges in order, without rare numbers that are not round."""
     telling = {float(edge) for edge in edges if edge.is_finite() and not is_round(edge)}
     rare = counted.filter(counted["x"].isin(sorted(telling)) & (counted["n"] < LEAST)) if telling else None
     told = set() if rare is None else {row["x"] for row in table.engine.fetch(rare).to_pylist()}
@@ -68,3 +80,91 @@ def _around_frequent(table: Table, counted: ibis.Table) -> Iterator[Decimal]:
             yield roundest_above(found["before"], found["x"])
         if found["after"] is not None:
             yield roundest_above(found["x"], found["after"])
+
+
+#: The most bins of a label: finer ones tell little more of a number, and identify people.
+LABEL_BINS: Final = 20
+
+_DOMINANT: Final = 0.1
+
+
+def label_in_bins(table: Table, name: str, least: int, person: str | None) -> Attribute:
+    """Return the bins of a label that is a number, with the score of each, and the number's variance.
+
+    Bins have about equally many records, round edges, and records of at least `least` people. The score of a bin is its
+    middle; that of an open one its mean to two digits, unless somebody has over a tenth of its sum (of absolute values,
+    so that signs hide nobody): then half the width of its neighbour away from its edge. The variance is the mean square
+    of distances from the mean, likewise; if somebody has over a tenth of that sum, it is not stated.
+
+    Args:
+        person: The column that says whose a record is.
+
+    Raises:
+        TableError: A value is not a number, or there are fewer than two bins.
+    """
+    cuts = _cuts(discretized(table, {name: EqualFrequency(LABEL_BINS)}), name)
+    edges = _untelling(table, _counted(table, name), {Decimal(plain(each.normalize())) for each in cuts})
+    numbers = _numbers(table, name, person)
+    edges = _with_people(edges, _people_in(table, numbers, edges), least)
+    if len(edges) <= 2:  # noqa: PLR2004 - the ends of a single bin
+        raise TableError(
+            f"{table.name}: the label {shortened(name)} has no two bins of {least} people or more; name another"
+        )
+    scores = list(middles(edges))
+    for place, within in ((0, numbers["x"] < float(edges[1])), (-1, numbers["x"] >= float(edges[-2]))):
+        mean = _mean(table, numbers.filter(within))
+        scores[place] = scores[place] if mean is None else _two_digits(mean)
+    mean = float(table.engine.fetch(numbers.aggregate(mean=numbers["x"].mean())).to_pylist()[0]["mean"])
+    variance = _mean(table, numbers.mutate(x=(numbers["x"] - mean) ** 2))
+    stated = None if variance is None else _two_digits(variance)
+    return Attribute(name, None, (), Edges(tuple(edges)), scores=tuple(scores), variance=stated)
+
+
+def _numbers(table: Table, name: str, person: str | None) -> ibis.Table:
+    """Return the numbers of a column, `x`, and `who` has each; records without a person are one's."""
+    [place] = table.positions([name])
+    columns = {"x": number_of(plain_key(table.readings[place], table.source[f"c{place}"])).cast("float64")}
+    if person is not None:
+        [of] = table.positions([person])
+        columns["who"] = table.readings[of].key(table.source[f"c{of}"]).cast("string").fill_null(MISSING)
+    return table.source.select(**columns).filter(ibis._.x.notnull())
+
+
+def _people_in(table: Table, numbers: ibis.Table, edges: Sequence[Decimal]) -> list[int]:
+    """Return how many people have numbers in each bin."""
+    coded = numbers.mutate(bin=CutBins(tuple(edges)).code(numbers["x"]))
+    many = coded["who"].nunique() if "who" in numbers.columns else coded.count()
+    seen = table.engine.fetch(coded.group_by("bin").aggregate(n=many)).to_pylist()
+    people = {row["bin"]: int(row["n"]) for row in seen}
+    return [people.get(code, 0) for code in range(len(edges) - 1)]
+
+
+def _with_people(edges: Sequence[Decimal], people: Sequence[int], least: int) -> list[Decimal]:
+    """Return the edges without those between bins to merge: each with too few people, and its smaller neighbour.
+
+    A person in both is counted twice, so a merged bin is merged again unless one of its parts has enough, or several.
+    """
+    edges, people = list(edges), list(people)
+    while len(people) > 1 and min(people) < least:
+        place = people.index(min(people))
+        beside = min((at for at in (place - 1, place + 1) if 0 <= at < len(people)), key=people.__getitem__)
+        people[min(place, beside)] = people[place] + people[beside]
+        del people[max(place, beside)], edges[max(place, beside)]
+    return edges
+
+
+def _mean(table: Table, numbers: ibis.Table) -> float | None:
+    """Return the mean, unless somebody has over a tenth of the sum of absolute values."""
+    size = {"size": numbers["x"].abs(), "x": numbers["x"], "n": ibis.literal(1)}
+    each = numbers.mutate(**size)
+    if "who" in numbers.columns:
+        each = each.group_by("who").aggregate(size=each["size"].sum(), x=each["x"].sum(), n=each["n"].sum())
+    sums = each.aggregate(most=each["size"].max(), size=each["size"].sum(), x=each["x"].sum(), n=each["n"].sum())
+    [seen] = table.engine.fetch(sums).to_pylist()
+    if not seen["n"] or seen["most"] > _DOMINANT * seen["size"]:
+        return None
+    return float(seen["x"]) / int(seen["n"])
+
+
+def _two_digits(number: float) -> float:
+    return float(f"{number:.1e}")

@@ -9,7 +9,7 @@ from typing import Final
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.people import People
 from aegis_provider.draft.attributes import MOST_NUMBERS, Column, DraftedAttribute, columns_of, drafted, telling_most
-from aegis_provider.draft.bins import bins_of
+from aegis_provider.draft.bins import LABEL_BINS, bins_of, label_in_bins
 from aegis_provider.draft.fitting import default_minimum
 from aegis_provider.draft.leaks import Leaks, leaks_in, telling_among
 from aegis_provider.draft.writing import extended, plan_text
@@ -22,6 +22,7 @@ from aegis_provider.plan.reading import is_sketch, load_plan
 from aegis_provider.plan.writing import members_of_person
 from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, delimiter_in, described, open_table
+from aegis_provider.table.discretization import discretized
 from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import MISSING, Domain
 from aegis_sdk.reading import shown, some
@@ -159,7 +160,10 @@ def start(
         beside = [name for name in there.left_out if name not in add and name in opened.columns] if there else []
         as_texts = () if odd_as_missing else add
         as_read, columns = columns_of(opened, label, [*names, *beside], as_texts, fold_case=fold_case, stated=stated)
-        survey = _survey(opened, columns[: 1 + len(names)], add, whose.person, accept_identifiers=accept_identifiers)
+        in_bins = _in_bins(as_read, columns[0], there, whose.person, minimum)
+        as_read = as_read if in_bins is None else discretized(as_read, {label: in_bins.discretization})
+        how = {"accept_identifiers": accept_identifiers, "in_bins": in_bins is not None}
+        survey = _survey(opened, columns[: 1 + len(names)], add, whose.person, **how)
         if there is not None and survey.label.fold_case and not there.fold_case:
             raise PlanError(f"{output}: an existing plan is not changed; write `fold_case: true` into it")
         _refuse_unread(opened, survey, odd_as_missing=odd_as_missing)
@@ -188,7 +192,8 @@ def start(
     if there is None:
         heading = f"{source}, {survey.label.records:,} records"
         lines, folded = dict(members_of_person(whose)), survey.label.fold_case
-        _write(output, plan_text(heading, label, attributes, left_out, fold_case=folded, person=lines))
+        text = plan_text(heading, label, attributes, left_out, fold_case=folded, person=lines, label_as=in_bins)
+        _write(output, text)
     elif attributes:
         _write(output, extended(output, attributes, label))
     kept = tuple(attribute.name for attribute in there.attributes) if there else ()
@@ -196,6 +201,17 @@ def start(
     identifiers = (each for each in columns[1:] if each.identifies and each.name in left_out)
     repeating = {each.name: each.distinct for each in identifiers if 1 < each.distinct < each.known}
     return Started(*about, tuple(new), unlabelled, leaks, repeating, people)
+
+
+def _in_bins(
+    table: Table, label: Column, there: Plan | None, person: str | None, minimum: int | None
+) -> Attribute | None:
+    """Return the label in bins, those of an existing plan or new ones for a number; `None` if it has classes."""
+    if there is not None:
+        return there.label_as if there.label in there.binned else None
+    if not label.is_number or label.distinct <= LABEL_BINS or label.numbers < label.known:
+        return None
+    return label_in_bins(table, label.name, minimum or default_minimum(label.records), person)
 
 
 def _whose(
@@ -236,12 +252,19 @@ def _telling_already(table: Table, plan: Plan) -> dict[str, float]:
 
 
 def _survey(
-    table: Table, surveyed: Sequence[Column], add: Sequence[str], person: str | None, *, accept_identifiers: bool
+    table: Table,
+    surveyed: Sequence[Column],
+    add: Sequence[str],
+    person: str | None,
+    *,
+    accept_identifiers: bool,
+    in_bins: bool,
 ) -> _Survey:
     """Judge the label, which comes first, and the columns to draft."""
     of_label, *columns = surveyed
-    _check_label(table.name, of_label)
-    for each in [of_label, *(column for column in columns if column.name in add)]:
+    _check_label(table.name, of_label, in_bins=in_bins)
+    raw = [] if in_bins else [of_label]
+    for each in [*raw, *(column for column in columns if column.name in add)]:
         if each.identifies and not accept_identifiers:
             raise IdentifierError(f"{table.name}: {shortened(each.name)}: {told(table, each.name, each.identifies)}")
     index = dict.fromkeys(table.index, _INDEX)
@@ -280,7 +303,7 @@ def _unnameable(name: str) -> str | None:
     return f"a name must have at most {_LONGEST_NAME} characters, all of them printable; rename the column"
 
 
-def _check_label(table: str, label: Column) -> None:
+def _check_label(table: str, label: Column, *, in_bins: bool) -> None:
     if why := _unnameable(label.name):
         raise TableError(f"{table}: {shortened(label.name)}: {why}")
     if len(Domain.of(label.sample)) < 2:  # noqa: PLR2004 - one class
@@ -288,7 +311,7 @@ def _check_label(table: str, label: Column) -> None:
         raise TableError(
             f"{table}: the label {shortened(label.name)} has {what}, so there is nothing to tell about it; name another"
         )
-    if label.distinct > _MOST_LABEL_VALUES:
+    if label.distinct > _MOST_LABEL_VALUES and not in_bins:
         raise TableError(
             f"{table}: the label {shortened(label.name)} has {label.distinct:,} different values, more than "
             f"{_MOST_LABEL_VALUES}; name one of classes, or make classes first"

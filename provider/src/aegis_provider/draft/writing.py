@@ -12,6 +12,7 @@ from aegis_provider.draft.attributes import DraftedAttribute, Level
 from aegis_provider.errors import PlanError
 from aegis_provider.masking import EdgeBuckets, Function
 from aegis_provider.masking.hierarchy import DateHierarchy, PrefixHierarchy, Tree, TreeHierarchy
+from aegis_provider.plan.model import Attribute
 from aegis_provider.plan.writing import Edit, end_of, scalar
 from aegis_provider.table.arithmetic import plain
 from aegis_provider.table.discretization import Edges
@@ -38,6 +39,7 @@ def plan_text(
     *,
     fold_case: bool = False,
     person: Mapping[str, str] | None = None,
+    label_as: Attribute | None = None,
 ) -> str:
     """Return the text of a plan without configurations.
 
@@ -47,6 +49,7 @@ def plan_text(
         left_out: The columns left out, with the reasons.
         fold_case: Whether values of the label that differ only in case or surrounding blanks are one.
         person: The members that say whose a record is, if a column does.
+        label_as: The bins and scores of a label that is a number.
     """
     columns = [attribute.column for attribute in attributes]
     known = [scalar(each.name) for each in columns if each.is_likely_known or each.perhaps_known]
@@ -66,6 +69,7 @@ def plan_text(
         "",
         *_left_out(left_out),
         "attributes:",
+        *(_label_lines(label_as) if label_as is not None else ()),
         *chain.from_iterable(attribute_lines(attribute, label) for attribute in attributes),
     ]
     return "\n".join(lines) + "\n"
@@ -110,6 +114,22 @@ def _whose(person: Mapping[str, str]) -> Iterator[str]:
     if person:
         yield from ("", "# Whose a record is. Privacy counts people; the column is never shared.")
         yield from (f"{member}: {value}" for member, value in person.items())
+
+
+def _label_lines(label: Attribute) -> Iterator[str]:
+    """Yield the lines of a label that is a number."""
+    if not isinstance(label.discretization, Edges):
+        return
+    yield "  # The label, a number, is counted and shared in these bins, never as it is. Scores: the middle of each bin;"
+    yield "  # of an open one its mean to two digits, unless one person has over 10 % of the sum. The variance likewise."
+    yield f"  {scalar(label.name)}:"
+    yield f"    discretize: {{rule: edges, edges: {_edges(label.discretization.edges)}}}"
+    yield f"    scores: [{', '.join(map(_number, label.scores or ()))}]"
+    yield from () if label.variance is None else (f"    variance: {_number(label.variance)}",)
+
+
+def _number(number: float) -> str:
+    return plain(Decimal(repr(number)).normalize())
 
 
 def _listed(known: Sequence[str]) -> Iterator[str]:

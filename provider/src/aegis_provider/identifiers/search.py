@@ -277,9 +277,9 @@ def _sample(table: Table, name: str) -> tuple[str, ...]:
 
 
 def shared_as_they_are(plan: Plan, configurations: Collection[Configuration]) -> list[str]:
-    """Return the label, and the attributes that one of the configurations shares unmasked."""
+    """Return the label, and the attributes that one of the configurations shares unmasked; none that is in bins."""
     return [
-        plan.label,
+        *(name for name in (plan.label,) if name not in plan.binned),
         *(
             attribute.name
             for attribute in plan.attributes

@@ -1,7 +1,7 @@
 """Reads what the plan file says of attributes: types, written forms, maskings, bins, limits."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Final
@@ -31,27 +31,31 @@ _OPTIONAL_OF_ATTRIBUTE: Final = (
     "privacy_weight",
     "importance",
     "order",
+    "scores",
+    "variance",
     *LIMITS,
     *WRITING,
 )
+_OF_A_LABEL = ("type", "discretize", "scores", "variance")
 _MOST_BINS = 10_000
 _FEWEST_BINS = 2
 _FEWEST_IN_ORDER = 2
 
 
-def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
-    """Read the attributes of a plan with this label.
+def read_attributes(element: Element, label: str, labels: Collection[str] = ()) -> Iterator[Attribute]:
+    """Read the attributes of a plan with this label, which may be described among them, and these other labels.
 
     Raises:
         PlanError: An attribute is invalid; the message names the place.
     """
-    if not list(element.items()):
+    if not [name for name, _ in element.items() if name != label]:
         element.fail("at least one attribute is needed")
     for name, attribute in element.items():
         attribute.checked_name(name)
-        if name == label:
-            attribute.fail("the label cannot be an attribute too")
-        fields = attribute.fields(optional=_OPTIONAL_OF_ATTRIBUTE)
+        fields = attribute.fields(optional=_OF_A_LABEL if name == label else _OPTIONAL_OF_ATTRIBUTE)
+        for key in ("scores", "variance"):
+            if key in fields and name not in {label, *labels}:
+                fields[key].fail("only labels have it; delete it, or list the attribute under `labels`")
         levels = list(_levels(fields["hierarchy"], name)) if "hierarchy" in fields else []
         maskings = list(_maskings(fields["maskings"])) if "maskings" in fields else []
         for masking_id in {level.id for level in levels} & {masking.id for masking in maskings}:
@@ -82,7 +86,26 @@ def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
             order,
             read_writing(attribute, {key: fields[key] for key in WRITING if key in fields}, value_type),
             read_limits(fields, [*levels, *maskings]),
+            scores=_scores(fields["scores"], discretization) if "scores" in fields else None,
+            variance=_variance(fields["variance"]) if "variance" in fields else None,
         )
+
+
+def _scores(element: Element, bins: Rule | None) -> tuple[float, ...]:
+    """Read the score of each bin or value of a label."""
+    scores = tuple(float(each.decimal()) for each in element.elements())
+    if bins is not None and not isinstance(bins, Edges):
+        element.fail("belongs to bins whose edges are stated; write `discretize: {rule: edges, edges: [...]}`")
+    if bins is not None and len(scores) != len(bins.edges) - 1:
+        element.fail(f"{len(scores)} scores are stated, but there are {len(bins.edges) - 1} bins; give one for each")
+    return scores
+
+
+def _variance(element: Element) -> float:
+    variance = float(element.decimal())
+    if variance < 0:
+        element.fail(f"must not be below 0, not {element.value}")
+    return variance
 
 
 def _weight(element: Element | None) -> float | None:

@@ -178,7 +178,8 @@ class Attribute:
         unmasked. `fitted_to_label`: whether its maskings merge values with similar information about the label; for
         other records they must be refitted. `privacy_weight` and `importance`: in [0, 1], its weight in the penalty and
         in the reward for nearness of generated to real records; `None` if not stated. `order`: its values from the
-        lowest to the highest, if stated. `writing`: their written form in the table; texts of the plan itself are
+        lowest to the highest, if stated. `scores`: of a label, the score of each bin or value, in order; `variance`:
+        that of the number itself; `None` if not stated. `writing`: their written form in the table; texts of the plan itself are
         plain. `limits`: what configurations may choose. `weight`: how much it counts in a mean over the attributes.
     """
 
@@ -195,6 +196,8 @@ class Attribute:
     writing: Writing = PLAINLY
     limits: Limits = Limits()
     weight: float = 1.0
+    scores: tuple[float, ...] | None = None
+    variance: float | None = None
 
     def masking(self, choice: str) -> Masking | None:
         """Return its masking with this id, or `None` for `identity` and `drop`."""
@@ -282,6 +285,7 @@ class Plan:
         label that differ only in case or surrounding blanks are one. `person`: the column that says whose a record is,
         so that privacy counts people; it is never shared. `rows_per_person`: the most records of a person that are
         used; see `People` if it is `None`. `other_labels`: what else may be predicted; each is among `attributes`, too.
+        `label_as`: what the plan says of the label, such as its bins if it is a number; `None` if nothing.
         `files`: the plan file and the files that it names, ignored in comparisons.
     """
 
@@ -302,6 +306,7 @@ class Plan:
     person: str | None = None
     rows_per_person: int | None = None
     other_labels: tuple[str, ...] = ()
+    label_as: Attribute | None = None
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -354,6 +359,18 @@ class Plan:
         """The columns that somebody may know in some attack, and those that some attack is on."""
         known, sensitive = [each.quasi_identifiers for each in self.roles], [each.sensitive for each in self.roles]
         return Roles(tuple(dict.fromkeys(chain(*known))), tuple(dict.fromkeys(chain(*sensitive))))
+
+    def described(self, name: str) -> Attribute | None:
+        """Return what the plan says of an attribute or of the label."""
+        if name == self.label:
+            return self.label_as
+        return next((attribute for attribute in self.attributes if attribute.name == name), None)
+
+    @property
+    def binned(self) -> Mapping[str, Rule]:
+        """The rules for the bins of attributes, and of the label."""
+        every = (*self.attributes, *(() if self.label_as is None else (self.label_as,)))
+        return {each.name: each.discretization for each in every if each.discretization is not None}
 
     @property
     def columns(self) -> tuple[str, ...]:

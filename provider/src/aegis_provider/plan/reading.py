@@ -68,7 +68,8 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
         )
         root.fail(f"`configurations` is missing; {found}")
     label, *other_labels = _labels(root, fields)
-    attributes = _with_labels(tuple(read_attributes(fields["attributes"], label)), other_labels)
+    described = tuple(read_attributes(fields["attributes"], label, other_labels))
+    attributes = _with_labels(tuple(each for each in described if each.name != label), other_labels)
     stated = fields.get("configurations")
     vouched = _Vouched.of(fields, [label, *other_labels])
     configurations = tuple(_configurations(stated, attributes, vouched)) if stated else ()
@@ -95,6 +96,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
         read_order(fields.get("order")),
         read_truth(fields.get("fold_case")),
         other_labels=tuple(other_labels),
+        label_as=next((each for each in described if each.name == label), None),
         files=files,
     )
     keep = read_kept(fields["keep"]) if "keep" in fields else {}

@@ -145,7 +145,8 @@ class Steps:
             ]
             with open_table(self.table, **self.how) as opened:
                 as_read = plainly(opened, plan.writings)
-                refuse_identifiers(as_read, plan.source, [plan.label, *raw], label=plan.label, left_out=plan.left_out)
+                shared = [*(name for name in (plan.label,) if name not in plan.binned), *raw]
+                refuse_identifiers(as_read, plan.source, shared, label=plan.label, left_out=plan.left_out)
 
     def _draft(self) -> None:
         from aegis_provider.draft import start  # noqa: PLC0415 - slow to load

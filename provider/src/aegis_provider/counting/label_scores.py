@@ -1,0 +1,84 @@
+"""The scores of a label's classes: stated in the plan, or the middles of the bins of a number."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counts import Counts
+from aegis_provider.errors import PlanError, shortened
+from aegis_provider.plan.model import Attribute, Plan
+from aegis_provider.table.discretization import Binned, Bins, CutBins
+from aegis_provider.table.values import MISSING, Domain
+
+_HALF: Final = Decimal("0.5")
+
+
+def scores_of(counted: CountedTable, plan: Plan, label: str, histogram: Counts) -> dict[str, Any] | None:
+    """Return the `scores` of a label for an entry, one for each value of its domain; `None` if it has none.
+
+    Records without a number get the mean of the others, so that they neither help nor harm a prediction.
+
+    Args:
+        histogram: (values,) The records of each value of the label.
+
+    Raises:
+        PlanError: The plan's scores do not fit the label's values.
+    """
+    described = plan.described(label)
+    if described is None or (described.discretization is None and described.scores is None):
+        return None
+    domain = counted.label if label == plan.label else counted.attribute(label).domain
+    known = {text: score for text, score in _scores(counted, described, domain, plan.source).items() if text != MISSING}
+    if len(domain) - (MISSING in domain.places) != len(known):
+        raise PlanError(
+            f"{plan.source}: attributes.{label}: its values are merged ({shortened(domain.texts[-1])}), which no score "
+            "is for; state fewer, larger bins under `discretize`"
+        )
+    values = np.array([known.get(text, np.nan) for text in domain.texts])
+    held = ~np.isnan(values) & (histogram > 0)
+    values[np.isnan(values)] = np.average(values[held], weights=histogram[held]) if held.any() else 0.0
+    variance = {} if described.variance is None else {"variance": described.variance}
+    return {"values": [_plain(value) for value in values.tolist()], **variance}
+
+
+def _scores(counted: CountedTable, described: Attribute, domain: Domain, source: str) -> dict[str, float]:
+    """Return the score of each value of the label."""
+    reading, stated = counted.table.reading(described.name), described.scores
+    texts = [text for text in domain.texts if text != MISSING]
+    if isinstance(reading, Binned):
+        codes = {text: reading.key_of(text) for text in texts if text.startswith("[")}
+        if stated is None:
+            return {text: float(middle(reading.bins, code)) for text, code in codes.items()}
+        return {text: stated[code] for text, code in codes.items()}
+    if stated is None or len(stated) != len(texts):
+        raise PlanError(
+            f"{source}: attributes.{described.name}.scores: {len(stated or ())} scores are stated, but the label has "
+            f"{len(texts)} values; give one for each, in the order of `order`"
+        )
+    return dict(zip(texts, stated, strict=True))
+
+
+def middle(bins: Bins, code: int) -> Decimal:
+    """Return the middle of a bin; of an open one, half the width of its neighbour away from its edge."""
+    lower, upper = bins.bounds(code)
+    if lower.is_finite() and upper.is_finite():
+        return lower + (upper - lower) * _HALF
+    inner = [edge for edge in (bins.edges if isinstance(bins, CutBins) else ()) if edge.is_finite()]
+    if len(inner) < 2:  # noqa: PLR2004 - no neighbour with two ends
+        return next(iter(inner), Decimal(0))
+    if upper.is_finite():
+        return upper - (inner[1] - inner[0]) * _HALF
+    return lower + (inner[-1] - inner[-2]) * _HALF
+
+
+def _plain(value: float) -> int | float:
+    return int(value) if value == int(value) else value
+
+
+def middles(edges: Sequence[Decimal]) -> tuple[float, ...]:
+    """Return the middle of every bin between these edges."""
+    bins = CutBins(tuple(edges))
+    return tuple(float(middle(bins, code)) for code in range(len(edges) - 1))
