@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from aegis_advisor.evidence import AttributeEvidence, evidence_of
 from aegis_advisor.joint import largest_part
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts, JointCounts
+from aegis_provider.counting.label_scores import numbers_by_label, scores_of
 from aegis_provider.counting.label_tasks import label_tasks
-from aegis_provider.counting.label_scores import scores_of
 from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
 from aegis_provider.counting.pair_tables import (
     PairsTold,
@@ -299,11 +300,9 @@ class CountedEntry:
         }
         return replace(told, trace=trace, of_others=of_others)
 
-    @property
-    def _numbers(self) -> dict[str, FloatArray]:
-        """The scores (values,) of each label that has some, by its name."""
-        stated = {name: self._scores(name) for name in self.plan.labels}
-        return {name: np.array(one["values"], dtype=np.float64) for name, one in stated.items() if one is not None}
+    @cached_property
+    def _numbers(self) -> Mapping[str, FloatArray]:
+        return numbers_by_label(self.counted, self.plan)
 
     def _scores(self, label: str) -> dict[str, Any] | None:
         """Return the scores of a label, one for each value that is counted; `None` if it has none."""

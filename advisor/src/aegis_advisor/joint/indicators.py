@@ -13,6 +13,7 @@ import scipy
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray, indicator
 from aegis_advisor.measures.association import trace_bias
+from aegis_advisor.measures.numbers import standardised
 
 DEPENDENT: Final = 1e-9
 """A dimension is dependent on those before it if its variance given them is at most this share."""
@@ -28,9 +29,9 @@ class Indicators:
     Attributes:
         columns: per attribute and code, the columns of the masked values; the most frequent one has none.
         correlations: (columns, columns).
-        labels: (columns, labels) the correlations with the label; the squares over an orthonormal basis of the columns
-            sum to Pillai's trace.
-        classes: the number of labels with records, less one.
+        labels: (columns, labels) the correlations with the label, or (columns, 1) with its scores; the squares over an
+            orthonormal basis of the columns sum to Pillai's trace.
+        classes: the number of labels with records, less one; 1 if they have scores.
     """
 
     columns: tuple[tuple[IntArray, ...], ...]
@@ -40,7 +41,14 @@ class Indicators:
     records: int
 
     @classmethod
-    def of(cls, values: IntArray, labels: IntArray, counts: IntArray, maskings: Sequence[Sequence[IntArray]]) -> Self:
+    def of(
+        cls,
+        values: IntArray,
+        labels: IntArray,
+        counts: IntArray,
+        maskings: Sequence[Sequence[IntArray]],
+        numbers: FloatArray | None = None,
+    ) -> Self:
         """Compute the correlations of a table.
 
         Args:
@@ -48,6 +56,7 @@ class Indicators:
             labels: (rows,) the place of the label's value.
             counts: (rows,) how many records each row stands for.
             maskings: per attribute and code, (values,) the number of each value's masked value.
+            numbers: (labels,) the scores of the label's classes; None for the classes themselves.
         """
         parts = [_folded(column, masking) for column, masking in zip(values.T, maskings, strict=True)]
         groups = scipy.sparse.vstack([indicator(group, of.shape[1], np.float64) for group, of in parts], format="csr")
@@ -57,13 +66,15 @@ class Indicators:
         covariances = folds.T @ (weighted @ groups.T).toarray() @ folds - np.outer(means, means)
         by_label = (weighted @ indicator(labels, shares.size, np.float64).T).toarray()
         held = shares > 0
-        with_label = (folds.T @ by_label - np.outer(means, shares))[:, held] / np.sqrt(shares[held])
+        apart = folds.T @ by_label - np.outer(means, shares)
+        scored = None if numbers is None else apart @ standardised(shares, numbers[: shares.size])[:, np.newaxis]
+        with_label = apart[:, held] / np.sqrt(shares[held]) if scored is None else scored
         scale = np.sqrt(covariances.diagonal())
         return cls(
             columns,
             covariances / np.outer(scale, scale),
             with_label / scale[:, None],
-            int(held.sum()) - 1,
+            int(held.sum()) - 1 if numbers is None else 1,
             int(counts.sum()),
         )
 

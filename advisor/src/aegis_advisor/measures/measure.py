@@ -85,6 +85,7 @@ class Measure:
             there changes it much.
         uses_scores: whether it depends on scores of the label's classes, which its functions take as `numbers`
             (`scored`).
+        of_scores: the measure in whose place it stands for a label with stated scores; None for itself.
         is_corrected: whether its bias is subtracted; then neither its ceiling nor its guarantee of exactness is valid.
     """
 
@@ -113,6 +114,7 @@ class Measure:
     weighs_values: bool = False
     is_steep: bool = False
     uses_scores: bool = False
+    of_scores: "Measure | None" = None
     is_corrected: bool = False
 
     def __call__(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -239,7 +241,9 @@ class Measure:
         return max(values) if self.better == "higher" else min(values)
 
     def scored(self, numbers: FloatArray | None) -> "Measure":
-        """Return this measure for a label whose classes have these scores (labels,); None for 0, 1, 2, ..."""
+        """Return this measure for a label whose classes have these scores (labels,); None without stated ones."""
+        if numbers is not None and self.of_scores is not None:
+            return replace(self.of_scores.scored(numbers), id=self.id)
         if not self.uses_scores or numbers is None:
             return self
 

@@ -38,39 +38,7 @@ _CONVEX: Final = (
     "A convex function of each value's distribution over the labels, averaged: merging values never raises it."
 )
 
-_JOINT = Measure(
-    "joint",
-    None,
-    "higher",
-    monotone=True,
-    reason="Indicators of masked values are sums of indicators of values, so together they never explain more.",
-    label_monotone=True,
-    label_reason="Indicators of masked labels are sums of indicators of labels, so together they never say more.",
-    formula="tr(Sxx^+ Sxy Syy^+ Syx), indicators x of masked values, y of labels; of one attribute chi_square / N",
-    source="Pillai 1955, Some new test criteria in multivariate analysis",
-    function=association.mean_square_contingency,
-    slopes=association.mean_square_gradient,
-    ceiling=Ceiling(association.contingency_by_row, association.contingency_by_group, association.mean_square_at),
-    scale=association.mean_square_scale,
-    bias=association.mean_square_bias,
-    rounding=RoundingRule(bias.contingency_scores, association.mean_square_scale),
-    correction=association.mean_square_adjustment,
-    corrected_by_default=True,
-    is_joint=True,
-)
-
-_JOINT_INTERACTIONS = replace(
-    _JOINT,
-    id="joint_interactions",
-    monotone=False,
-    reason="What may be chance does not count, so merging values can turn an interaction into one that does.",
-    label_monotone=False,
-    label_reason="What may be chance does not count, so merging labels can turn an interaction into one that does.",
-    formula="joint, plus shares of what it leaves unexplained: of pairs whose combination explains more than the two "
-    "alone, adj(chi_square_ij / N) > adj(V_ij), by more than chance; a forest of them, those of copies discounted",
-    source="docs/model.md; the forest as in Chow & Liu 1968, the adjustment as in Ezekiel 1930",
-    sees_interactions=True,
-)
+_ADDITIVE: Final = "Indicators of masked values are sums of indicators of values, so together they never explain more."
 
 _CORRELATION_RATIO = Measure(
     "correlation_ratio",
@@ -95,12 +63,49 @@ _CORRELATION_RATIO = Measure(
 _JOINT_SCORES = replace(
     _CORRELATION_RATIO,
     id="joint_scores",
-    reason=_JOINT.reason,
+    reason=_ADDITIVE,
     formula="R^2 of the label's scores given all masked values, additively: tr(Sxx^+ Sxy Sxy') / variance; of one "
     "attribute correlation_ratio",
     source="Ezekiel 1930, Methods of correlation analysis",
     corrected_by_default=True,
     is_joint=True,
+)
+
+_JOINT = Measure(
+    "joint",
+    None,
+    "higher",
+    monotone=True,
+    reason=_ADDITIVE,
+    label_monotone=True,
+    label_reason="Indicators of masked labels are sums of indicators of labels, so together they never say more.",
+    formula="tr(Sxx^+ Sxy Syy^+ Syx), indicators x of masked values, y of labels; of one attribute chi_square / N; if "
+    "the label has scores, joint_scores",
+    source="Pillai 1955, Some new test criteria in multivariate analysis",
+    function=association.mean_square_contingency,
+    slopes=association.mean_square_gradient,
+    ceiling=Ceiling(association.contingency_by_row, association.contingency_by_group, association.mean_square_at),
+    scale=association.mean_square_scale,
+    bias=association.mean_square_bias,
+    rounding=RoundingRule(bias.contingency_scores, association.mean_square_scale),
+    correction=association.mean_square_adjustment,
+    corrected_by_default=True,
+    is_joint=True,
+    of_scores=_JOINT_SCORES,
+)
+
+_JOINT_INTERACTIONS = replace(
+    _JOINT,
+    id="joint_interactions",
+    of_scores=None,
+    monotone=False,
+    reason="What may be chance does not count, so merging values can turn an interaction into one that does.",
+    label_monotone=False,
+    label_reason="What may be chance does not count, so merging labels can turn an interaction into one that does.",
+    formula="joint, plus shares of what it leaves unexplained: of pairs whose combination explains more than the two "
+    "alone, adj(chi_square_ij / N) > adj(V_ij), by more than chance; a forest of them, those of copies discounted",
+    source="docs/model.md; the forest as in Chow & Liu 1968, the adjustment as in Ezekiel 1930",
+    sees_interactions=True,
 )
 
 _RECORDS: Final = (

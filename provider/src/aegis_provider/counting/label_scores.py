@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from aegis_advisor.arrays import FloatArray
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Counts
 from aegis_provider.errors import PlanError, shortened
@@ -44,12 +45,24 @@ def scores_of(counted: CountedTable, plan: Plan, label: str, histogram: Counts) 
     return {"values": [_plain(value) for value in values.tolist()], **variance}
 
 
+def numbers_by_label(counted: CountedTable, plan: Plan) -> dict[str, FloatArray]:
+    """Return the scores (values,) of each label that has some, by its name.
+
+    Raises:
+        PlanError: As for `scores_of`.
+    """
+    of_default = counted.attributes[0].counts.label_histogram()
+    histograms = {name: counted.attribute(name).counts.histogram() for name in plan.other_labels}
+    every = {name: scores_of(counted, plan, name, histograms.get(name, of_default)) for name in plan.labels}
+    return {name: np.array(one["values"], dtype=np.float64) for name, one in every.items() if one is not None}
+
+
 def _scores(counted: CountedTable, described: Attribute, domain: Domain, source: str) -> dict[str, float]:
     """Return the score of each value of the label."""
     reading, stated = counted.table.reading(described.name), described.scores
     texts = [text for text in domain.texts if text != MISSING]
     if isinstance(reading, Binned):
-        codes = {text: reading.key_of(text) for text in texts if text.startswith("[")}
+        codes = {text: reading.key_of(text) for text in texts if text[:1] in {"[", "("} and "," in text}
         if stated is None:
             return {text: float(middle(reading.bins, code)) for text, code in codes.items()}
         return {text: stated[code] for text, code in codes.items()}

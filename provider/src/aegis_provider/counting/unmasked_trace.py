@@ -92,7 +92,8 @@ def unmasked_traces(
         [PairCounts(both, (IDENTITY, IDENTITY), next(joints)) for both in combinations(range(len(of)), 2)]
         for of in columns
     ]
-    return [_trace(tasks[name], *each, scores.get(name)) for name, *each in zip(tasks, views, pairs, strict=True)]
+    every = zip(tasks.items(), views, pairs, strict=True)
+    return [_trace(task, shown, counts, scores.get(label)) for (label, task), shown, counts in every]
 
 
 def _trace(

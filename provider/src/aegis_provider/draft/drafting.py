@@ -22,7 +22,7 @@ from aegis_provider.plan.reading import is_sketch, load_plan
 from aegis_provider.plan.writing import members_of_person
 from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, delimiter_in, described, open_table
-from aegis_provider.table.discretization import discretized
+from aegis_provider.table.discretization import Binned, discretized
 from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import MISSING, Domain
 from aegis_sdk.reading import shown, some
@@ -160,10 +160,15 @@ def start(
         beside = [name for name in there.left_out if name not in add and name in opened.columns] if there else []
         as_texts = () if odd_as_missing else add
         as_read, columns = columns_of(opened, label, [*names, *beside], as_texts, fold_case=fold_case, stated=stated)
-        in_bins = _in_bins(as_read, columns[0], there, whose.person, minimum)
-        as_read = as_read if in_bins is None else discretized(as_read, {label: in_bins.discretization})
-        how = {"accept_identifiers": accept_identifiers, "in_bins": in_bins is not None}
-        survey = _survey(opened, columns[: 1 + len(names)], add, whose.person, **how)
+        as_read, bins = _in_bins(as_read, columns[0], there, whose.person, minimum)
+        survey = _survey(
+            opened,
+            columns[: 1 + len(names)],
+            add,
+            whose.person,
+            accept_identifiers=accept_identifiers,
+            in_bins=isinstance(as_read.reading(label), Binned),
+        )
         if there is not None and survey.label.fold_case and not there.fold_case:
             raise PlanError(f"{output}: an existing plan is not changed; write `fold_case: true` into it")
         _refuse_unread(opened, survey, odd_as_missing=odd_as_missing)
@@ -185,15 +190,18 @@ def start(
         copied = {name: f"a copy of {shown(of)}, which is enough" for name, [of] in leaks.copies.items()}
         survey = replace(survey, left_out={**survey.left_out, **leaks.left_out, **copied})
         left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
-        counted = as_read.counts_of_values(label)
-        labels = dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0])))
+        labels = dict(
+            sorted(as_read.counts_of_values(label).items(), key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0]))
+        )
         unlabelled = as_read.unlabelled(label, labels.get(MISSING, 0), survey.label.records)
         source = described(opened)
     if there is None:
         heading = f"{source}, {survey.label.records:,} records"
         lines, folded = dict(members_of_person(whose)), survey.label.fold_case
-        text = plan_text(heading, label, attributes, left_out, fold_case=folded, person=lines, label_as=in_bins)
-        _write(output, text)
+        _write(
+            output,
+            plan_text(heading, label, attributes, left_out, fold_case=folded, person=lines, label_as=bins),
+        )
     elif attributes:
         _write(output, extended(output, attributes, label))
     kept = tuple(attribute.name for attribute in there.attributes) if there else ()
@@ -205,13 +213,14 @@ def start(
 
 def _in_bins(
     table: Table, label: Column, there: Plan | None, person: str | None, minimum: int | None
-) -> Attribute | None:
-    """Return the label in bins, those of an existing plan or new ones for a number; `None` if it has classes."""
+) -> tuple[Table, Attribute | None]:
+    """Read a label that is a number as bins, those of an existing plan or new ones; others are not changed."""
     if there is not None:
-        return there.label_as if there.label in there.binned else None
+        return discretized(table, {name: rule for name, rule in there.binned.items() if name == label.name}), None
     if not label.is_number or label.distinct <= LABEL_BINS or label.numbers < label.known:
-        return None
-    return label_in_bins(table, label.name, minimum or default_minimum(label.records), person)
+        return table, None
+    bins = label_in_bins(table, label.name, minimum or default_minimum(label.records), person)
+    return discretized(table, Plan("", label.name, (), (), {}, label_as=bins).binned), bins
 
 
 def _whose(

@@ -120,8 +120,8 @@ def _label_lines(label: Attribute) -> Iterator[str]:
     """Yield the lines of a label that is a number."""
     if not isinstance(label.discretization, Edges):
         return
-    yield "  # The label, a number, is counted and shared in these bins, never as it is. Scores: the middle of each bin;"
-    yield "  # of an open one its mean to two digits, unless one person has over 10 % of the sum. The variance likewise."
+    yield "  # The label, a number, is counted and shared in bins, never as it is. A score: the middle of a bin;"
+    yield "  # of an open one, the mean to two digits, unless one person has over 10 % of the sum. So is the variance."
     yield f"  {scalar(label.name)}:"
     yield f"    discretize: {{rule: edges, edges: {_edges(label.discretization.edges)}}}"
     yield f"    scores: [{', '.join(map(_number, label.scores or ()))}]"

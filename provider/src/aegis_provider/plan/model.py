@@ -179,8 +179,9 @@ class Attribute:
         other records they must be refitted. `privacy_weight` and `importance`: in [0, 1], its weight in the penalty and
         in the reward for nearness of generated to real records; `None` if not stated. `order`: its values from the
         lowest to the highest, if stated. `scores`: of a label, the score of each bin or value, in order; `variance`:
-        that of the number itself; `None` if not stated. `writing`: their written form in the table; texts of the plan itself are
-        plain. `limits`: what configurations may choose. `weight`: how much it counts in a mean over the attributes.
+        that of the number itself; `None` if not stated. `writing`: their written form in the table; texts of the plan
+        itself are plain. `limits`: what configurations may choose. `weight`: how much it counts in a mean over the
+        attributes.
     """
 
     name: str

@@ -11,6 +11,7 @@ import numpy as np
 from aegis_advisor.measures import TIE_BREAK, Measure
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Partition, Places
+from aegis_provider.counting.label_scores import numbers_by_label
 from aegis_provider.counting.published_domain import listed_values
 from aegis_provider.counting.unmasked_trace import whole_values
 from aegis_provider.errors import PlanError, nearest
@@ -261,7 +262,8 @@ class Problem:
             zip([attribute.attribute.name for attribute in counted.attributes], whole_values(counted), strict=True)
         )
         weights = {attribute.name: attribute.weight for attribute in plan.attributes}
-        counts = UtilityCounts(records, plan.label, choices, others, whole, weights)
+        numbers = numbers_by_label(counted, plan)
+        counts = UtilityCounts(records, plan.label, choices, others, whole, weights, numbers)
         lattice = Lattice(choices)
         utility, unmasked = counts.utility(measure), counts.unmasked(measure)
         by_label = {}

@@ -1,7 +1,7 @@
 """The utility of combinations of choices: by the measures of the advisor, from the exact counts of the table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from aegis_advisor.joint.indicators import Indicators
 from aegis_advisor.measures import MEASURES, Measure
+from aegis_advisor.measures.partial_table import numbers_of
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Partition, Places
 from aegis_provider.errors import PlanError, nearest
@@ -139,6 +140,7 @@ class UtilityCounts:
         others: The groups of every other attribute that releases share.
         whole: The groups of each attribute's values that define the unmasked table.
         weights: How much each attribute counts in a mean; by a joint measure, all that count do so alike.
+        numbers: The scores (values,) of each label that has some.
     """
 
     records: DistinctRecords
@@ -147,6 +149,7 @@ class UtilityCounts:
     others: Mapping[str, Partition]
     whole: Mapping[str, Partition]
     weights: Mapping[str, float]
+    numbers: Mapping[str, Numbers] = field(default_factory=dict)
 
     def about(self, label: str) -> "UtilityCounts":
         """Return the same for another label, one of `others`: the label of these is then an attribute as it is."""
@@ -162,16 +165,18 @@ class UtilityCounts:
 
     def utility(self, measure: Measure) -> Utility:
         """Return the utility by a measure."""
-        return self._joint(self._options, self.others) if measure.is_joint else self.mean(measure)
+        return self._joint(measure, self._options, self.others) if measure.is_joint else self.mean(measure)
 
     def unmasked(self, measure: Measure) -> float:
         """Return the utility of the unmasked table, rare values merged (`whole_values`)."""
         names = [name for name in (*self._options, *self.others) if name != self.label]
         whole = {name: self.whole[name] for name in names}
-        utility = self._joint({}, whole) if measure.is_joint else self.mean(measure, {}, whole)
+        utility = self._joint(measure, {}, whole) if measure.is_joint else self.mean(measure, {}, whole)
         return float(utility.score(np.zeros((1, 0), dtype=np.intp))[0][0]) if names else 0.0
 
-    def _joint(self, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]) -> JointUtility:
+    def _joint(
+        self, measure: Measure, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]
+    ) -> JointUtility:
         maskings = {**options, **{name: (other,) for name, other in others.items()}}
         values = np.stack([self._codes(name) for name in maskings], axis=1)
         counts = {name for name in maskings if self.weights.get(name, 1.0) > 0}
@@ -179,7 +184,10 @@ class UtilityCounts:
             [each.groups if name in counts else np.zeros_like(each.groups) for each in of]
             for name, of in maskings.items()
         ]
-        indicators = Indicators.of(values, self._codes(self.label), self.records.counts, groups)
+        known = self.numbers.get(self.label)
+        uses_scores = measure.scored(known).uses_scores
+        numbers = numbers_of(self._size(self.label), known) if uses_scores else None
+        indicators = Indicators.of(values, self._codes(self.label), self.records.counts, groups, numbers)
         return JointUtility(indicators, len(others))
 
     def mean(
@@ -202,13 +210,13 @@ class UtilityCounts:
         """Return (maskings,) the measure of each with the label, negative if less is better; 0 for the label."""
         if name == self.label:
             return np.zeros(len(maskings))
-        labels = self._size(self.label)
+        labels, scored = self._size(self.label), measure.scored(self.numbers.get(self.label))
         sign = 1.0 if measure.better == "higher" else -1.0
         told = []
         for masking in maskings:
             cells = masking.groups[self._codes(name)] * labels + self._codes(self.label)
             table = np.bincount(cells, self.records.counts, masking.size * labels).reshape(-1, labels)
-            told.append(sign * measure.function(table.astype(np.float64), None))
+            told.append(sign * scored.function(table.astype(np.float64), None))
         return np.array(told)
 
     @property
