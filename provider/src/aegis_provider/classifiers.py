@@ -1,4 +1,6 @@
-"""Classifiers of scikit-learn: linear, forest and boosted, with usual settings and a fixed seed; and their results.
+"""Models of scikit-learn: linear, forest and boosted, with usual settings and a fixed seed; and their results.
+
+A label that is a number is predicted by *ridge regression* and *boosted regression*, from the same columns.
 
 *Logistic regression* gets an indicator per value; rare values of an attribute share one. Numbers are also standardised,
 and get no indicators if they have many different values. *Random forest* and *gradient boosting* get the ranks of
@@ -39,13 +41,14 @@ class Fitting:
     """A classifier to fit, and records to predict.
 
     Attributes:
-        classifier: A name in `CLASSIFIERS`, or `RATES`.
+        classifier: A name in `CLASSIFIERS` or `REGRESSORS`, or `RATES`.
         trained: (trained records, columns) The training data.
         labels: (trained records,) Their classes, from 0.
         tested: (tested records, columns) The records to predict.
         classes: The number of classes.
         listed: Number of leading columns that get indicators in logistic regression.
         also_trained: Whether to predict the trained records as well, after the tested ones.
+        numbers: (trained records,) The numbers to predict instead of classes, if the label is a number.
     """
 
     classifier: str
@@ -55,13 +58,14 @@ class Fitting:
     classes: int
     listed: int = 0
     also_trained: bool = False
+    numbers: Matrix | None = None
 
     def probabilities_before(self, end: float) -> Matrix | None:
         """Return the probabilities, or `None` after `end` of the monotonic clock; rates take no time."""
         return self.probabilities() if self.classifier == RATES or monotonic() < end else None
 
     def probabilities(self) -> Matrix:
-        """(predicted records, classes) Fit the classifier, and return the probability of each class.
+        """(predicted records, classes) Fit the model; return the probability of each class, or (records, 1) numbers.
 
         One thread fits it, so that sums have the same order on any machine.
         """
@@ -71,6 +75,10 @@ class Fitting:
         asked = np.concatenate([self.tested, self.trained]) if self.also_trained else self.tested
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
+            if self.numbers is not None:
+                regressor = _mean(self) if self.classifier == RATES else REGRESSORS[self.classifier](self)
+                predicted: Matrix = regressor.fit(self.trained, self.numbers).predict(asked)
+                return predicted[:, np.newaxis]
             classifier = _rates(self) if self.classifier == RATES else CLASSIFIERS[self.classifier](self)
             classifier.fit(self.trained, self.labels)
             found = classifier.predict_proba(asked)
@@ -85,10 +93,29 @@ def _rates(_fitting: Fitting) -> Any:  # noqa: ANN401 - scikit-learn has no type
     return DummyClassifier(strategy="prior")
 
 
+def _mean(_fitting: Fitting) -> Any:  # noqa: ANN401 - as above
+    from sklearn.dummy import DummyRegressor  # noqa: PLC0415 - an extra, and slow to load
+
+    return DummyRegressor()
+
+
 def _linear(fitting: Fitting) -> Any:  # noqa: ANN401 - as above
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - an extra, and slow to load
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
+
+    return make_pipeline(_columns(fitting), LogisticRegression(max_iter=_ITERATIONS))
+
+
+def _ridge(fitting: Fitting) -> Any:  # noqa: ANN401 - as above
+    from sklearn.linear_model import Ridge  # noqa: PLC0415 - an extra, and slow to load
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
+
+    return make_pipeline(_columns(fitting), Ridge())
+
+
+def _columns(fitting: Fitting) -> Any:  # noqa: ANN401 - as above
     from sklearn.compose import ColumnTransformer  # noqa: PLC0415 - an extra, and slow to load
     from sklearn.impute import SimpleImputer  # noqa: PLC0415
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
     from sklearn.pipeline import make_pipeline  # noqa: PLC0415
     from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: PLC0415
 
@@ -96,7 +123,7 @@ def _linear(fitting: Fitting) -> Any:  # noqa: ANN401 - as above
     indicators = OneHotEncoder(min_frequency=_RARE, handle_unknown="infrequent_if_exist")
     scaled = make_pipeline(SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler())
     parts = [("indicators", indicators, columns[: fitting.listed]), ("numbers", scaled, columns[fitting.listed :])]
-    return make_pipeline(ColumnTransformer(parts), LogisticRegression(max_iter=_ITERATIONS))
+    return ColumnTransformer(parts)
 
 
 def _forest(_fitting: Fitting) -> Any:  # noqa: ANN401 - as above
@@ -122,6 +149,19 @@ def boosted_trees(in_a_leaf: int, seed: int) -> Any:  # noqa: ANN401 - as above
     )
 
 
+def _boosted_numbers(_fitting: Fitting) -> Any:  # noqa: ANN401 - as above
+    from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415 - an extra, and slow to load
+
+    how = {"max_leaf_nodes": _LEAVES, "min_samples_leaf": _IN_A_BOOSTED_LEAF, "early_stopping": False}
+    return HistGradientBoostingRegressor(max_iter=_TREES, random_state=0, **how)
+
+
+REGRESSORS: Final[Mapping[str, Callable[[Fitting], Any]]] = {
+    "ridge regression": _ridge,
+    "boosted regression": _boosted_numbers,
+}
+"""Makes the model of a number to fit, by name."""
+
 CLASSIFIERS: Final[Mapping[str, Callable[[Fitting], Any]]] = {
     LOGISTIC_REGRESSION: _linear,
     "random forest": _forest,
@@ -146,6 +186,9 @@ def stratified(labels: Places, count: int, seed: int, people: Places | None = No
     how = StratifiedKFold if people is None else StratifiedGroupKFold
     return list(how(count, shuffle=True, random_state=seed).split(labels, labels, people))
 
+
+AUC: Final = "AUC"
+R2: Final = "R2"
 
 RAW: Final = "(as it is)"
 NOTHING: Final = "(nothing shared)"
@@ -181,8 +224,9 @@ class Performance:
     Attributes:
         table: The id of a configuration, `RAW` or `NOTHING`.
         auc: The area under the ROC curve; with more than two classes, the mean of each against the rest, weighted by
-            the records of the class.
-        accuracy: The share of records whose most probable class is the true one.
+            the records of the class. Of a label that is a number, `R^2`, the share of its variance that is predicted.
+        accuracy: The share of records whose most probable class is the true one. Of a number, the root of the mean
+            squared error, in its unit.
         to_raw: The AUC minus that of `RAW`; `None` for `RAW` itself, or if it did not finish.
         to_winner: The AUC minus that of the first configuration; `None` for that itself, or if it did not finish.
     """
@@ -201,22 +245,24 @@ class LabelCheck:
 
     Attributes:
         model: The model; empty without one.
-        raw: Its AUC on the table.
-        own: Its AUC on the winner's release.
+        raw: Its AUC on the table, or `R^2` if the label is a number.
+        own: The same on the winner's release.
         why: Why no model was trained; empty if one was.
+        scale: What these are: `AUC` or `R2`.
     """
 
     model: str
     raw: Interval | None
     own: Interval | None
     why: str = ""
+    scale: str = "AUC"
 
     @property
     def in_words(self) -> str:
         """The numbers in words."""
         if self.raw is None or self.own is None:
             return self.why
-        return f"AUC {self.own.value:.3f} of {self.raw.value:.3f}, by {self.model}"
+        return f"{self.scale} {self.own.value:.3f} of {self.raw.value:.3f}, by {self.model}"
 
 
 @dataclass(frozen=True)
@@ -238,6 +284,7 @@ class CheckResult:
         chosen_anew: Whether the configurations were chosen anew in each fold.
         fewest: Number of used records of the rarest class.
         by_label: Of several labels, how well one model predicts each but the default one, which all else is about.
+        scale: What performances are measured in: `AUC`, or `R2` of a label that is a number.
     """
 
     label: str
@@ -256,6 +303,7 @@ class CheckResult:
     chosen_anew: bool = False
     fewest: int = _FEW
     by_label: Mapping[str, LabelCheck] = field(default_factory=dict)
+    scale: str = AUC
 
     @property
     def winner(self) -> str:
@@ -309,15 +357,16 @@ class CheckResult:
         anew = "the search was repeated in each fold, without the labels of the records tested"
         few = f"fewer than {_FEW} records have the rarest label, so the 95 % intervals are slightly too narrow"
         trained = any(performance.table != NOTHING for performance in self.performances)
-        return (*[anew] * (trained and self.chosen_anew), *[few] * (trained and self.fewest < _FEW))
+        is_few = trained and self.scale == AUC and self.fewest < _FEW
+        return (*[anew] * (trained and self.chosen_anew), *[few] * is_few)
 
     def _judged(self) -> str:
         better = [rival for rival in self._rivals if rival.matters]
         best = max(better or self._rivals, key=lambda each: each.difference.value)
         if best.difference.value <= 0:
-            return f"the advice held: {self.winner} has the highest AUC of the configurations checked"
+            return f"the advice held: {self.winner} has the highest {self.scale} of the configurations checked"
         limits = f"{best.difference.low:.4f} to {best.difference.high:.4f}"
-        higher = f"higher AUC than {self.winner}, by {best.difference.value:.4f} ({limits})"
+        higher = f"higher {self.scale} than {self.winner}, by {best.difference.value:.4f} ({limits})"
         if better:
             return f"the advice did not hold: {best.table} has a {higher}, with {best.model}"
         is_chance = best.difference.low <= 0

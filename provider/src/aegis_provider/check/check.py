@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from aegis_provider.check.estimates import Estimate, accuracy, auc, weighted_auc
+from aegis_provider.check.estimates import (
+    Estimate,
+    accuracy,
+    auc,
+    r_squared,
+    root_mean_square,
+    weighted_auc,
+)
 from aegis_provider.check.masked_records import (
     USUAL,
     CheckedRecords,
@@ -26,7 +33,19 @@ from aegis_provider.check.masked_records import (
     folds_of,
     is_fitted,
 )
-from aegis_provider.classifiers import CHANCE, NOTHING, RAW, CheckResult, Interval, LabelCheck, Matrix, Performance
+from aegis_provider.classifiers import (
+    AUC,
+    CHANCE,
+    NOTHING,
+    R2,
+    RAW,
+    REGRESSORS,
+    CheckResult,
+    Interval,
+    LabelCheck,
+    Matrix,
+    Performance,
+)
 from aegis_provider.draft import refitted
 from aegis_provider.errors import EntryError, PlanError, TableError, refuse_without
 from aegis_provider.plan.model import IDENTITY, Configuration, Plan
@@ -54,7 +73,7 @@ class Training:
     """The training and test data, and limits.
 
     `tables`: by name, a function that returns a table's records in a fold; may be called often; `end`: the time, by the
-    monotonic clock, at which training ends.
+    monotonic clock, at which training ends; `numbers`: (records,) what is predicted if the label is a number.
     """
 
     labels: Labels
@@ -63,6 +82,7 @@ class Training:
     end: float
     progress: Progress
     models: Sequence[str] = USUAL
+    numbers: Matrix | None = None
 
     def predictions(self) -> Iterator[tuple[str, str, Predictions | None]]:
         """Yield each model with each table and its predictions, or `None` if time was up.
@@ -71,11 +91,13 @@ class Training:
         """
         names = list(self.tables)
         every = [*product(self.models, names[:1]), *product(self.models, names[1:])]
-        trained: deque[Labels] = deque()
+        trained: deque[Matrix | Labels] = deque()
         with closing(results(self._calls(every, trained), len(self.labels), self.end)) as found:
             yield from self._collected(every, found, trained)
 
-    def _calls(self, every: Sequence[tuple[str, str]], trained: deque[Labels]) -> Iterator[Callable[[], Matrix | None]]:
+    def _calls(
+        self, every: Sequence[tuple[str, str]], trained: deque[Matrix | Labels]
+    ) -> Iterator[Callable[[], Matrix | None]]:
         """Yield the calls of `_call`; none trains that would end too late if it took as long as the longest."""
         longest = 0.0
         for (model, table), place in product(every, range(len(self.folds))):
@@ -85,26 +107,34 @@ class Training:
             longest = max(longest, monotonic() - began)
 
     def _collected(
-        self, every: Sequence[tuple[str, str]], found: Iterator[Matrix | None], trained: deque[Labels]
+        self, every: Sequence[tuple[str, str]], found: Iterator[Matrix | None], trained: deque[Matrix | Labels]
     ) -> Iterator[tuple[str, str, Predictions | None]]:
         done = 0
         for model, table in every:
-            probabilities, on_trained = np.zeros((len(self.labels), int(self.labels.max()) + 1)), []
+            columns = int(self.labels.max()) + 1 if self.numbers is None else 1
+            probabilities, on_trained = np.zeros((len(self.labels), columns)), []
             for fold in self.folds:
                 said, labels = next(found), trained.popleft()
                 if said is not None:
                     probabilities[fold.test] = said[: len(fold.test)]
-                    # A release may leave out a whole class.
-                    held, classes = np.unique(labels, return_inverse=True)
-                    trained_on = weighted_auc(said[len(fold.test) :, held], classes) if len(held) > 1 else None
-                    on_trained.append(CHANCE if trained_on is None else trained_on.value)
+                    on_trained.append(self._on_trained(said[len(fold.test) :], labels))
                 done += 1
                 self.progress(done, len(every) * len(self.folds))
             whole = len(on_trained) == len(self.folds)
             yield model, table, Predictions(probabilities, on_trained) if whole else None
 
+    def _on_trained(self, said: Matrix, labels: Matrix | Labels) -> float:
+        """Return the AUC of predictions of the training records, given their classes, or `R^2`, given their numbers."""
+        if self.numbers is not None:
+            variance = float(labels.var())
+            return 1 - float(np.mean((said[:, 0] - labels) ** 2)) / variance if variance > 0 else 0.0
+        # A release may leave out a whole class.
+        held, classes = np.unique(labels, return_inverse=True)
+        trained_on = weighted_auc(said[:, held.astype(np.intp)], classes) if len(held) > 1 else None
+        return CHANCE if trained_on is None else trained_on.value
+
     def _call(
-        self, model: str, table: str, place: int, trained: deque[Labels], end: float
+        self, model: str, table: str, place: int, trained: deque[Matrix | Labels], end: float
     ) -> Callable[[], Matrix | None]:
         """Return a call that trains on all folds but one, and predicts the records of that one, unless it is too late.
 
@@ -115,8 +145,8 @@ class Training:
             return _nothing
         fold, records = self.folds[place], self.tables[table](place)
         train = fold.train[records.shown[fold.train]]
-        fitting = fitting_of(model, records.features, self.labels, train, fold)
-        trained.append(fitting.labels)
+        fitting = fitting_of(model, records.features, self.labels, train, fold, self.numbers)
+        trained.append(fitting.labels if fitting.numbers is None else fitting.numbers)
         return partial(replace(fitting, also_trained=True).probabilities_before, end)
 
 
@@ -152,7 +182,7 @@ def refuse_other_entry(entry: EntryDocument, plan: Plan, configurations: Sequenc
 def with_measured(entry: EntryDocument, plan: Plan, result: CheckResult) -> EntryDocument:
     """Return the entry with the AUC of each checked configuration, by the best model for the unmasked table.
 
-    Configurations whose training did not finish stay unchanged.
+    Configurations whose training did not finish stay unchanged, and so do all if the label is a number.
 
     Raises:
         EntryError: The entry has another label or other maskings, or its counts have noise.
@@ -160,7 +190,7 @@ def with_measured(entry: EntryDocument, plan: Plan, result: CheckResult) -> Entr
     refuse_other_entry(entry, plan, result.configurations)
     model = result.best_model
     raw = None if model is None else result.of(RAW, model)
-    if model is None or raw is None:
+    if model is None or raw is None or result.scale != AUC:
         return entry
     found = {name: one for name in result.configurations if (one := result.of(name, model)) is not None}
     digits = _DIGITS if entry.disclosure_control is None else _FEW_DIGITS
@@ -201,7 +231,8 @@ def check(
 ) -> CheckResult:
     """Train models on a table and its releases, and test how well they predict the label of held-out records.
 
-    Logistic regression and gradient boosting are cross-validated. All tables have the same folds, so their numbers
+    Logistic regression and gradient boosting are cross-validated; of a label that is a number, ridge and boosted
+    regression, with `R^2` in the place of the AUC. All tables have the same folds, so their numbers
     are paired; all records of a person are in one fold. `RAW` has the plan's attributes unmasked. A release is
     tested on masked records, including those that it leaves out; models are not trained on these. A larger table is
     sampled to 50,000 records. Equal arguments give equal results, unless time runs out. Of several labels, the default
@@ -250,10 +281,11 @@ def _of_label(table: Source, plan: Plan, label: str, winner: str, seconds: float
         found = _of_default(table, about, (about.configuration(winner),), 1, end, seconds, USUAL[-1:], **how)
     except TableError as error:
         return LabelCheck("", None, None, str(error))
-    raw, own = found.of(RAW, USUAL[-1]), found.of(winner, USUAL[-1])
+    model = found.best_model or ""
+    raw, own = found.of(RAW, model), found.of(winner, model)
     if raw is None or own is None:
         return LabelCheck("", None, None, "no time was left to train a model")
-    return LabelCheck(USUAL[-1], raw.auc, own.auc)
+    return LabelCheck(model, raw.auc, own.auc, scale=found.scale)
 
 
 def _of_default(
@@ -291,7 +323,8 @@ def _of_default(
         as_it_is = cache(records.as_it_is)
         nothing = MaskedRecords((), np.ones(len(records.labels), dtype=bool))
         tables = {RAW: lambda _place: as_it_is(), **first, NOTHING: lambda _place: nothing}
-        training = Training(records.labels, split, tables, end, progress, models)
+        models = models if records.numbers is None else tuple(REGRESSORS)[-len(models) :]
+        training = Training(records.labels, split, tables, end, progress, models, records.numbers)
         estimates, unfinished = _estimates(training)
         rest = replace(training, folds=_enough(training.folds), tables={each: released[each] for each in further})
         shares = _shares(estimates, rest)
@@ -300,7 +333,7 @@ def _of_default(
     return CheckResult(
         label=plan.label,
         configurations=tuple(configurations),
-        performances=tuple(_performances(estimates, configurations[0])),
+        performances=tuple(_performances(estimates, configurations[0], is_number=records.numbers is not None)),
         unfinished=unfinished,
         seconds=seconds,
         folds=folds,
@@ -313,6 +346,7 @@ def _of_default(
         refitted=fitted,
         chosen_anew=choose is not None,
         fewest=int(np.bincount(records.labels).min()),
+        scale=AUC if records.numbers is None else R2,
     )
 
 
@@ -329,12 +363,20 @@ def _estimates(training: Training) -> tuple[dict[str, dict[str, _Estimates]], di
     """Train the models. Return the estimates by model and table, and the unfinished tables by model."""
     estimates: dict[str, dict[str, _Estimates]] = {}
     unfinished: dict[str, tuple[str, ...]] = {}
-    labels, folds = training.labels, training.folds
+    labels, folds, numbers = training.labels, training.folds, training.numbers
     for model, name, predictions in training.predictions():
         if predictions is None:
             unfinished[model] = (*unfinished.get(model, ()), name)
         else:
             probabilities, first = predictions.probabilities, _enough(folds)
+            if numbers is not None:
+                predicted = probabilities[:, 0]
+                whole, some = (
+                    r_squared(predicted, numbers, labels, of, predictions.on_trained) for of in (folds, first)
+                )
+                errors = replace(root_mean_square(predicted, numbers, labels), excess=whole.excess)
+                estimates.setdefault(model, {})[name] = _Estimates(whole, errors, some)
+                continue
             whole = auc(probabilities, labels, folds, predictions.on_trained)
             estimates.setdefault(model, {})[name] = _Estimates(
                 whole,
@@ -351,15 +393,16 @@ def _enough(folds: Sequence[Fold]) -> Sequence[Fold]:
 
 
 def _shares(estimates: Mapping[str, Mapping[str, _Estimates]], rest: Training) -> dict[str, Interval]:
-    """Return the kept shares of the AUC by the best model for the unmasked table, also on the `rest`."""
+    """Return the kept shares of the AUC, or of `R^2`, by the best model for the unmasked table, also on the `rest`."""
+    nothing = CHANCE if rest.numbers is None else 0.0
     raw = {model: by_table[RAW] for model, by_table in estimates.items() if RAW in by_table}
     best = max(raw, key=lambda model: raw[model].auc.value, default="")
-    if not best or min(raw[best].auc.value, raw[best].first.value) <= CHANCE:
+    if not best or min(raw[best].auc.value, raw[best].first.value) <= nothing:
         return {}
     further, _ = _estimates(replace(rest, models=(best,)))
     shares = {
-        **{name: each.auc.share_of(raw[best].auc, CHANCE) for name, each in estimates[best].items()},
-        **{name: each.first.share_of(raw[best].first, CHANCE) for name, each in further.get(best, {}).items()},
+        **{name: each.auc.share_of(raw[best].auc, nothing) for name, each in estimates[best].items()},
+        **{name: each.first.share_of(raw[best].first, nothing) for name, each in further.get(best, {}).items()},
     }
     return {name: share.interval(-np.inf, np.inf) for name, share in shares.items() if name not in (RAW, NOTHING)}
 
@@ -390,7 +433,9 @@ def _fitted(plan: Plan, chosen: Sequence[Configuration] | None = None) -> tuple[
     )
 
 
-def _performances(estimates: Mapping[str, Mapping[str, _Estimates]], winner: str) -> Iterator[Performance]:
+def _performances(
+    estimates: Mapping[str, Mapping[str, _Estimates]], winner: str, *, is_number: bool
+) -> Iterator[Performance]:
     for model, by_table in estimates.items():
         for table, one in by_table.items():
             to_raw = by_table.get(RAW) if table != RAW else None
@@ -398,8 +443,8 @@ def _performances(estimates: Mapping[str, Mapping[str, _Estimates]], winner: str
             yield Performance(
                 table,
                 model,
-                one.auc.interval(0.0),
-                one.accuracy.interval(0.0),
+                one.auc.interval(-np.inf if is_number else 0.0),
+                one.accuracy.interval(0.0, np.inf if is_number else 1.0),
                 None if to_raw is None else (one.auc - to_raw.auc).interval(),
                 None if to_winner is None else (one.auc - to_winner.auc).interval(),
             )

@@ -142,6 +142,39 @@ def accuracy(probabilities: Numbers, labels: Labels) -> Estimate:
     return Estimate(float(right.mean()), right - right.mean(), labels)
 
 
+def r_squared(
+    predicted: Numbers, numbers: Numbers, labels: Labels, tested: Sequence[Fold], on_trained: Sequence[float] = ()
+) -> Estimate:
+    """Return the share of the variance of numbers that predictions explain, `1 - MSE / variance`, in these folds.
+
+    The intervals' excess is that of a score whose share of chance is that by which `R^2` is higher on the training
+    records, as for an AUC.
+
+    Args:
+        predicted: (records,) By the model that did not see the record.
+        numbers: (records,) The true ones.
+        labels: (records,) The class of each record, among which its influence is compared.
+        on_trained: `R^2` of each fold's model on its training records.
+    """
+    places = np.concatenate([fold.test for fold in tested])
+    errors, apart = (predicted - numbers)[places] ** 2, (numbers[places] - numbers[places].mean()) ** 2
+    mean, variance = float(errors.mean()), float(apart.mean())
+    classes, influence = np.full(len(numbers), _UNTESTED), np.zeros(len(numbers))
+    classes[places] = labels[places]
+    weight = len(numbers) / len(places)
+    influence[places] = weight * (mean / variance * (apart - variance) - (errors - mean)) / variance
+    value, trained = 1 - mean / variance, float(np.mean(on_trained)) if len(on_trained) else 0.0
+    noise = min(1.0, max(0.0, 1 - value / trained)) if trained > 0 else 1.0
+    return Estimate(value, influence, classes, excess_of(noise, len(tested)) if len(on_trained) else 1.0)
+
+
+def root_mean_square(predicted: Numbers, numbers: Numbers, labels: Labels) -> Estimate:
+    """Return the root of the mean squared error of predictions (records,), in the unit of the numbers."""
+    errors = (predicted - numbers) ** 2
+    root = sqrt(float(errors.mean()))
+    return Estimate(root, (errors - errors.mean()) / (2 * root) if root else np.zeros(len(errors)), labels)
+
+
 def weighted_auc(probabilities: Numbers, labels: Labels) -> Estimate:
     """Return the mean AUC of each class against the rest, weighted by records, from (records, classes) numbers."""
     shares = np.bincount(labels) / len(labels)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from aegis_provider.classifiers import CLASSIFIERS, LOGISTIC_REGRESSION, RATES, Fitting, stratified
+from aegis_provider.classifiers import CLASSIFIERS, LOGISTIC_REGRESSION, RATES, REGRESSORS, Fitting, Matrix, stratified
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import NothingHoldsError, TableError, shortened
@@ -65,32 +65,44 @@ MODELS: Final = tuple(CLASSIFIERS)
 USUAL: Final = (LOGISTIC_REGRESSION, "gradient boosting")
 """The models of a check, which trains many: a forest takes longer and ranks tables alike."""
 
+LINEAR: Final = (LOGISTIC_REGRESSION, next(iter(REGRESSORS)))
+"""The models that get indicators of values."""
+
 # Numbers with more different values have no indicators.
 _MOST_INDICATORS: Final = 50
 
 
-def fitting_of(model: str, features: Sequence[Feature], labels: Labels, train: NDArray[np.intp], fold: Fold) -> Fitting:
+def fitting_of(
+    model: str,
+    features: Sequence[Feature],
+    labels: Labels,
+    train: NDArray[np.intp],
+    fold: Fold,
+    numbers: Matrix | None = None,
+) -> Fitting:
     """Return a model to fit, and the records of the fold's test to predict.
 
     `train`: the records of the fold that the release shows, to train on. If there are none, only the shares of the
-    classes in the fold are used.
+    classes in the fold are used. `numbers`: (records,) what to predict instead of classes, if the label is a number.
     """
     features = [feature for feature in features if feature.places.min() < feature.places.max()]  # others tell nothing
     known, classes = (train if len(train) else fold.train), int(labels.max()) + 1
     if not features or len(np.unique(labels[train])) <= 1:
         nothing = np.zeros((len(labels), 1))
-        return Fitting(RATES, nothing[known], labels[known], nothing[fold.test], classes)
+        told = None if numbers is None else numbers[known]
+        return Fitting(RATES, nothing[known], labels[known], nothing[fold.test], classes, numbers=told)
     listed, columns = 0, list[NDArray[np.intp] | NDArray[np.float64]]([feature.places for feature in features])
-    if model == LOGISTIC_REGRESSION:
+    if model in LINEAR:
         shown = [
             feature.places
             for feature in features
             if feature.numbers is None or len(np.unique(feature.places)) <= _MOST_INDICATORS
         ]
-        numbers = [feature.numbers[feature.places] for feature in features if feature.numbers is not None]
-        listed, columns = len(shown), [*shown, *numbers]
+        scaled = [feature.numbers[feature.places] for feature in features if feature.numbers is not None]
+        listed, columns = len(shown), [*shown, *scaled]
     matrix = np.column_stack(columns).astype(np.float64)
-    return Fitting(model, matrix[known], labels[known], matrix[fold.test], classes, listed)
+    told = None if numbers is None else numbers[known]
+    return Fitting(model, matrix[known], labels[known], matrix[fold.test], classes, listed, numbers=told)
 
 
 _FEWEST_CLASSES: Final = 2
@@ -128,6 +140,7 @@ class CheckedRecords:
         labels: (records,) The class of each record, from 0.
         rare: The numbers of records of label values that are left out for having fewer people than folds.
         people: (records,) The number of the person of each record; `None` if records are people.
+        numbers: (records,) The numbers of a label in bins; `None` if the label has classes.
     """
 
     counted: CountedTable
@@ -137,6 +150,7 @@ class CheckedRecords:
     labels: Labels
     rare: Mapping[str, int]
     people: Places | None = None
+    numbers: Matrix | None = None
 
     @classmethod
     def read(cls, table: Table, plan: Plan, folds: int, seed: int) -> "CheckedRecords":
@@ -152,9 +166,8 @@ class CheckedRecords:
         rows = rows_of(plainly.batches([*plan.columns, *whose]), chosen).columns
         texts = pa.table(rows[: len(plan.columns)], names=plan.columns)
         people = people_in(rows[-1]) if whose else np.arange(len(chosen))
-        values, labels = np.unique(
-            places_of(texts.column(plan.label).combine_chunks(), counted.label.places), return_inverse=True
-        )
+        [shown] = _wholes(rows_of(counted.table.batches([plan.label]), chosen))  # in the bins of a number
+        values, labels = np.unique(places_of(shown, counted.label.places), return_inverse=True)
         sizes, records = np.bincount(np.unique(np.stack([people, labels]), axis=1)[1]), np.bincount(labels)
         if (sizes >= folds).sum() < _FEWEST_CLASSES:
             raise TableError(
@@ -162,7 +175,10 @@ class CheckedRecords:
                 f"{'people' if whose else 'records'} or more, so models cannot be trained and tested on it"
             )
         rare = {counted.label.texts[values[each]]: int(records[each]) for each in np.flatnonzero(sizes < folds)}
-        kept = sizes[labels] >= folds
+        kept, numbers = sizes[labels] >= folds, None
+        if plan.label in plan.binned:
+            numbers = np.array(as_numbers([each or None for each in texts.column(plan.label).to_pylist()]))
+            kept &= ~np.isnan(numbers)
         _, classes = np.unique(labels[kept], return_inverse=True)
         plain = plan.of_plain_table()  # with the types of the whole counted table
         types = {attribute.attribute.name: attribute.domain.value_type for attribute in counted.attributes}
@@ -172,7 +188,8 @@ class CheckedRecords:
         )
         plain = replace(plain, attributes=tuple(attributes))
         told = people[kept] if whose else None
-        return cls(counted, plain, chosen[kept], texts.filter(pa.array(kept)), classes, rare, told)
+        known = None if numbers is None else numbers[kept]
+        return cls(counted, plain, chosen[kept], texts.filter(pa.array(kept)), classes, rare, told, known)
 
     @cached_property
     def coded(self) -> DistinctRecords:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -48,9 +49,11 @@ def check(
 ) -> None:
     """Train models on releases to see if the advice held.
 
-    Logistic regression and gradient boosting predict the label of held-out records from the unmasked table, from each
-    configuration, and from nothing. The report lists models that did not finish in time. Everything stays on this
-    machine unless you publish an entry with the AUC.
+    Logistic regression and gradient boosting predict the label of held-out
+    records from the unmasked table, from each configuration, and from nothing;
+    of a label that is a number, ridge and boosted regression. The report lists
+    models that did not finish in time. Everything stays on this machine unless
+    you publish an entry with the AUC.
     """
     from aegis_provider.check import check as check_releases
     from aegis_provider.plan.limits import with_person
@@ -104,14 +107,16 @@ def _write(path: Path, published: EntryDocument, plan: Plan, result: CheckResult
 
 def report(result: CheckResult) -> Iterator[str]:
     """Yield the lines of the report: the verdict, a table for each model, and notes on the numbers."""
-    from aegis_provider.classifiers import RAW
+    from aegis_provider.classifiers import AUC, RAW
 
     yield result.verdict
     yield from _kept(result)
     yield from (f"{shown(label)}: {each.in_words}" for label, each in result.by_label.items())
     for model in result.models:
-        rows = [_row(performance) for performance in result.performances if performance.model == model]
-        header = ("table", "AUC", f"less {RAW}", f"less {shown(result.winner)}", "accuracy")
+        is_number = result.scale != AUC
+        rows = [_row(each, is_number=is_number) for each in result.performances if each.model == model]
+        less = f"less {RAW}", f"less {shown(result.winner)}"
+        header = ("table", result.scale, *less, "RMSE" if is_number else "accuracy")
         yield from ("", f"{model}:", *aligned(header, rows))
     yield from ("", *_notes(result))
 
@@ -125,27 +130,40 @@ def as_document(result: CheckResult) -> dict[str, Any]:
         "notes": list(result.notes),
         "best_model": result.best_model,
         "kept": shares,
-        **asdict(result),
+        **_named(asdict(result)),
     }
+
+
+def _named(result: dict[str, Any]) -> dict[str, Any]:
+    """Return the result with the names of the numbers that predict a number."""
+    from aegis_provider.classifiers import AUC
+
+    if result["scale"] == AUC:
+        return result
+    names = {"auc": "r2", "accuracy": "rmse"}
+    named = [{names.get(key, key): value for key, value in each.items()} for each in result["performances"]]
+    return {**result, "performances": named}
 
 
 def _kept(result: CheckResult) -> Iterator[str]:
     """Yield the share that the winner keeps, by the model that predicts best from the unmasked table."""
-    from aegis_provider.classifiers import RAW
+    from aegis_provider.classifiers import AUC, RAW
 
     share, model = result.share(result.winner), result.best_model
     if share is None or model is None:
         return
     raw, one = result.of(RAW, model), result.of(result.winner, model)
     if raw is not None and one is not None:
-        numbers = f"AUC {one.auc.value:.3f} of {raw.auc.value:.3f}; 0.5 is chance"
+        chance = "0.5 is chance" if result.scale == AUC else "0 is chance"
+        numbers = f"{result.scale} {one.auc.value:.3f} of {raw.auc.value:.3f}; {chance}"
         what = f"{Share(share)} of what {model} predicts of {shown(result.label)}"
         yield f"{shown(result.winner)} keeps {what} ({numbers})"
 
 
-def _row(one: Performance) -> tuple[str, ...]:
+def _row(one: Performance, *, is_number: bool) -> tuple[str, ...]:
     differences = ("-" if each is None else each.in_words(4, "+") for each in (one.to_raw, one.to_winner))
-    return shown(one.table), one.auc.in_words(4), *differences, one.accuracy.in_words(4)
+    digits = max(0, 3 - floor(log10(one.accuracy.value))) if is_number and one.accuracy.value > 0 else 4
+    return shown(one.table), one.auc.in_words(4), *differences, one.accuracy.in_words(digits)
 
 
 def _notes(result: CheckResult) -> Iterator[str]:
@@ -166,10 +184,14 @@ def _notes(result: CheckResult) -> Iterator[str]:
 
 
 def _method(result: CheckResult) -> Iterator[str]:
+    from aegis_provider.classifiers import AUC
+
     drawn = (
         f", drawn from {result.of_records}" if result.records + sum(result.rare.values()) < result.of_records else ""
     )
     yield f"{result.records} records{drawn}, in {result.folds} folds, the same for every table"
-    if result.classes > _TWO_CLASSES:
+    if result.scale != AUC:
+        yield f"R2: the share of the variance of {shown(result.label)}, as it is, that is predicted; RMSE: in its unit"
+    elif result.classes > _TWO_CLASSES:
         yield f"AUC: each of the {result.classes} label values against the rest, weighted by its records"
     yield "±: 95 % intervals, for models trained on as many records of other draws of the table; differences are paired"
