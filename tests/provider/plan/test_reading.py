@@ -141,7 +141,10 @@ def test_a_faulty_masking_is_refused_with_its_place(load, masking, fault):
     ("change", "message"),
     [
         (("label: health\n", ""), "plan.yaml: `label` is missing"),
-        (("label: health", "label: age"), "plan.yaml: attributes.age: the label cannot be an attribute too"),
+        (
+            ("label: health", "label: age"),
+            "plan.yaml: attributes.age: is the label, so `maskings` cannot be stated",
+        ),
         (("label: health", "label: [a]"), "plan.yaml: label: expected a text"),
         (("label: health", "label: health\nlable: x"), "plan.yaml: unknown key 'lable'; did you mean 'label'?"),
         (("integer", "int"), "plan.yaml: attributes.age.type: unknown type 'int'; did you mean 'integer'?"),

@@ -55,7 +55,11 @@ def test_a_plan_lists_labels_of_which_all_but_the_first_are_attributes_and_all_a
         (f"labels: [{', '.join(map(str, range(200)))}]", "", "labels: 1 to 20 labels are possible, not 200"),
         ("labels: health", "", "plan.yaml: labels: expected a list, [a, b, ...]"),
         ("label: health\nlabels: [health]", "", "plan.yaml: label: the plan has `labels`, too; delete `label`"),
-        ("labels: [age, health]", "", "plan.yaml: attributes.age: the label cannot be an attribute too"),
+        (
+            "labels: [age, health]",
+            "",
+            "plan.yaml: attributes.age: is the label, so `maskings` cannot be stated",
+        ),
         ("labels: [health, smoker]", "left_out: {smoker: asked}", "plan.yaml: left_out.smoker: the column is shared"),
         ("labels: [health, smoker]", "person: smoker", "plan.yaml: person: 'smoker' is a label, which is shared"),
     ],

@@ -52,7 +52,9 @@ def read_attributes(element: Element, label: str, labels: Collection[str] = ()) 
         element.fail("at least one attribute is needed")
     for name, attribute in element.items():
         attribute.checked_name(name)
-        fields = attribute.fields(optional=_OF_A_LABEL if name == label else _OPTIONAL_OF_ATTRIBUTE)
+        fields = attribute.fields(optional=_OPTIONAL_OF_ATTRIBUTE)
+        if name == label and (others := [key for key in fields if key not in _OF_A_LABEL]):
+            attribute.fail(f"is the label, so `{others[0]}` cannot be stated")
         for key in ("scores", "variance"):
             if key in fields and name not in {label, *labels}:
                 fields[key].fail("only labels have it; delete it, or list the attribute under `labels`")

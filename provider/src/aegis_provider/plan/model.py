@@ -335,7 +335,8 @@ class Plan:
         Configurations that mask or drop that label are left out. No masking is fitted to it.
         """
         chosen = next(attribute for attribute in self.attributes if attribute.name == label)
-        before = Attribute(self.label, None, (), order=self.order, writing=Writing(fold_case=self.fold_case))
+        before = self.label_as or Attribute(self.label, None, ())
+        before = replace(before, order=self.order, writing=Writing(fold_case=self.fold_case))
         rest = (replace(each, fitted_to_label=False) for each in self.attributes if each is not chosen)
         configurations = (
             replace(
@@ -353,6 +354,7 @@ class Plan:
             order=chosen.order,
             fold_case=chosen.writing.fold_case,
             other_labels=tuple(name for name in self.labels if name != label),
+            label_as=replace(chosen, maskings=()),
         )
 
     @property
