@@ -25,6 +25,8 @@ from aegis_sdk.reading import (
     Alone,
     ConfigurationNames,
     as_sentence,
+    expectation,
+    expected_words,
     headline,
     kept_by_best,
     maskings_of,
@@ -84,6 +86,7 @@ class Row:
         about: its name, which may be empty.
         rank: its rank; empty if the answer has none.
         kept: the share kept in percent, or the deviation.
+        expected: the AUC that a model should reach, with its interval; empty if not known.
         sure: whether its difference from the best is significant, in words.
     """
 
@@ -91,6 +94,7 @@ class Row:
     about: str
     rank: str
     kept: str
+    expected: str
     records: str
     promises: tuple[str, ...]
     sure: str
@@ -113,6 +117,7 @@ class AnswerView:
 
     Attributes:
         kept: the header of the column about utility; empty if the answer has no utilities.
+        expects: whether a row has the AUC that a model should reach.
         tells_difference: whether the answer has the significance of differences from the best.
         start: the number of rows before them.
         protections: the possible axes to the right of the frontier, in words.
@@ -126,6 +131,7 @@ class AnswerView:
     kept: str
     columns: tuple[str, ...]
     tells_difference: bool
+    expects: bool
     rows: tuple[Row, ...]
     start: int
     ranked: int
@@ -173,12 +179,19 @@ def answer_view(
     ranked = {row.configuration for row in ranking}
     alone = as_sentence(Alone.of(document, advice.configuration).line())
     unknown = next((one for one in (first, second) if one and one not in ranked), "")
+    told, expected = headline(advice, document), expectation(advice)
     return AnswerView(
-        sentence=f"{headline(advice, document)}.",
-        facts=(*_named(advice, document), alone, *_sentences(advice, outcome(advice, document))),
+        sentence=f"{expected or told}.",
+        facts=(
+            *([f"{told}."] if expected else ()),
+            *_named(advice, document),
+            alone,
+            *_sentences(advice, outcome(advice, document)),
+        ),
         kept=_kept_name(advice),
         columns=columns,
         tells_difference=_tells_difference(advice),
+        expects=any(row.expected for row in shown),
         rows=tuple(_rows(advice, document, shown, columns, choices)),
         start=choices.start,
         ranked=len(ranking),
@@ -235,6 +248,10 @@ def _kept(advice: Answer, row: wire.CoarseRow) -> str:
     return number(row.deviation) if whole is None else percent(whole.kept(row.deviation).share)
 
 
+def _expected(row: wire.CoarseRow) -> str:
+    return "" if row.expected is None else expected_words(row.expected)
+
+
 def _rows(
     advice: Answer,
     document: Mapping[str, Any],
@@ -253,6 +270,7 @@ def _rows(
             about=names.name(row.configuration),
             rank=str(rank),
             kept=_kept(advice, row),
+            expected=_expected(row),
             records=records[place],
             promises=tuple(map(_number, numbers)),
             sure=_sure(advice, row.configuration, alike),
@@ -290,6 +308,8 @@ def _comparison(advice: Answer, schema: Mapping[str, Any], first: str, second: s
         facts.insert(0, ("difference from the best", _sure(advice, first, alike), _sure(advice, second, alike)))
     if kept := _kept_name(advice):
         facts.insert(0, (kept, _kept(advice, rows[first]), _kept(advice, rows[second])))
+    if rows[first].expected or rows[second].expected:
+        facts.insert(0, ("expected AUC", _expected(rows[first]), _expected(rows[second])))
     one, other = maskings_of(schema, first), maskings_of(schema, second)
     maskings = [(name, one.get(name, ""), other.get(name, "")) for name in {**one, **other}]
     maskings.sort(key=lambda row: row[1] == row[2])

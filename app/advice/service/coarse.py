@@ -12,13 +12,14 @@ attacks how much they still reveal; this is the reason for few words and for onl
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence
+from aegis_advisor.expected import Expected
 from aegis_advisor.ranking import MOST_LISTED, AttributeAssessment
 
 #: Deviations in large entries are rounded to powers of 1 plus this.
@@ -312,3 +313,12 @@ def configuration_shares(
     for one, part, names, column in zip(attributes, worth / worth.sum(), options, codes.T, strict=True):
         kept += part * np.array([MIDDLES[one.kept[name]] if name in one.kept else math.nan for name in names])[column]
     return np.asarray(np.round(kept, 2))
+
+
+def expected_numbers(expected: Expected, *, is_coarse: bool = False) -> dict[str, float]:
+    """What a model should reach, in the contract's names; to two digits if coarse.
+
+    Exact numbers would be an equation for the counts, one for each row.
+    """
+    numbers = asdict(expected)
+    return {name: round(number, 2) for name, number in numbers.items()} if is_coarse else numbers

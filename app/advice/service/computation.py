@@ -25,6 +25,7 @@ from aegis_advisor.ranking import (
     Question,
     RankedRows,
     Recommendation,
+    expected_performance,
     ordered,
     rank_declared,
     recommend,
@@ -32,7 +33,7 @@ from aegis_advisor.ranking import (
 from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
 from aegis_sdk.reading.names import MOST_CELLS, ConfigurationNames
 from app.advice.model import AdviceQuestion, PackedReference
-from app.advice.service.advice_input import AdviceInput, known_of, pack_reference
+from app.advice.service.advice_input import AdviceInput, Known, known_of, pack_reference
 from app.advice.service.coarse import (
     GRID,
     MEASURE,
@@ -42,6 +43,7 @@ from app.advice.service.coarse import (
     attribute_shares,
     configuration_shares,
     detail_kept,
+    expected_numbers,
     in_contract,
     order_by_attribute,
     order_of_all,
@@ -53,6 +55,9 @@ from app.entries.model.documents import compress, decompress, read_as, stored_en
 from app.entries.model.entries import CountTable
 from app.entries.model.published import MEASURES as BETTER
 from app.entries.model.published import Figures, nothing_by
+
+EXPECTED_ROWS = 20
+"""For so many rows of a ranking the performance of a model is expected, a tenth of a second each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +128,36 @@ def compute_advice(given: AdviceInput) -> bytes:
     ids = [table.ids[place] for place in kept]
     answer = Answer(recommendation, ids, question, codes, options, known.evidence)
     result = _result(answer, Grid.of(known.records))
+    if MEASURES[question.measure].is_joint:
+        result = _with_expected(result, answer, known)
     if asked.label is not None:
         left_out = len(every.codes) - len(table.codes)
         result["label"] = {"name": asked.label, "listed": known.is_listed, "left_out": left_out}
         result["ranking_basis"] = recommendation.ranking_basis if known.is_listed else "estimated"
     return compress(_with_names(result, given, every))
+
+
+def _with_expected(result: dict[str, Any], answer: "Answer", known: Known) -> dict[str, Any]:
+    """The result with what a model should reach on the first tables of its rankings, and on the unmasked one."""
+    rankings = [view["ranking"][:EXPECTED_ROWS] for view in (result, result["coarse"])]
+    chosen = list(dict.fromkeys(row["configuration"] for ranking in rankings for row in ranking))
+    place = {name: index for index, name in enumerate(answer.ids)}
+    rows = answer.codes[[place[name] for name in chosen]]
+    each, whole = expected_performance(
+        known.evidence,
+        known.references,
+        answer.options,
+        rows,
+        known.pairs,
+        answer.question.weights,
+        known.published,
+    )
+    by_name = dict(zip(chosen, each, strict=True))
+    for ranking, is_coarse in zip(rankings, (False, True), strict=True):
+        for row in ranking:
+            expected = by_name[row["configuration"]]
+            row["expected"] = None if expected is None else expected_numbers(expected, is_coarse=is_coarse)
+    return result | {"expected": None if whole is None else expected_numbers(whole)}
 
 
 def _with_names(result: dict[str, Any], given: AdviceInput, table: ConfigurationTable) -> dict[str, Any]:

@@ -25,8 +25,11 @@ _ANSWER = ("label", *_ORDER, "about", "considered", "ranking_basis", "unit", "be
 #: The field that only answers by declared utilities have.
 TRANSFER = "transfer"
 
+#: The field of an answer and of its rows with what a model should reach.
+EXPECTED = "expected"
+
 #: The fields of a result by level of detail; null until there is one.
-RESULT_FIELDS = {View.COARSE: _ANSWER, View.FULL: (*_ANSWER, "deviation", "joint")}
+RESULT_FIELDS = {View.COARSE: _ANSWER, View.FULL: (*_ANSWER, "deviation", "joint", EXPECTED)}
 
 
 def view_for(caller: Caller, head: Head) -> View:
@@ -44,7 +47,8 @@ def shown(advice: Advice, view: View) -> dict[str, Any] | None:
         answer = coarse_declared(result) if TRANSFER in result else coarse(result)
     else:
         answer = {name: value for name, value in result.items() if name in (*RESULT_FIELDS[View.FULL], TRANSFER)}
-    ranking = [{**row, "about": names.get(row["configuration"])} for row in answer["ranking"]]
+        answer = {EXPECTED: None} | answer  # answers of earlier models have none
+    ranking = [{EXPECTED: None, **row, "about": names.get(row["configuration"])} for row in answer["ranking"]]
     about = {"label": result.get("label"), "about": names.get(answer["configuration"])}
     return answer | about | {"ranking": ranking}
 
@@ -92,7 +96,8 @@ def coarse(result: Mapping[str, Any]) -> dict[str, Any]:
     }
 
     def coarse_row(row: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: row[name] if with_shares or not name.endswith("_share") else None for name in names}
+        kept = {name: row[name] if with_shares or not name.endswith("_share") else None for name in names}
+        return kept | {EXPECTED: row.get(EXPECTED)}
 
     return changed(shown, ("ranking", "*"), coarse_row)  # type: ignore[no-any-return]
 

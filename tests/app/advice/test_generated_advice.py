@@ -216,7 +216,7 @@ async def test_others_read_the_order_and_shares_to_two_digits(database_url):
     assert (coarse["configuration"], coarse["tied"]) == ("g1", ["g1", "g4"])  # to two digits they are equal
     assert coarse["transfer"] == {"source": "declared", "left_out": 2}
     assert coarse["attributes"] == []
-    fields = {"configuration", "about", "kind", "rank", "utility_share", "deviation_share"}
+    fields = {"configuration", "about", "kind", "rank", "utility_share", "deviation_share", "expected"}
     assert {frozenset(row) for row in coarse["ranking"]} == {frozenset(fields)}
     # What age tells is rounded to 1/2 bit, what sex tells to 1/8: 0.75 and 0.5 of these.
     assert coarse["ranking"][0]["utility_share"] == round((0.75 * 0.5 + 0.5 * 0.125) / 0.625, 2)

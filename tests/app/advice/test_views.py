@@ -24,7 +24,7 @@ NAMES = {
     "c2": "sex in 2 groups, age left out",
     "c3": "2 columns left out",
 }
-FULL_FIELDS = COARSE_FIELDS | {"deviation", "joint", "elapsed_ms"}
+FULL_FIELDS = COARSE_FIELDS | {"deviation", "joint", "expected", "elapsed_ms"}
 
 
 def two_attributes(**changes: Any) -> dict[str, Any]:

@@ -30,6 +30,12 @@ OFF: Final = 0.0085
 MOST: Final = 0.99
 """The most of a class's variance that a score explains of a table of which only the trace is known."""
 
+MOST_VALUES: Final = 1_000
+"""The most masked values of a configuration; the computation then takes about a second."""
+
+MOST_REFITTED: Final = 300
+"""The most masked values for which logistic regression's weights are tried."""
+
 DEPENDENT: Final = 1e-8
 """The eigenvalue up to which a direction of exact correlations depends on the others."""
 
@@ -218,7 +224,8 @@ def expect(
         estimate: estimates the joint counts of a masking with the label from counts that are not exact.
 
     Returns:
-        For each configuration what is expected; None without the counts of two of its maskings together.
+        For each configuration what is expected; None without the counts of two of its maskings together, or with more
+        than `MOST_VALUES` masked values.
 
     Raises:
         MissingCountsError: a masking that is used has no joint counts with the label.
@@ -227,9 +234,16 @@ def expect(
     if not len(codes):
         return []
     design, label = Design.of(evidence, options, codes, pairs, estimate), known_label(evidence)
-    lacking = design.lacking(codes).tolist()
-    rows = zip(codes.tolist(), lacking, strict=True)
-    return [None if lacks else _Table.of(design, row, label).expected() for row, lacks in rows]
+    left_out = design.lacking(codes) | (_values(design, codes) > MOST_VALUES)
+    rows = zip(codes.tolist(), left_out.tolist(), strict=True)
+    return [None if left else _Table.of(design, row, label).expected() for row, left in rows]
+
+
+def _values(design: Design, codes: Codes) -> IntArray:
+    """(configurations,) the dimensions of the maskings of each."""
+    sizes = [np.array([columns.size for columns in of]) for of in design.columns]
+    dimensions = [size[column] for size, column in zip(sizes, codes.T, strict=True)]
+    return np.asarray(np.sum(dimensions, axis=0, dtype=np.int64))
 
 
 def expect_of_trace(
@@ -249,7 +263,7 @@ def expect_of_trace(
         trace: Pillai's trace of the unmasked table: the sum over the classes of `1 - p` times the share explained.
     """
     design, label = Design.of(evidence, options, codes, pairs, estimate), known_label(evidence)
-    if design.lacking(codes).any():
+    if design.lacking(codes).any() or _values(design, codes).max() > MOST_VALUES:
         return None
     return _Table.of(design, codes[0].tolist(), label).expected(trace, sum(one.values - 1 for one in evidence))
 
@@ -274,7 +288,9 @@ class _Told:
         solved = table.whitening @ (table.whitening.T @ table.labels[:, of_class])
         most = max(float(solved @ table.labels[:, of_class] - table.chance[of_class]), 0.0)
         first = _Score.of(table, of_class, table.by_value(solved), most)
-        scores = first, _refitted(table, of_class, first, most)
+        scores = [first]
+        if table.correlations.shape[0] <= MOST_REFITTED:
+            scores.append(_refitted(table, of_class, first, most))
         return max((cls.by(table, of_class, score) for score in scores), key=attrgetter("auc"))
 
     @classmethod

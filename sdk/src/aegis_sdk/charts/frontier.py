@@ -173,6 +173,7 @@ class Frontier:
         others = f" and {more:,} more" if more else ""
         limits = f" ({self.y.interval_written(first.interval)})" if first.interval else ""
         numbers = f"{self.y.name} {self.y.written(first.y)}{limits}, {self.x.name} {self.x.written(first.x)}"
+        numbers += f", expected AUC {first.expected}" if first.expected else ""
         return f"{isolated(first.name)}{others}: {numbers}{''.join(f'; {role}' for role in roles(mark))}"
 
     @cached_property
@@ -315,11 +316,13 @@ class Frontier:
         """The numbers: the frontier first, then the others by rank."""
         rank = {id(point): number for number, point in enumerate(self.points)}
         marks = sorted(self.chosen.marks, key=lambda each: (not each.on_frontier, rank[id(each.first)]))
+        expects = any(point.expected for point in self.points)
         rows = [
             (
                 Cell(point.name, href=point.href),
                 Cell(self.y.written(point.y), point.y),
                 Cell(self.y.interval_written(point.interval)),
+                *([Cell(point.expected)] if expects else ()),
                 Cell(self.x.written(point.x), point.x),
                 Cell(", ".join(roles(Mark((point,), mark.on_frontier)))),
             )
@@ -327,7 +330,15 @@ class Frontier:
             for point in mark.points
         ]
         y, x = Column(self.y.name, is_number=True), Column(self.x.name, is_number=True)
-        columns = (Column("configuration"), y, Column("95 % interval", is_number=True), x, Column("what it is"))
+        expected = [Column("expected AUC", is_number=True)] if expects else []
+        columns = (
+            Column("configuration"),
+            y,
+            Column("95 % interval", is_number=True),
+            *expected,
+            x,
+            Column("what it is"),
+        )
         note = f"The first {_MOST_ROWS} of {len(rows):,} that are drawn." if len(rows) > _MOST_ROWS else ""
         return Table(f"{self.title}: the numbers", columns, rows[:_MOST_ROWS], note)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aegis_sdk.charts import Axis, Frontier, Interval, Point
 from aegis_sdk.printable import number
-from aegis_sdk.reading import configurations_of, label_of, promises_of, shown, whole_of
+from aegis_sdk.reading import configurations_of, expected_words, label_of, promises_of, shown, whole_of
 from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, CoarseAdvice, RankedConfiguration
 
 SUPPRESSED: Final = "suppressed"
@@ -134,6 +134,7 @@ def _points(advice: Answer, numbers: Sequence[float | None], upward: Upward, lin
             is_best=row.configuration == advice.configuration,
             is_alike=row.configuration in alike and row.configuration != advice.configuration,
             href=None if link is None else link(row.configuration),
+            expected="" if row.expected is None else expected_words(row.expected),
         )
         for row, x in zip(advice.ranking or [], numbers, strict=True)
         if x is not None and (y := upward.height(row)) is not None

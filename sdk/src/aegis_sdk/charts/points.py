@@ -18,7 +18,12 @@ _ROWS: Final = 16
 
 @dataclass(frozen=True)
 class Point:
-    """A configuration with its two values, and the limits of `y`; `is_alike`: indistinguishable from the best."""
+    """A configuration with its two values, and the limits of `y`.
+
+    Attributes:
+        is_alike: whether it is indistinguishable from the best.
+        expected: the AUC that a model should reach on it, in words; empty if not known.
+    """
 
     name: str
     x: float
@@ -27,6 +32,7 @@ class Point:
     is_best: bool = False
     is_alike: bool = False
     href: str | None = None
+    expected: str = ""
 
     @property
     def is_drawable(self) -> bool:

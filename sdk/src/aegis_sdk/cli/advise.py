@@ -24,6 +24,8 @@ from aegis_sdk.reading import (
     GeneratedOutline,
     Share,
     classes_of,
+    expectation,
+    expected_words,
     generated_of,
     headline,
     label_of,
@@ -112,6 +114,8 @@ def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[st
 
     `schema` is the entry's.
     """
+    if expected := expectation(advice):
+        yield expected
     yield headline(advice, schema)
     if about := ConfigurationNames.of(schema).name(advice.configuration):
         yield f"{advice.configuration}: {about}"
@@ -253,11 +257,13 @@ def _coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[
 
 
 def _last_columns(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """The header and the cells of the columns of words: `measured`, if anything was, and the names."""
+    """The header and the cells of the columns of words: what a model should reach and did reach, and the names."""
     configurations = [row.configuration for row in advice.ranking or []]
     names = ConfigurationNames.of(schema)
     measured = measured_of(schema, configurations, label_of(advice.request, schema))
+    expected = [None if row.expected is None else expected_words(row.expected) for row in advice.ranking or []]
     columns = {
+        "expected AUC": [words or "-" for words in expected] if any(expected) else [],
         "measured": [words or "-" for words in measured] if any(measured) else [],
         "in words": [names.name(one) for one in configurations],
     }

@@ -7,6 +7,8 @@ from aegis_sdk.printable import DASH, Share, as_sentence, number, one_line, perc
 from aegis_sdk.reading.advice import (
     Bounds,
     deviation_bounds,
+    expectation,
+    expected_words,
     headline,
     kept_by_best,
     outcome,
@@ -66,6 +68,8 @@ __all__ = [
     "configurations_of",
     "declares_joint",
     "deviation_bounds",
+    "expectation",
+    "expected_words",
     "few_in_words",
     "generated_of",
     "has_pairs",

@@ -8,7 +8,7 @@ from typing import Any
 from aegis_sdk.printable import Share, number, shown
 from aegis_sdk.reading.configurations import measured_of, suppressed_cells_of
 from aegis_sdk.reading.labels import classes_of, label_of, task_in_words
-from aegis_sdk.wire import IDENTITY, Advice, AttributeAdvice, CoarseAdvice, MaskingScore
+from aegis_sdk.wire import IDENTITY, Advice, AttributeAdvice, CoarseAdvice, Expected, MaskingScore
 
 _FAR_APART = 2
 _ROUNDING = 1e-9
@@ -115,6 +115,22 @@ def headline(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     [auc] = measured_of(schema, [advice.configuration or ""], name)
     measured = f" ({auc}, measured by its provider)" if auc else ""
     return f"{advice.configuration} keeps {kept.in_words()} of what the table {tells} about {label}{measured}"
+
+
+def expectation(advice: Advice | CoarseAdvice) -> str | None:
+    """Say how well a model should do on the best table, and on the table as it is; None if the answer does not."""
+    rows = (row for row in advice.ranking or [] if row.configuration == advice.configuration)
+    expected = next((row.expected for row in rows), None)
+    if expected is None:
+        return None
+    whole = advice.expected if isinstance(advice, Advice) else None
+    as_it_is = "" if whole is None else f"; on the table as it is {whole.auc:.3f}"
+    return f"{advice.configuration}: a model should reach AUC {expected_words(expected)}{as_it_is}"
+
+
+def expected_words(expected: Expected) -> str:
+    """An AUC with its interval, such as `0.70 (0.69 to 0.71)`."""
+    return f"{expected.auc:.2f} ({expected.low:.2f} to {expected.high:.2f})"
 
 
 def kept_by_best(advice: Advice | CoarseAdvice) -> Kept | None:

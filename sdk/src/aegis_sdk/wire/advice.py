@@ -22,6 +22,18 @@ ABOUT: Final = (
 """The description of a configuration's name in answers."""
 
 
+class Expected(Answer):
+    """What a logistic regression should reach on records that it was not trained on, estimated from counts alone.
+
+    It is the mean over five folds of all records, for masked values without an order.
+    """
+
+    auc: float = Field(description="AUC; of more than two classes the mean over the classes, each against the rest")
+    accuracy: float | None = Field(default=None, description="Share of records whose class it names")
+    low: float = Field(description="Lower limit of the 90 % interval of `auc`")
+    high: float = Field(description="Upper limit of the 90 % interval of `auc`")
+
+
 class CoarseRow(Answer):
     """One row of the ranking in a coarse answer."""
 
@@ -38,6 +50,11 @@ class CoarseRow(Answer):
         "declared transfer utilities; otherwise null, as in the coarse answer about a single attribute",
     )
     deviation_share: float | None = Field(default=None, description="1 minus `utility_share`")
+    expected: Expected | None = Field(
+        default=None,
+        description="What a model should reach on this masked table, to two digits in a coarse answer. Given for the "
+        "first 20 rows of answers by joint measures, where the counts are known; otherwise null",
+    )
 
 
 class RankedConfiguration(CoarseRow):
@@ -293,6 +310,11 @@ class Advice(AdviceHead):
     view: Literal["full"] = Field(default="full", description="The whole answer")
     deviation: float | None = Field(default=None, description="The deviation of the best configuration")
     ranking: list[RankedConfiguration] | None = Field(default=None, description="Best first, up to `limit` rows")
+    expected: Expected | None = Field(
+        default=None,
+        description="What a model should reach on the unmasked table, if its counts or its trace (`joint_trace`) are "
+        "published; otherwise null",
+    )
     attributes: list[AttributeAdvice] | None = Field(default=None, description="Results for each attribute")
     joint: JointAdvice | None = Field(
         default=None, description="Results for the attributes together; null unless the measure is a joint one"

@@ -92,7 +92,8 @@ def test_the_order_is_that_of_rounded_deviations():
 
 def test_of_a_single_attribute_only_the_order_is_shown():
     shown = coarse(full_answer(1))
-    assert shown["ranking"] == [{"configuration": "c2", "rank": 1, "utility_share": None, "deviation_share": None}]
+    nothing = dict.fromkeys(("utility_share", "deviation_share", "expected"))
+    assert shown["ranking"] == [{"configuration": "c2", "rank": 1, **nothing}]
     assert shown["attributes"] == []
 
 
