@@ -17,7 +17,6 @@ from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.expected.logistic import area, fitted, linked
 from aegis_advisor.expected.population import population
-from aegis_advisor.joint.count_errors import edge
 from aegis_advisor.joint.design import Basis, Design, Estimate, Masked, known_label
 from aegis_advisor.measures.association import trace_bias
 
@@ -35,6 +34,9 @@ MOST_VALUES: Final = 1_000
 
 MOST_REFITTED: Final = 300
 """The most masked values for which logistic regression's weights are tried."""
+
+FAR: Final = 4.0
+"""A direction of inexact correlations counts if its eigenvalue is so many standard deviations above 0."""
 
 DEPENDENT: Final = 1e-8
 """The eigenvalue up to which a direction of exact correlations depends on the others."""
@@ -129,11 +131,12 @@ class _Table:
         functions = Basis.of(label).project(np.eye(label.size))[:, held]
         indicators = functions * np.sqrt(shares / np.maximum(1 - shares, 1e-12))
         correlations = design.correlations[np.ix_(columns, columns)]
-        chance, least = np.zeros(held.size), DEPENDENT
-        if design.variance is not None:
-            least = max(edge(design.variance.correlations[np.ix_(columns, columns)]), DEPENDENT) if parts else least
         values, vectors = np.linalg.eigh(correlations)
-        whitening = vectors[:, values > least] / np.sqrt(values[values > least])
+        kept, chance = values > DEPENDENT, np.zeros(held.size)
+        if design.variance is not None:
+            moved = _moved(design.variance.correlations[np.ix_(columns, columns)], vectors)
+            kept &= values > FAR * moved
+        whitening = vectors[:, kept] / np.sqrt(values[kept])
         if design.variance is not None:
             spread = np.square(indicators.T @ functions).sum(axis=1) / np.square(functions).sum()
             chance = float(np.square(whitening).sum(axis=1) @ design.variance.labels[columns]) * spread
@@ -161,8 +164,8 @@ class _Table:
             times = trace / max(float(weights @ [one.score.adjusted for one in told]), 1e-300)
             scores = zip(self.scored, told, strict=True)
             told = [_Told.by(self, number, one.score, times, dimensions) for number, one in scores]
-        auc = float(np.mean([one.auc for one in told]))
-        return Expected(auc, _accuracy(self, told), max(auc - OFF, 0.5), min(auc + OFF, 1.0))
+        auc, accuracy = _of_several(self, told) if len(told) > 1 else _of_two(told[0])
+        return Expected(auc, accuracy, max(auc - OFF, 0.5), min(auc + OFF, 1.0))
 
     def by_value(self, coefficients: FloatArray) -> list[FloatArray]:
         """The weight of each masked value (values,) by part, from coefficients (columns,) of the functions."""
@@ -173,6 +176,15 @@ class _Table:
         return np.concatenate(
             [part.functions @ (part.shares * one) for part, one in zip(self.parts, weights, strict=True)]
         )
+
+
+def _moved(variances: FloatArray, vectors: FloatArray) -> FloatArray:
+    """(columns,) how far errors with these variances (columns, columns) move the eigenvalues, as standard deviations.
+
+    An eigenvalue moves by `v' E v` with its eigenvector `v` and symmetric errors `E`, to first order.
+    """
+    squares = np.square(vectors)
+    return np.asarray(np.sqrt(2 * np.sum(squares * (variances @ squares), axis=0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -311,16 +323,29 @@ def _refitted(table: _Table, of_class: int, first: _Score, most: float) -> _Scor
     return _Score.of(table, of_class, np.split(weights, held[1:-1]), most)
 
 
-def _accuracy(table: _Table, told: Sequence[_Told]) -> float:
-    """The share of records in their likeliest class; with several classes, on the records of the best-told one."""
-    if len(told) == 1:
-        return float(np.mean(np.maximum(told[0].chance, 1 - told[0].chance)))
-    places = max(told, key=attrgetter("generalised")).score.places
+def _among(table: _Table, told: Sequence[_Told], places: IntArray) -> FloatArray:
+    """(classes, records) the chances of several classes in made-up records, with the sum 1."""
     chances = []
     for one, share in zip(told, table.classes.tolist(), strict=True):
-        score = sum(
-            (weight[place] for weight, place in zip(one.score.weights, places.T, strict=True)), np.zeros(len(places))
-        )
+        score = np.sum([weight[place] for weight, place in zip(one.score.weights, places.T, strict=True)], axis=0)
         score = score - score.mean()
         chances.append(linked(score / max(float(score.std()), 1e-300), share, one.generalised))
-    return float(np.mean(np.max(chances, axis=0) / np.sum(chances, axis=0)))
+    return np.asarray(np.array(chances) / np.sum(chances, axis=0))
+
+
+def _of_two(told: _Told) -> tuple[float, float]:
+    """AUC and accuracy for two classes."""
+    return told.auc, float(np.mean(np.maximum(told.chance, 1 - told.chance)))
+
+
+def _of_several(table: _Table, told: Sequence[_Told]) -> tuple[float, float]:
+    """The AUC, the mean over the classes, and the accuracy, on the records of the class that is told best.
+
+    A class between others is told by these, too: by its chance among all classes, if that does better than its score.
+    """
+    each = []
+    for number, one in enumerate(told):
+        chance = _among(table, told, one.score.places)[number]
+        each.append(max(one.auc, area(chance, chance)))
+    best = max(told, key=attrgetter("generalised"))
+    return float(np.mean(each)), float(np.mean(_among(table, told, best.score.places).max(axis=0)))

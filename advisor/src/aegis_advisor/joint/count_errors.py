@@ -83,18 +83,18 @@ def _whitening(design: Design, variance: Variance, columns: IntArray) -> FloatAr
     whether all have.
     """
     both = np.ix_(columns, columns)
-    correlations, least = design.correlations[both], edge(variance.correlations[both])
-    _, below = scipy.linalg.lapack.dpotrf(correlations - least * np.eye(len(correlations)), lower=1)
+    correlations, edge = design.correlations[both], _edge(variance.correlations[both])
+    _, below = scipy.linalg.lapack.dpotrf(correlations - edge * np.eye(len(correlations)), lower=1)
     if not below:
         lower, _ = scipy.linalg.lapack.dpotrf(correlations, lower=1, clean=1)
         inverse, _ = scipy.linalg.lapack.dtrtri(lower, lower=1)
         return np.asarray(inverse.T)
     values, vectors = scipy.linalg.eigh(correlations)
-    kept = values > least
+    kept = values > edge
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
-def edge(variance: FloatArray) -> float:
+def _edge(variance: FloatArray) -> float:
     """The largest plausible eigenvalue of errors with these variances (columns, columns)."""
     return min(EDGE * float(np.sqrt(variance.sum(axis=1).max())), LARGEST_EDGE)
 
