@@ -4,7 +4,7 @@ import pytest
 
 from aegis_sdk.cli.advise import report
 from aegis_sdk.reading import maskings_of, promises_of
-from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE, Advice, CoarseAdvice
+from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE, Advice, CoarseAdvice, Expected
 
 LABEL = {"name": "health", "domain": ["good", "fair", "poor"]}
 LISTED = {
@@ -232,6 +232,22 @@ def test_of_attributes_together_the_whole_may_be_published(source, tells):
     assert lines[0] == f"c17 keeps 75 % of what the table {tells} about health"
     assert "in squared correlations with the label, at most 2 in all" in lines[1]
     assert ("of the known utility: that of the table may be higher" in "\n".join(lines)) == (source == "known")
+
+
+def test_what_a_model_should_reach_stands_first_and_in_the_ranking():
+    told = {"auc": 0.7034, "accuracy": 0.68, "low": 0.694, "high": 0.712}
+    advice = advice_of("c1", "c2")
+    assert "expected AUC" not in "\n".join(report(advice, LISTED))
+    advice = Advice.model_validate(advice.model_dump() | {"expected": {**told, "auc": 0.745}})
+    row = advice.ranking[0].model_copy(update={"expected": Expected(**told)})
+    advice = advice.model_copy(update={"ranking": [row, advice.ranking[1]]})
+    first, second, *_ = report(advice, LISTED)
+    assert first == "c1: a model should reach AUC 0.70 (0.69 to 0.71); on the table as it is 0.745"
+    assert second.startswith("c1 keeps")
+    [header, one, other], *_ = tables(advice, LISTED)
+    assert " ".join(header).count("expected AUC") == 1
+    assert "0.70 (0.69 to 0.71)" in " ".join(one)
+    assert "0.70" not in " ".join(other)
 
 
 @pytest.mark.parametrize(

@@ -79,13 +79,13 @@ async def test_each_caller_has_the_fields_of_its_view_and_no_other(database_url)
         assert answer["about"] == NAMES[answer["configuration"]]
     for name in seen.keys() - full:
         rows = [set(row) for row in seen[name]["ranking"]]
-        assert rows == [{"configuration", "about", "rank", "utility_share", "deviation_share"}] * 4
+        assert rows == [{"configuration", "about", "rank", "utility_share", "deviation_share", "expected"}] * 4
         for attribute in seen[name]["attributes"]:
             assert set(attribute) == {"name", "maskings"}
             assert {frozenset(score) for score in attribute["maskings"].values()} == {frozenset({"kept"})}
     first, best = seen["owner"], seen["stranger"]
     assert best["ranking"] == [
-        {name: row[name] for name in ("configuration", "about", "rank", "utility_share", "deviation_share")}
+        {name: row[name] for name in ("configuration", "about", "rank", "utility_share", "deviation_share", "expected")}
         for row in first["ranking"]
     ]
     assert best["ranking"][0]["configuration"] == best["configuration"] == first["configuration"]

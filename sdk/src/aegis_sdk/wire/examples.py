@@ -167,7 +167,6 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
             "utility": 0.0412,
             "standard_error": 0.0011,
             "difference_error": 0.0,
-            "expected": {"auc": 0.703, "accuracy": 0.681, "low": 0.694, "high": 0.712},
         }
     ],
     "attributes": [
