@@ -1,25 +1,51 @@
 """Questions about each label of an entry are answered as by an entry with that label alone, in both views."""
 
+from types import SimpleNamespace
+
+import psycopg
 import pytest
 
+from app.cli.environment import with_services
+from app.cli.replay import _computed
+from app.settings import Settings
+from tests.answers import pointers
 from tests.labels import LABELS, entry_of, some_records
 from tests.service import Worker, create_key, publish, running_app
-
-pytestmark = pytest.mark.usefixtures("_one_loop")
 
 RECORDS = some_records(5)
 #: What an answer says about itself, and not about the configurations.
 OWN = ("id", "entry", "request", "created_at", "elapsed_ms", "label", "names")
+BUDGET = 4
 
 
-async def answer(api, worker, entry_id, key=None, **question):
+@pytest.fixture(name="market", scope="module")
+async def _market(_one_loop, shared_database_url):
+    """The service with an entry of several labels, one of each of them, one with pairs only, and keys by role."""
+    roles = {"provider": ("owner", "provider"), "consumer": ("reader", "consumer"), "other": ("third", "consumer")}
+    keys = {name: await create_key(shared_database_url, *role) for name, role in roles.items()}
+    settings = {"question_budget": BUDGET}
+    async with running_app(shared_database_url, **settings) as api, Worker.on(shared_database_url) as worker:
+        entries = {label: entry_of(RECORDS, [label], name=label, visibility="all") for label in LABELS}
+        told = {"joint_traces": {"smoker": {"value": 0.713}}, "joint_trace": {"value": 0.911}}
+        entries["plain"] = {name: part for name, part in entries["health"].items() if name != "pairs"} | {
+            "name": "plain"
+        }
+        entries["several"] = entry_of(RECORDS, LABELS, name="several", visibility="all", **told)
+        heads = {name: await publish(api, entry, **keys["provider"]) for name, entry in entries.items()}
+        yield SimpleNamespace(api=api, worker=worker, keys=keys, heads=heads, url=shared_database_url, entries=entries)
+
+
+async def asked(market, entry, key="provider", **question):
+    path, headers = f"/v1/entries/{market.heads[entry]['id']}/advice", market.keys[key] | {"Prefer": "respond-async"}
+    return await market.api.post(path, json={"measure": "mutual_information"} | question, headers=headers)
+
+
+async def answer(market, entry, key="provider", **question):
     """The answer to a question, once the worker is done."""
-    asked = await api.post(
-        f"/v1/entries/{entry_id}/advice", json=question, headers={"Prefer": "respond-async"} | (key or {})
-    )
-    assert asked.status_code in (200, 202), asked.text
-    await worker.run()
-    found = (await api.get(f"/v1/advice/{asked.json()['id']}", headers=key or {})).json()
+    queued = await asked(market, entry, key, **question)
+    assert queued.status_code in (200, 202), queued.text
+    await market.worker.run()
+    found = (await market.api.get(f"/v1/advice/{queued.json()['id']}", headers=market.keys[key])).json()
     assert found["status"] == "succeeded", found["problem"]
     return found
 
@@ -49,28 +75,118 @@ def assert_nearly(one, other):
         assert one == other
 
 
-async def test_each_label_is_answered_as_by_an_entry_of_its_own(database_url):
-    consumer = await create_key(database_url, "reader", "consumer")
-    provider = await create_key(database_url, "owner", "provider")
-    async with running_app(database_url) as api, Worker.on(database_url) as worker:
-        several = await publish(api, entry_of(RECORDS, LABELS, visibility="all"), **provider)
-        for label in LABELS:
-            alone = entry_of(RECORDS, [label], name=label, visibility="all")
-            own = await publish(api, alone, **provider)
-            for measure, key in (
-                ("joint", provider),
-                ("mutual_information", provider),
-                ("mutual_information", consumer),
-            ):
-                one = await answer(api, worker, several["id"], key, measure=measure, label=label)
-                other = await answer(api, worker, own["id"], key, measure=measure)
-                assert_nearly(told(one), told(other))
-                assert other["label"] is None
-                assert "label" not in other["request"]
-                if label == LABELS[0]:
-                    assert one["label"] is None
-                    assert "label" not in one["request"]
-                else:
-                    left_out = len(entry_of(RECORDS, LABELS)["configurations"]) - len(alone["configurations"])
-                    assert one["label"] == {"name": label, "listed": True, "left_out": left_out}
-                    assert one["request"]["label"] == label
+@pytest.mark.parametrize(
+    ("label", "measure", "key"),
+    [
+        ("charges", "joint", "provider"),
+        ("charges", "mutual_information", "other"),
+        ("charges", "joint_interactions", "provider"),
+        ("health", "g3", "other"),
+    ],
+)
+async def test_each_label_is_answered_as_by_an_entry_of_its_own(market, label, measure, key):
+    one = await answer(market, "several", key, measure=measure, label=label)
+    other = await answer(market, label, key, measure=measure)
+    assert_nearly(told(one), told(other))
+    assert other["label"] is None
+    assert "label" not in other["request"]
+    if label == LABELS[0]:
+        assert one["label"] is None
+        assert one == await answer(market, "several", key, measure=measure)
+    else:
+        left_out = len(market.entries["several"]["configurations"]) - len(market.entries[label]["configurations"])
+        assert one["label"] == {"name": label, "listed": True, "left_out": left_out}
+        assert one["request"]["label"] == label
+
+
+async def test_a_column_that_is_no_label_is_answered_from_pairs_as_an_estimate(market):
+    found = await answer(market, "health", label="smoker")
+    assert found["label"] == {"name": "smoker", "listed": False, "left_out": 1}
+    assert found["ranking_basis"] == "estimated"
+    listed = await answer(market, "several", label="smoker")
+    assert_nearly(told(found)[1:], told(listed)[1:])
+
+
+@pytest.mark.parametrize(
+    ("entry", "question", "pointer"),
+    [
+        ("several", {"label": "income"}, "/label"),
+        ("plain", {"label": "smoker"}, "/label"),
+        ("several", {"label": "smoker", "kinds": ["masked", "generated"]}, "/label"),
+        ("several", {"label": "smoker", "attributes": ["age", "smoker"]}, "/attributes/1"),
+        ("several", {"label": "smoker", "weights": {"smoker": 2.0}}, "/weights/smoker"),
+        ("several", {"label": 3}, "/label"),
+    ],
+)
+async def test_what_cannot_be_asked_is_refused_at_its_place(market, entry, question, pointer):
+    refused = await asked(market, entry, **question)
+    assert refused.status_code == 422, refused.text
+    assert pointers(refused) == [pointer]
+    said = {
+        ("several", "income"): "has no column 'income'. It can be asked about health, smoker, charges, age, zip.",
+        (
+            "plain",
+            "smoker",
+        ): "has no counts of 'smoker' with 'charges' (charges-2), 'charges' (identity), 'age'",
+    }
+    assert said.get((entry, question["label"]), "") in refused.json()["errors"][0]["detail"]
+
+
+async def test_others_read_no_count_of_any_label_and_have_one_budget_for_all(market):
+    path = f"/v1/entries/{market.heads['several']['id']}"
+    read = await market.api.get(path, headers=market.keys["consumer"])
+    secrets = ["with_label", "chi_square", "joint_trace", "0.713", "0.911", '"joint"']
+    answers = [await answer(market, "several", "consumer", label=label) for label in LABELS]
+    assert not [secret for secret in secrets if secret in read.text]
+    owner = await market.api.get(f"{path}/summaries", headers=market.keys["provider"])
+    assert all(secret in owner.text for secret in secrets)
+    for found in answers:
+        assert "utility" not in str(found).replace("utility_share", "").replace("mutual_information", "")
+    assert (await asked(market, "several", "consumer", measure="g3", label="smoker")).status_code == 202
+    spent = await asked(market, "several", "consumer", measure="g1", label="charges")
+    assert (spent.status_code, spent.json()["code"]) == (429, "budget_spent")
+
+
+async def test_an_answer_about_a_label_is_computed_again_bit_for_bit(market):
+    found = await answer(market, "several", measure="joint", label="charges", attributes=["age", "health"])
+    loaded = await with_services(market.url, lambda services: services.replays().load(found["id"]))
+    assert list(loaded.differences(*await _computed(loaded, Settings(database_url=market.url)))) == []
+
+
+async def test_a_request_is_for_a_label(market):
+    wanted = {"measure": "joint", "label": "charges", "purpose": "Predict charges", "contact": "a@b.example"}
+    body = wanted | {"terms": market.heads["several"]["terms"]}
+    path = f"/v1/entries/{market.heads['several']['id']}/requests"
+    made = await market.api.post(path, json=body, headers=market.keys["other"])
+    assert made.status_code == 201, made.text
+    await market.worker.run()
+    request = (await market.api.get(f"/v1/requests/{made.json()['id']}", headers=market.keys["other"])).json()
+    advice = await answer(market, "several", "other", measure="joint", label="charges")
+    assert (request["state"], request["configuration"]) == ("advised", advice["configuration"])
+    assert request["request"]["label"] == "charges"
+    hidden = next(
+        one["id"] for one in market.entries["several"]["configurations"] if one["maskings"]["charges"] == "drop"
+    )
+    refused = await market.api.post(path, json=body | {"configuration": hidden}, headers=market.keys["other"])
+    assert (refused.status_code, pointers(refused)) == (422, ["/configuration"])
+
+
+async def test_entries_are_found_by_each_label(market):
+    for label, expected in (
+        ("smoker", {"several", "smoker"}),
+        ("age", set()),
+        ("health", {"several", "health", "plain"}),
+    ):
+        page = (await market.api.get("/v1/entries", params={"label": label}, headers=market.keys["consumer"])).json()
+        assert {head["name"] for head in page["items"]} == expected
+    assert market.heads["several"]["labels"] == list(LABELS)
+    assert market.heads["smoker"]["labels"] == ["smoker"]
+
+
+async def test_a_version_that_knows_no_labels_reads_a_measure_that_there_is_not(market):
+    """It would answer for the default label otherwise, and its answer would be given again."""
+    await answer(market, "several", measure="theils_u", label="smoker")
+    with psycopg.connect(market.url) as connection:
+        stored = [row[0] for row in connection.execute("SELECT question FROM advice WHERE question ? 'first'")]
+    assert "theils_u about smoker" in {question["measure"] for question in stored}
+    assert all(question["measure"].endswith(f" about {question['label']}") for question in stored)
