@@ -58,7 +58,7 @@ def test_a_plan_lists_labels_of_which_all_but_the_first_are_attributes_and_all_a
         (
             "labels: [age, health]",
             "",
-            "plan.yaml: attributes.age: is the label, so `maskings` cannot be stated",
+            "plan.yaml: configurations.c01: unknown key 'age'",
         ),
         ("labels: [health, smoker]", "left_out: {smoker: asked}", "plan.yaml: left_out.smoker: the column is shared"),
         ("labels: [health, smoker]", "person: smoker", "plan.yaml: person: 'smoker' is a label, which is shared"),

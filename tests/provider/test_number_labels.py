@@ -1,0 +1,167 @@
+"""A label that is a number: its bins and scores, from the draft of a plan to the entry and the masked table."""
+
+from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from aegis_provider import load_plan, summarize
+from aegis_provider.check import check
+from aegis_provider.counting.label_scores import middles
+from aegis_provider.draft import start
+from aegis_provider.errors import PlanError, TableError
+from aegis_provider.release.apply import apply
+from aegis_sdk.wire import EntryDocument
+from tests.for_each import for_each
+
+RECORDS = 600
+CONFIGURATIONS = "\nconfigurations:\n  all: {}\n  coarse: {x: drop}\n"
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(0, 5, RECORDS), rng.integers(0, 3, RECORDS)
+    numbers = np.round(np.exp(0.3 * x + 0.2 * y + rng.normal(0, 0.4, RECORDS)) * 100, 2)
+    return x, y, numbers
+
+
+@pytest.fixture(scope="module")
+def table(drawn, tmp_path_factory):
+    path = tmp_path_factory.mktemp("numbers") / "table.csv"
+    lines = [f"{a},{'abc'[b]},{number}" for a, b, number in zip(*drawn, strict=True)]
+    path.write_text("x,kind,charges\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def plan(table):
+    path = table.parent / "plan.yaml"
+    start(table, "charges", path)
+    path.write_text(path.read_text(encoding="utf-8") + CONFIGURATIONS, encoding="utf-8")
+    return load_plan(path)
+
+
+def edges_of(plan):
+    return np.array([float(edge) for edge in plan.label_as.discretization.edges])
+
+
+def test_a_draft_has_at_most_20_bins_of_enough_records_with_round_edges(plan, drawn):
+    edges = edges_of(plan)
+    counts = np.histogram(drawn[2], np.clip(edges, -1e9, 1e9))[0]
+    assert 2 <= len(counts) <= 20
+    assert counts.min() >= 5
+    assert all(len(f"{edge:g}") <= 4 for edge in edges[1:-1])
+
+
+def test_scores_are_middles_and_the_mean_of_open_bins_to_two_digits(plan, drawn):
+    edges, scores = edges_of(plan), plan.label_as.scores
+    assert list(scores[1:-1]) == [(low + high) / 2 for low, high in pairwise(edges[1:-1])]
+    low, high = drawn[2][drawn[2] < edges[1]].mean(), drawn[2][drawn[2] >= edges[-2]].mean()
+    assert [scores[0], scores[-1]] == [float(f"{mean:.1e}") for mean in (low, high)]
+    assert plan.label_as.variance == float(f"{drawn[2].var():.1e}")
+
+
+@for_each(("most", "stated"), [(50_000.0, False), (450.0, True)])
+def test_a_mean_is_stated_unless_one_record_has_over_a_tenth_of_the_sum(tmp_path, most, stated):
+    numbers = [*np.arange(100.0, 400.0), most]
+    (tmp_path / "t.csv").write_text(
+        "x,y\n" + "".join(f"{at % 3},{one}\n" for at, one in enumerate(numbers)), encoding="utf-8"
+    )
+    start(tmp_path / "t.csv", "y", tmp_path / "plan.yaml")
+    drafted = load_plan(tmp_path / "plan.yaml", configurations_needed=False).label_as
+    edges = [float(edge) for edge in drafted.discretization.edges]
+    mean = np.mean([one for one in numbers if one >= edges[-2]])
+    assert (drafted.scores[-1] == float(f"{mean:.1e}")) is stated
+    assert (drafted.variance is not None) is stated
+    assert stated or drafted.scores[-1] == edges[-2] + (edges[-2] - edges[-3]) / 2
+
+
+def test_a_mean_is_of_people_where_a_column_says_whose_a_record_is(tmp_path):
+    numbers = [*np.arange(100.0, 400.0), *([399.5] * 12)]  # twelve records of one person
+    people = [*range(300), *([300] * 12)]
+    rows = (f"{at % 3},p{who},{one}\n" for at, (who, one) in enumerate(zip(people, numbers, strict=True)))
+    (tmp_path / "t.csv").write_text("x,who,y\n" + "".join(rows), encoding="utf-8")
+    start(tmp_path / "t.csv", "y", tmp_path / "plan.yaml", person="who")
+    drafted = load_plan(tmp_path / "plan.yaml", configurations_needed=False).label_as
+    lower, upper = (float(edge) for edge in drafted.discretization.edges[-3:-1])
+    assert drafted.scores[-1] == upper + (upper - lower) / 2
+
+
+def test_the_entry_has_the_bins_with_their_scores_and_the_trace_is_their_r_squared(plan, table, drawn):
+    entry = summarize(table, plan, name="charges", pairs=True)
+    assert EntryDocument.model_validate(entry.model_dump(exclude_unset=True)).format == 4
+    edges, scores = edges_of(plan), np.array(plan.label_as.scores)
+    places = np.searchsorted(edges, drawn[2], side="right") - 1
+    assert entry.label.histogram == np.bincount(places).tolist()
+    assert entry.label.scores.values == scores.tolist()
+    assert entry.label.scores.variance == plan.label_as.variance
+    columns = [(column[:, None] == np.unique(column)).astype(float) for column in drawn[:2]]
+    design, target = np.concatenate(columns, axis=1), scores[places]
+    fitted = design @ np.linalg.lstsq(design, target, rcond=None)[0]
+    share = 1 - np.mean((fitted - target) ** 2) / target.var()
+    rank = np.linalg.matrix_rank(design) - 1
+    adjusted = 1 - (1 - share) * (RECORDS - 1) / (RECORDS - 1 - rank)
+    assert entry.joint_trace.value == pytest.approx(adjusted, abs=1e-6)
+
+
+def test_the_masked_table_shows_bins_and_no_number(plan, table, tmp_path):
+    apply(table, plan, "all", tmp_path / "masked.csv", accept_identifiers=False)
+    lines = (tmp_path / "masked.csv").read_text(encoding="utf-8").split()[1:]
+    shown = {",".join(line.split(",")[2:]) for line in lines}
+    assert len(shown) == len(plan.label_as.scores)
+    assert all(text.startswith(('"[', '"(-inf')) for text in shown)
+
+
+@pytest.mark.long
+def test_a_check_trains_regressors_in_the_unit_of_the_number(plan, table, drawn):
+    attributes = tuple(replace(each, fitted_to_label=False) for each in plan.attributes)  # fitting takes seconds
+    result = check(table, replace(plan, attributes=attributes), ["all", "coarse"], seconds=120, folds=2)
+    assert (result.scale, result.models) == ("R2", ("ridge regression", "boosted regression"))
+    raw, nothing = (result.of(name, "ridge regression") for name in ("(as it is)", "(nothing shared)"))
+    assert 0.3 < raw.auc.low < raw.auc.value < raw.auc.high < 1
+    assert nothing.auc.value == pytest.approx(0, abs=0.02)
+    assert nothing.accuracy.value == pytest.approx(drawn[2].std(), rel=0.02)
+    assert result.share("all") > result.share("coarse")
+
+
+@for_each(
+    ("stated", "message"),
+    [
+        ("discretize: {rule: edges, edges: [0, 1, 2]}, scores: [1]", "1 scores are stated, but there are 2 bins"),
+        ("discretize: {rule: equal_frequency, bins: 3}, scores: [1, 2, 3]", "belongs to bins whose edges are stated"),
+        ("discretize: {rule: edges, edges: [0, 1, 2]}, variance: -1", "must not be below 0, not -1"),
+        ("scores: [1, x]", "scores.1"),
+    ],
+)
+def test_faulty_scores_are_refused_with_their_place(tmp_path, stated, message):
+    path = tmp_path / "plan.yaml"
+    path.write_text(f"label: y\nattributes:\n  x: {{}}\n  y: {{{stated}}}\n", encoding="utf-8")
+    with pytest.raises(PlanError, match=r"attributes\.y") as raised:
+        load_plan(path, configurations_needed=False)
+    assert message in str(raised.value)
+
+
+def test_a_number_without_two_bins_is_refused(tmp_path):
+    rows = "".join(f"{at % 2},{1 if at < 970 else at}\n" for at in range(1_000))
+    (tmp_path / "t.csv").write_text("x,y\n" + rows, encoding="utf-8")
+    with pytest.raises(TableError, match="no two bins of 40 people or more"):
+        start(tmp_path / "t.csv", "y", tmp_path / "plan.yaml", minimum=40)
+
+
+def test_ordered_classes_may_state_scores(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n" + "1,low\n2,high\n1,low\n2,low\n" * 30, encoding="utf-8")
+    path = tmp_path / "plan.yaml"
+    path.write_text(
+        "label: y\norder: [low, high]\nattributes:\n  x: {}\n  y: {scores: [1, 10]}\nconfigurations: {c: {}}\n",
+        encoding="utf-8",
+    )
+    entry = summarize(tmp_path / "t.csv", load_plan(path), name="t")
+    assert dict(zip(entry.label.domain, entry.label.scores.values, strict=True)) == {"low": 1, "high": 10}
+
+
+def test_middles_of_open_bins_are_half_a_neighbour_away():
+    edges = [Decimal(each) for each in ("-inf", 0, 10, 30, "inf")]
+    assert middles(edges) == (-5, 5, 20, 40)
