@@ -10,6 +10,7 @@ from app.advice.api.routes import ask_and_wait, read_answer
 from app.advice.model import Status
 from app.advice.pages.answer import AnswerView, Choices, answer_view
 from app.advice.pages.question import (
+    Labels,
     advice_commands,
     question_commands,
     question_form,
@@ -63,10 +64,10 @@ async def ask(
 ) -> Response:
     """Ask, and redirect to the answer; equal questions are computed only once."""
     state.limits.refuse_full_disk()
-    _, index = await read_index(state, viewer.caller, entry_id, version)
-    names = read_part(index.names, NAMES)
+    head, index = await read_index(state, viewer.caller, entry_id, version)
+    members = question_members(form, read_part(index.names, NAMES), head.label) | {"limit": None}
     try:
-        question = question_of(validated_as(wire.AdviceRequest, question_members(form, names) | {"limit": None}))
+        question = question_of(validated_as(wire.AdviceRequest, members))
         seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)
     except (InvalidDocumentError, BudgetSpentError, QuotaSpentError) as error:
         return await _question_page(request, viewer, state, entry_id, version, form, Refusal.of(request, error))
@@ -148,9 +149,11 @@ async def _question_page(
     async with state.database.transaction() as session:
         advice = services_of(state, session).advice(state.recent)
         left = await advice.questions_left(viewer.caller, head, state.question_budget)
+        labels = Labels(head.labels, await advice.estimated_labels(head))
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
-    form = question_form(about, names, asked, () if refusal is None else refusal.faults)
-    shown = wire.AdviceRequest.model_construct(measure=form.measure)
+    form = question_form(about, names, labels, asked, () if refusal is None else refusal.faults)
+    label = None if form.label == head.label else form.label
+    shown = wire.AdviceRequest.model_construct(measure=form.measure, label=label)
     answer = page(
         request,
         "ask.html",

@@ -29,7 +29,8 @@ from aegis_sdk.reading import (
     expected_words,
     headline,
     kept_by_best,
-    maskings_of,
+    label_of,
+    maskings_about,
     number,
     outcome,
     percent,
@@ -123,7 +124,7 @@ class AnswerView:
         protections: the possible axes to the right of the frontier, in words.
         verb: whether the bars show what each masking `costs` or, in coarse answers, `keeps`.
         unknown: a chosen configuration that is not ranked.
-        names: the attributes of the entry.
+        names: the attributes of the answer's task.
     """
 
     sentence: str
@@ -203,8 +204,15 @@ def answer_view(
         first=first,
         comparison=_comparison(advice, document, first, second) if second and not unknown else None,
         unknown=unknown,
-        names=tuple(attribute["name"] for attribute in document["attributes"]),
+        names=tuple(_task_names(advice, document)),
     )
+
+
+def _task_names(advice: Answer, document: Mapping[str, Any]) -> Iterator[str]:
+    """The attributes of the task of an answer: about another label than the default one, that one takes its place."""
+    label, default = label_of(advice.request, document), document["label"]["name"]
+    for attribute in document["attributes"]:
+        yield default if attribute["name"] == label else attribute["name"]
 
 
 def _named(advice: Answer, document: Mapping[str, Any]) -> Iterator[str]:
@@ -310,7 +318,7 @@ def _comparison(advice: Answer, schema: Mapping[str, Any], first: str, second: s
         facts.insert(0, (kept, _kept(advice, rows[first]), _kept(advice, rows[second])))
     if rows[first].expected or rows[second].expected:
         facts.insert(0, ("expected AUC", _expected(rows[first]), _expected(rows[second])))
-    one, other = maskings_of(schema, first), maskings_of(schema, second)
+    one, other = (maskings_about(advice, schema, each) for each in (first, second))
     maskings = [(name, one.get(name, ""), other.get(name, "")) for name in {**one, **other}]
     maskings.sort(key=lambda row: row[1] == row[2])
     chart = rendered(compared_chart(advice, schema, first, second))
@@ -324,7 +332,7 @@ def compared_chart(advice: Answer, schema: Mapping[str, Any], first: str, second
         first: The id of a configuration; A in the chart.
         second: The id of another; B in the chart.
     """
-    one, other = maskings_of(schema, first), maskings_of(schema, second)
+    one, other = (maskings_about(advice, schema, each) for each in (first, second))
     pairs = [
         pair for attribute in advice.attributes or [] if (pair := _pair(advice, attribute, one, other)) is not None
     ]

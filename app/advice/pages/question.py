@@ -67,12 +67,39 @@ class Slider:
 
 
 @dataclass(frozen=True, slots=True)
+class Labels:
+    """The columns that a question about a version can be about: those that it lists, and those that pairs allow."""
+
+    listed: Sequence[str]
+    estimated: Sequence[str] = ()
+
+    @property
+    def default(self) -> str:
+        """The label of a question that names none."""
+        return self.listed[0]
+
+    @property
+    def others(self) -> Sequence[str]:
+        """All but the default one."""
+        return [*self.listed[1:], *self.estimated]
+
+    @property
+    def in_words(self) -> dict[str, str]:
+        """Each in words by its name; empty if there are no others."""
+        words = {name: name for name in self.listed}
+        words |= {name: f"{name} (estimated from pairs)" for name in self.estimated}
+        return words if self.others else {}
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionForm:
     """The form of a question.
 
     Attributes:
         measures: the two groups of measures by title: words by measure id.
         unweighted: the joint measures, which need equal weights.
+        labels: the columns that can be the label, in words; empty if only one can.
+        label: the chosen one.
         sliders: the attributes, unless there are too many.
         named: otherwise, the named attributes, one on each line.
         weighted: and the weights other than 1, one on each line.
@@ -89,6 +116,8 @@ class QuestionForm:
     weighted: str
     attributes: int
     criteria: Mapping[str, str]
+    labels: Mapping[str, str]
+    label: str
     has_generated: bool
     wants_generated: bool
     wants_people: bool
@@ -96,9 +125,15 @@ class QuestionForm:
     faults: Mapping[str, str]
 
 
-def question_form(about: About, names: Sequence[str], asked: Form, faults: Sequence[Fault] = ()) -> QuestionForm:
-    """The form for an entry, filled in from the given fields. Where the measure takes no weights, 0 is not ticked."""
+def question_form(
+    about: About, names: Sequence[str], labels: Labels, asked: Form, faults: Sequence[Fault] = ()
+) -> QuestionForm:
+    """The form for an entry, filled in from the given fields. Where the measure takes no weights, 0 is not ticked.
+
+    If other labels can be asked about, the default one can be ticked, too: then it is an attribute.
+    """
     measure = asked.text("measure") or about.measure
+    names = [labels.default, *names] if labels.others else names
     unweighted = tuple(name for name, one in MEASURES.items() if one.is_joint)
     omitted = {name for name in names if measure in unweighted and _weight(asked, name) == 0}
     chosen = frozenset(asked.texts("attributes") or names) - omitted
@@ -124,6 +159,8 @@ def question_form(about: About, names: Sequence[str], asked: Form, faults: Seque
         weighted="\n".join(given) or asked.text("weighted"),
         attributes=len(names),
         criteria={name: asked.text(f"require-{name}") for name in criteria if name in vouched or name == "k"},
+        labels=labels.in_words,
+        label=asked.text("label") or labels.default,
         has_generated=about.generated > 0,
         wants_generated="generated" in asked.texts("kinds"),
         wants_people=asked.text("unit") == PERSON,
@@ -141,9 +178,17 @@ def _slider(asked: Form, name: str, *, is_chosen: bool) -> Slider:
     return Slider(name, is_chosen, _USUAL, asked.text(f"weight-{name}"))
 
 
-def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
-    """The members of the question in a form, in the contract's names, unchecked."""
-    chosen = form.texts("attributes") or _lines(form.text("named"))
+def question_members(form: Form, names: Sequence[str], default: str = "") -> dict[str, Any]:
+    """The members of the question in a form, in the contract's names, unchecked.
+
+    Args:
+        form: the form, which may have a box for each column; that of the label is ignored.
+        names: the attributes of the entry.
+        default: its default label, which is an attribute if the form names another label.
+    """
+    label = form.text("label") or default
+    names = [name for name in (default, *names) if name != label]
+    chosen = [name for name in form.texts("attributes") if name != label] or _lines(form.text("named"))
     has_boxes = any(form.has(f"step-{name}") for name in names)
     # The contract refuses an empty selection.
     is_selection = (chosen or has_boxes) and frozenset(chosen) != frozenset(names)
@@ -157,6 +202,7 @@ def question_members(form: Form, names: Sequence[str]) -> dict[str, Any]:
     required = {name: number(form.text(f"require-{name}")) for name in wire.PRIVACY_CRITERIA}
     return {
         "measure": form.text("measure"),
+        "label": label if label != default else None,
         **({"attributes": chosen} if is_selection else {}),
         "weights": weights or None,
         "require": {name: limit for name, limit in required.items() if limit is not None} or None,
@@ -189,6 +235,7 @@ def question_link(entry_id: str, question: wire.AdviceRequest) -> str:
     fields += [(f"require-{name}", written(limit)) for name, limit in (question.require or {}).items()]
     fields += [("kinds", kind) for kind in question.kinds if kind == "generated"]
     fields += [] if question.unit is None else [("unit", question.unit)]
+    fields += [] if question.label is None else [("label", question.label)]
     measure, corrected = MEASURES.get(question.measure), question.bias_correction
     if measure is not None and corrected is not None and corrected != measure.corrected_by_default:
         fields.append(("bias_correction", str(corrected).lower()))
@@ -201,12 +248,12 @@ def question_commands(
     """Commands that ask the same about an entry with these attributes. A weight of 0 omits an attribute."""
     chosen = question.attributes
     weights = dict(question.weights or {}) | {name: 0.0 for name in names if chosen and name not in chosen}
-    options = ["--measure", question.measure]
+    options = ["--measure", question.measure, *([] if question.label is None else ["--label", question.label])]
     for option, numbers in (("--require", question.require), ("--weights", weights)):
         options += [word for name, value in (numbers or {}).items() for word in (option, f"{name}={written(value)}")]
     options += ["--kinds", "masked,generated"] if "generated" in question.kinds else []
     options += [] if question.unit is None else ["--require", f"unit={question.unit}"]
-    members = {"measure", "attributes", "weights", "require", "kinds", "unit"}
+    members = {"measure", "label", "attributes", "weights", "require", "kinds", "unit"}
     body = question.model_dump(include=members, exclude_none=True) | {"limit": None}
     return Commands(
         (aegis("advise", entry_id, *options),) if len(weights) <= SLIDERS else (),

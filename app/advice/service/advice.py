@@ -11,7 +11,7 @@ from aegis_advisor import MODEL_VERSION
 from aegis_advisor.evidence import IDENTITY
 from app.advice.model import Advice, AdviceQuestion, Status, View
 from app.advice.service.questions import needs_pairs, refuse_unanswerable, selected_places
-from app.advice.service.tasks import task_of
+from app.advice.service.tasks import estimated_labels, task_of
 from app.advice.service.views import refuse_beyond_coarse, view_for
 from app.advice.service.work import ReferenceService
 from app.advice.store.advice import AdviceStore, Asked, AskedRecord, QuestionStore, SpentBudget, TenantQuestion
@@ -27,6 +27,9 @@ from app.tenants.service import QuotaService
 
 #: The number of cached versions, and the largest configuration table in cells and number of attributes of each.
 MOST_KEPT, MOST_CELLS, MOST_ATTRIBUTES = 64, 100_000, 1_000
+
+#: The largest number of attributes among which columns are looked for that could be labels, too.
+MOST_COLUMNS = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +55,7 @@ class RecentVersions:
     def __init__(self) -> None:
         # With the digest, because another version may get the id after a backup is restored.
         self._kept: OrderedDict[tuple[int, str, str | None], KnownVersion] = OrderedDict()
+        self._estimated: OrderedDict[tuple[int, str], tuple[str, ...]] = OrderedDict()
 
     def find(self, head: Head, label: str | None = None) -> KnownVersion | None:
         """The cached data of a label in a version, which may have been deleted since; None: of the default label."""
@@ -67,6 +71,16 @@ class RecentVersions:
         self._kept[head.version_id, head.digest, label] = known
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
+
+    def find_estimated(self, head: Head) -> tuple[str, ...] | None:
+        """The cached columns of `AdviceService.estimated_labels`."""
+        return self._estimated.get((head.version_id, head.digest))
+
+    def keep_estimated(self, head: Head, names: tuple[str, ...]) -> None:
+        """Cache these columns."""
+        self._estimated[head.version_id, head.digest] = names
+        if len(self._estimated) > MOST_KEPT:
+            self._estimated.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +159,25 @@ class AdviceService:
         if view_for(caller, head) is View.FULL:
             return None
         return max(budget - await self._questions.used(head.version_id, caller.tenant), 0)
+
+    async def estimated_labels(self, head: Head) -> tuple[str, ...]:
+        """The columns that a head's version does not list as labels, but whose pair counts answer questions about them.
+
+        Not looked for in versions with more than `MOST_COLUMNS` attributes, which can be asked nevertheless.
+
+        Raises:
+            NotFoundError: the version has just been deleted.
+        """
+        known = self._recent.find_estimated(head)
+        if known is not None:
+            return known
+        version = await self._version(head, None)
+        schema = await self._contents.schema(head.version_id)
+        if schema is None or len(version.outline) > MOST_COLUMNS:
+            return ()
+        names = await to_thread.run_sync(estimated_labels, schema, version.outline, version.table)
+        self._recent.keep_estimated(head, names)
+        return names
 
     async def refuse_unsuitable(self, head: Head, question: AdviceQuestion, configuration: str) -> None:
         """Refuse a configuration that a version lacks, or that does not meet what a question requires, saying what.

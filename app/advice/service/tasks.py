@@ -4,7 +4,6 @@ Another label than the default one is an attribute of the entry. In its task it 
 and its joint counts are pair counts (`aegis_advisor.evidence.task`). Here only their places are read, not the counts.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -49,14 +48,10 @@ def task_of(schema: bytes, outline: tuple[AttributeOutline, ...], table: Configu
     Raises:
         InvalidDocumentError: the version lacks what a question about this label needs; says which labels can be asked.
     """
-    entry = stored_entry(schema)
-    entry = replace(entry, pairs=[replace(pair, joint=True if is_counted(pair) else None) for pair in entry.pairs])
+    entry = _places(schema)
     fault = next(_faults(entry, outline, table, label), None)
     if fault is not None:
-        listed = entry.labels or [entry.label.name]
-        partners = Counter(name for pair in entry.pairs for name in pair.attributes)
-        other = [one.name for one in outline if partners[one.name] and one.name not in listed]
-        known = [*listed, *(name for name in other if next(_faults(entry, outline, table, name), None) is None)]
+        known = [*(entry.labels or [entry.label.name]), *_estimated(entry, outline, table)]
         faults = (Fault("/label", f"{fault} It can be asked about {some(known)}."),)
         raise InvalidDocumentError("This entry cannot answer the question.", faults)
     place = _place(outline, label)
@@ -68,6 +63,26 @@ def task_of(schema: bytes, outline: tuple[AttributeOutline, ...], table: Configu
     ]
     attributes[place] = _of_default(entry, place, outline[place])
     return Task(tuple(attributes), table.showing(place), first_number(place))
+
+
+def estimated_labels(
+    schema: bytes, outline: tuple[AttributeOutline, ...], table: ConfigurationTable
+) -> tuple[str, ...]:
+    """The columns that a version does not list as labels, but whose pair counts answer questions about them."""
+    return tuple(_estimated(_places(schema), outline, table))
+
+
+def _places(schema: bytes) -> EntryContent:
+    """The stored entry, in which `True` stands for the counts of a pair."""
+    entry = stored_entry(schema)
+    return replace(entry, pairs=[replace(pair, joint=True if is_counted(pair) else None) for pair in entry.pairs])
+
+
+def _estimated(entry: EntryContent, outline: tuple[AttributeOutline, ...], table: ConfigurationTable) -> Iterator[str]:
+    paired = {name for pair in entry.pairs for name in pair.attributes}.difference(entry.labels or ())
+    for name in (one.name for one in outline if one.name in paired):
+        if next(_faults(entry, outline, table, name), None) is None:
+            yield name
 
 
 def first_number(label: int) -> int:

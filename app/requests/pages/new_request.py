@@ -13,9 +13,9 @@ from aegis_sdk import wire
 from aegis_sdk.wire.data_requests import LONGEST_PURPOSE
 from app.advice.api.answers import question_of, request_of
 from app.advice.api.routes import read_answer
-from app.advice.pages.question import question_form, question_link, question_members
+from app.advice.pages.question import Labels, question_form, question_link, question_members
 from app.advice.service.advice import QuestionRules
-from app.edge.state import State, StateDependency
+from app.edge.state import State, StateDependency, services_of
 from app.entries.model.entries import Head
 from app.entries.pages.entry import read_index
 from app.entries.pages.entry_index import ABOUT, NAMES
@@ -34,14 +34,15 @@ from app.requests.model.data_requests import NewDataRequest
 SAID = [name for name in wire.NewDataRequest.model_fields if name not in {*wire.Question.model_fields, "terms"}]
 
 
-def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
-    """The request in a form.
+def new_request_in(form: Form, names: Sequence[str], default: str = "") -> wire.NewDataRequest:
+    """The request in a form; `names` and `default` are as in `question_members`.
 
     Raises:
         InvalidDocumentError: a field breaks a rule of the contract, or the terms are not accepted.
     """
     said = {name: form.text(name) or None for name in SAID}
-    members = question_members(form, names) | said | {"terms": form.text("terms") if form.has("accept") else ""}
+    said["terms"] = form.text("terms") if form.has("accept") else ""
+    members = question_members(form, names, default) | said
     try:
         return wire.NewDataRequest.model_validate(members)
     except ValidationError as error:
@@ -58,10 +59,11 @@ def new_request_in(form: Form, names: Sequence[str]) -> wire.NewDataRequest:
 
 def new_request_commands(viewer: Viewer, head: Head, asked: Form, names: Sequence[str]) -> Commands:
     """The commands for the same request. Replace the words in capitals."""
-    members = {name: value for name, value in question_members(asked, names).items() if value}
+    members = {name: value for name, value in question_members(asked, names, head.label).items() if value}
     known = wire.NewDataRequest.model_fields
     said = {name: asked.text(name) or name.upper() for name in SAID if asked.text(name) or known[name].is_required()}
     options = ["--measure", str(members["measure"])] if members.get("measure") else []
+    options += ["--label", str(members["label"])] if members.get("label") else []
     options += [word for name in members.get("attributes", ()) for word in ("--attribute", name)]
     options += [word for name, limit in members.get("require", {}).items() for word in ("--require", f"{name}={limit}")]
     options += [word for name, one in members.get("weights", {}).items() for word in ("--weights", _weight(name, one))]
@@ -95,7 +97,7 @@ async def show_new_request(request: Request, viewer: ViewerDependency, state: St
 
     They are `entry` and, for another version than the latest, `version`; and either `advice`, the id of the advice
     whose question is repeated (it names entry and version, too), or the fields of the question as
-    `/entries/{entry_id}/ask` has them: `measure`, `attributes` (repeated), `weight-NAME` for an attribute,
+    `/entries/{entry_id}/ask` has them: `measure`, `label`, `attributes` (repeated), `weight-NAME` for an attribute,
     `require-NAME` for a privacy criterion such as `require-k`, and `kinds=generated`. `purpose`, `contact` and
     `configuration` may be given, too.
     """
@@ -116,11 +118,11 @@ async def request_data(
     request: Request, viewer: ViewerDependency, state: StateDependency, form: FormDependency
 ) -> Response:
     """Make the request, only once per form, and redirect to its page. A job finds its configuration."""
-    _, index = await read_index(state, viewer.caller, form.text("entry"), form.version)
+    head, index = await read_index(state, viewer.caller, form.text("entry"), form.version)
     names = read_part(index.names, NAMES)
 
     async def create(services: Factory) -> str:
-        asked = new_request_in(form, names)
+        asked = new_request_in(form, names, head.label)
         new = model_of(NewDataRequest, asked, question=question_of(asked))
         rules = QuestionRules(state.question_budget, state.admission.required)
         service = services.data_requests(state.recent)
@@ -144,12 +146,14 @@ async def _form_page(
     """The form with the reason of its refusal."""
     head, index = await read_index(state, viewer.caller, asked.text("entry"), asked.version)
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
+    async with state.database.transaction() as session:
+        labels = Labels(head.labels, await services_of(state, session).advice(state.recent).estimated_labels(head))
     answer = page(
         request,
         "new_request.html",
         200 if refusal is None else refusal.status,
         head=head,
-        form=question_form(about, names, asked, () if refusal is None else refusal.faults),
+        form=question_form(about, names, labels, asked, () if refusal is None else refusal.faults),
         policy=about.terms,
         asked=asked,
         once=draw_key(),

@@ -57,8 +57,8 @@ class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """An httpx transport that responds like the service, with given entries, advice, data requests and so on.
 
     It serves only what its `with_` methods add; everything else is 404. Nothing is checked: an advice answers every
-    question on its entry by its measure, and publishing an entry returns the head of that name. `with_problem` makes it
-    refuse a request. It also serves an `AsyncClient`.
+    question on its entry by its measure and label, and publishing an entry returns the head of that name.
+    `with_problem` makes it refuse a request. It also serves an `AsyncClient`.
     """
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
             case ("GET", "v1", "entries", entry_id, "summaries") if entry_id in self._summaries:
                 response = httpx.Response(200, json=self._summaries[entry_id])
             case ("POST", "v1", "entries", entry_id, "advice"):
-                response = self._advised(entry_id, request.body["measure"])
+                response = self._advised(entry_id, request.body)
             case ("GET", "v1", "advice", advice_id):
                 response = _json(200, self._advice.get(advice_id))
             case ("DELETE", "v1", "entries", entry_id):
@@ -208,9 +208,10 @@ class MockService(httpx.BaseTransport, httpx.AsyncBaseTransport):
     def _published(self, name: str) -> httpx.Response | None:
         return _published(201, next((head for head in self._entries.values() if head.name == name), None))
 
-    def _advised(self, entry_id: str, measure: str) -> httpx.Response | None:
+    def _advised(self, entry_id: str, asked: Mapping[str, Any]) -> httpx.Response | None:
         for advice in self._advice.values():
-            if advice.entry.id == entry_id and advice.request.get("measure") == measure:
+            is_asked = all(advice.request.get(name) == asked.get(name) for name in ("measure", "label"))
+            if advice.entry.id == entry_id and is_asked:
                 if advice.status in ("succeeded", "failed"):
                     return _json(200, advice)
                 return httpx.Response(202, headers={"Location": f"/v1/advice/{advice.id}", "Retry-After": "0"})

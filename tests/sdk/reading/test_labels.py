@@ -30,8 +30,11 @@ def about(label, configuration="c0", **changes):
         for name in names
     ]
     ranking = [{"configuration": configuration, "deviation": 0.1, "utility": 0.2}]
-    request = EXAMPLE_ADVICE["request"] | ({} if label is None else {"label": label})
-    fields = {"configuration": configuration, "request": request, "ranking": ranking, "attributes": attributes}
+    fields = {"configuration": configuration, "ranking": ranking, "attributes": attributes}
+    if label is not None:
+        left_out = {"smoker": 1, "charges": 2, "age": 5}[label]
+        fields["label"] = {"name": label, "listed": label in LABELS, "left_out": left_out}
+        fields["request"] = EXAMPLE_ADVICE["request"] | {"label": label}
     return Advice.model_validate(EXAMPLE_ADVICE | fields | changes)
 
 

@@ -303,10 +303,11 @@ def _about(entry: EntryDocument, advice: Advice) -> str:
     tied = f" ({others} other{'s' * (others != 1)} equally good)" if others > 0 else ""
     measure = shown(str(advice.request.get("measure", "measure")).replace("_", " "), 32)
     unit = advice.unit if advice.joint is None else "squared correlations"
+    label = advice.request.get("label") or entry.label.name
     return (
         f"{advice.configuration}{tied} is the best of {advice.considered} configurations by "
         f"{measure}{f' ({unit})' if unit else ''}; the ranking is {advice.ranking_basis}. "
-        f"The table has {entry.records:,} records and the label {entry.label.name}."
+        f"The table has {entry.records:,} records and the label {shown(label)}."
     )
 
 

@@ -64,7 +64,7 @@ def _table_of(heads: Sequence[Head], *, is_all: bool) -> Iterator[str]:
 
 
 def _row(head: Head, *, with_small_counts: bool) -> tuple[str | int, ...]:
-    names = (head.id, head.name, head.label)
+    names = (head.id, head.name, some(head.labels or [head.label], _NAMES))
     accepted = ("accepted" if head.accepted_small_counts else "",) if with_small_counts else ()
     alone = "not stated" if head.alone is None else share_alone(head.alone)
     rest = (seen_by(head.visibility), alone, *accepted, shown(head.title, _TITLE) if head.title else "")

@@ -48,21 +48,16 @@ def has_pairs(schema: Mapping[str, Any]) -> bool:
 
 def task_in_words(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
     """Which label an answer is about, if the entry has several or it is none of them, and what does not compete."""
-    label, labels = label_of(advice.request, schema), labels_of(schema)
-    if label not in labels:
+    label, labels, other = label_of(advice.request, schema), labels_of(schema), advice.label
+    if other is not None and not other.listed:
         yield (
             f"about {shown(label)}, which is not a label of this entry ({some(labels, _MOST_NAMES)}): estimated from "
             "its published counts of pairs"
         )
     elif len(labels) > 1:
         yield f"about {shown(label)}, one of {len(labels)} labels of this entry: {some(labels, _MOST_NAMES)}"
-    if label != labels[0] and (others := _not_showing(schema, label)):
-        do, are = ("configurations do", "are") if others > 1 else ("configuration does", "is")
-        yield f"{others:,} {do} not show {shown(label)} as it is, and {are} not ranked"
-
-
-def _not_showing(schema: Mapping[str, Any], label: str) -> int:
-    """The number of masked configurations that mask or drop a label."""
-    listed, table = schema.get("configurations") or [], schema.get("configuration_table")
-    masked = [item["maskings"].get(label) for item in listed if item.get("kind", "masked") == "masked"]
-    return sum(one != IDENTITY for one in (masked if table is None else table["maskings"].get(label, ())))
+    if other is not None and other.left_out:
+        do, are = ("configurations do", "are") if other.left_out > 1 else ("configuration does", "is")
+        has_generated = any(item.get("kind") == "generated" for item in schema.get("configurations") or ())
+        generated = f" or {are} generated" if has_generated else ""
+        yield f"{other.left_out:,} {do} not show {shown(label)} as it is{generated}, and {are} not ranked"
