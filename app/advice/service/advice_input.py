@@ -145,8 +145,9 @@ _RECENT: OrderedDict[bytes, _Unpacked] = OrderedDict()
 
 def known_of(given: AdviceInput) -> _Unpacked:
     """Unpack the input, unless it is cached: equal bytes under any version id."""
-    label, key_of = given.question.label, (given.schema, given.count_tables, given.configurations)
-    packed = pickle.dumps((*key_of, given.references, given.places, label))
+    key_of = given.schema, given.count_tables, given.configurations, given.references, given.places
+    # The same tables are unpacked with the pairs or without.
+    packed = pickle.dumps((*key_of, given.question.label, needs_pairs(given.question, given.outline)))
     if len(packed) > LARGEST_KEPT:
         return Known.of(given), unpack_configurations(given.configurations, given.listed)
     key = blake2b(packed).digest()
