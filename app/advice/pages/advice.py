@@ -65,7 +65,8 @@ async def ask(
     """Ask, and redirect to the answer; equal questions are computed only once."""
     state.limits.refuse_full_disk()
     head, index = await read_index(state, viewer.caller, entry_id, version)
-    members = question_members(form, read_part(index.names, NAMES), head.label) | {"limit": None}
+    names = read_part(index.names, NAMES)
+    members = question_members(form, names, head.label) | {"limit": None}
     try:
         question = question_of(validated_as(wire.AdviceRequest, members))
         seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)

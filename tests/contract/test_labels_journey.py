@@ -1,0 +1,122 @@
+"""Three tasks about one entry, one for each of its labels: HTTP, SDK, command and console give the same answers."""
+
+import json
+import re
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from aegis_sdk import AsyncClient, Client, InvalidError
+from aegis_sdk.cli.advise import report
+from aegis_sdk.wire import AdviceAnswer
+from tests.app.console.html import BROWSER, Html
+from tests.labels import LABELS, entry_of, some_records
+
+WORD = f"journey-{uuid4().hex}"
+
+
+@pytest.fixture(scope="module")
+def head(url):
+    """An entry with three labels."""
+    with Client(url) as client:
+        return client.publish(entry_of(some_records(7), LABELS, name=WORD), accept_small_counts=True)
+
+
+@pytest.fixture
+def browser(url):
+    """A browser without scripts."""
+    with httpx.Client(base_url=url, headers=BROWSER | {"Origin": url}, timeout=60) as one:
+        yield one
+
+
+def seen(browser, path):
+    """The text of a page."""
+    return re.sub(r" (?=[,.])", "", Html(browser.get(path).text).text)
+
+
+def test_every_way_to_ask_about_a_label_gives_the_same_answer(client, aegis, url, browser, head):
+    entry, headlines = client.entry(head.id).entry_schema, set()
+    for label in LABELS:
+        advice = client.advise(head.id, "joint", label=label, limit=None)
+        sent = httpx.post(
+            f"{url}/v1/entries/{head.id}/advice",
+            json={"measure": "joint", "label": label, "limit": None},
+            headers={"Prefer": "wait=60"},
+        )
+        assert AdviceAnswer.model_validate(sent.json()).root == advice
+
+        printed = aegis("advise", head.id, "--measure", "joint", "--label", label, "--limit", "10000")[1]
+        assert printed.splitlines() == list(report(advice, entry))
+
+        fields = {"measure": "joint", "label": label, "attributes": ["health", "smoker", "charges", "age", "zip"]}
+        asked = browser.post(f"/entries/{head.id}/ask", data=fields)
+        assert asked.headers["Location"] == f"/advice/{advice.id}"
+        page = seen(browser, f"/advice/{advice.id}")
+        first, *lines = printed.splitlines()
+        assert f"{first}." in page
+        assert f"About {label}, one of 3 labels of this entry: health, smoker, charges." in page
+        [left_out] = [line for line in lines if "as it is, and" in line] or [""]
+        assert (advice.label is not None and advice.label.left_out > 0) is bool(left_out)
+        assert left_out in page
+        assert (f"--label {label}" in page) is (label != LABELS[0])
+        headlines.add((advice.configuration, first))
+    assert len(headlines) == len(LABELS)
+
+
+async def test_programs_that_wait_and_those_that_do_not_get_the_same(client, url, head):
+    async with AsyncClient(url) as other:
+        assert await other.advise(head.id, "g3", label="smoker") == client.advise(head.id, "g3", label="smoker")
+    assert client.advise(head.id, "g3", label="health") == client.advise(head.id, "g3")
+
+
+def test_a_request_is_for_the_table_that_serves_its_label(client, aegis, browser, head):
+    best = client.advise(head.id, "joint", label="smoker").configuration
+    options = ("--measure", "joint", "--label", "smoker", "--purpose", "a study", "--contact", "me", "--accept-terms")
+    made = json.loads(aegis("requests", "new", head.id, *options, "--json")[1])
+    assert (made["configuration"], made["request"]["label"]) == (best, "smoker")
+    assert "label smoker" in aegis("requests", "show", made["id"])[1]
+    assert "all attributes tell about smoker" in seen(browser, f"/requests/{made['id']}")
+
+    form = Html(browser.get(f"/requests/new?entry={head.id}&label=smoker").text)
+    assert "the label that you choose" in form.text
+    assert "--label smoker" in form.text
+    hidden = {one["name"]: one["value"] for one in form.all("input") if one.get("type") == "hidden"}
+    typed = {"measure": "joint", "label": "smoker", "purpose": "a study", "contact": "me", "accept": "yes"}
+    place = browser.post("/requests/new", data=hidden | typed).headers["Location"]
+    assert client.requests.get(place.rpartition("/")[2]).request["label"] == "smoker"
+
+
+def test_what_cannot_be_asked_is_refused_with_a_list_of_what_can(client, aegis, browser, head):
+    with pytest.raises(InvalidError) as refused:
+        client.advise(head.id, "joint", label="height")
+    [fault] = refused.value.problem.errors
+    assert (fault.pointer, fault.detail) == (
+        "/label",
+        "The entry has no column 'height'. It can be asked about health, smoker, charges, age, zip.",
+    )
+    code, out, error = aegis("advise", head.id, "--label", "height")
+    assert (code, out) == (2, "")
+    assert fault.detail in error
+    answer = browser.post(f"/entries/{head.id}/ask", data={"measure": "joint", "label": "height"})
+    assert answer.status_code == 422
+    assert fault.detail in Html(answer.text).text
+
+
+def test_a_column_of_pairs_that_is_no_label_is_answered_as_an_estimate(client, aegis, browser, head):
+    advice = client.advise(head.id, "mutual_information", label="zip")
+    assert (advice.ranking_basis, advice.label.listed) == ("estimated", False)
+    said = "about zip, which is not a label of this entry (health, smoker, charges): estimated from its published"
+    assert said in aegis("advise", head.id, "--measure", "mutual_information", "--label", "zip")[1]
+    options = seen(browser, f"/entries/{head.id}/ask")
+    assert "health smoker charges age (estimated from pairs) zip (estimated from pairs)" in options
+
+
+def test_every_label_is_found_and_shown(client, aegis, browser, head):
+    assert [one.id for one in client.entries(WORD, label="charges")] == [head.id]
+    assert "health, smoker, charges" in aegis("entries", "list", "--query", WORD, "--label", "smoker")[1]
+    found = aegis("search", WORD, "--label", "smoker")[1]
+    assert "predicts each of health, smoker, charges from the others and age, zip" in found
+    assert "Predicts health, smoker or charges" in seen(browser, f"/?query={WORD}&label=charges")
+    page = seen(browser, f"/entries/{head.id}")
+    assert "Or, if asked smoker, charges" in page
