@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import datasets
 
-from aegis_provider import load_plan
+from aegis_provider import PlanError, load_plan
 from aegis_provider.draft import start
 from aegis_provider.errors import TableError
 from tests.provider.draft.court_records import KNOWN, LABEL, LEAKING, columns
@@ -63,6 +63,21 @@ def test_of_two_columns_that_tell_all_together_one_is_left_out(tmp_path):
     (tmp_path / "plan.yaml").unlink()
     kept = drafted(tmp_path, {**table, "y": list(map(str, both))}, keep_leaks=["one"])
     assert names(kept) == {*table}
+
+
+def test_what_leaks_any_of_several_labels_is_left_out_and_no_label_is(tmp_path):
+    table, both, _ = made()
+    three = {"3rd": [f"n{value}" for value in table["three"]], "y": list(map(str, both))}
+    started = drafted(tmp_path, {**table, **three}, other_labels=["three"])
+    assert leaking(started) == {"3rd", "two"}
+    assert names(started) == {"one", "many", "three"}
+    plan = load_plan(started.plan, configurations_needed=False)
+    assert plan.labels == plan.sensitive == ("y", "three")
+    assert [each.maskings for each in plan.attributes if each.name == "three"] == [()]
+    with pytest.raises(PlanError, match="add 'many' to its `labels`"):
+        drafted(tmp_path, {**table, **three}, other_labels=["many"])
+    with pytest.raises(TableError, match=r"the label 'many' has \d+ different values"):
+        start(tmp_path / "t.csv", "y", tmp_path / "other.yaml", other_labels=["many"])
 
 
 def test_two_of_twenty_columns_that_tell_all_only_together_are_seen(tmp_path):

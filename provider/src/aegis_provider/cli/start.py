@@ -35,7 +35,10 @@ _LONGEST = 60
 
 def start(
     table: TableArgument,
-    label: Annotated[str, typer.Option(help="The column that the others should predict.")],
+    label: Annotated[
+        list[str],
+        typer.Option(help="The column that the others should predict. Repeat it for others; the first is the default."),
+    ],
     output: Annotated[Path, typer.Option(help="The plan (YAML). Nothing in an existing plan is changed.")] = Path(
         "plan.yaml"
     ),
@@ -70,8 +73,9 @@ def start(
     with progress_bar("drafting maskings") as progress:
         started = draft_plan(
             table,
-            label,
+            label[0],
             output,
+            other_labels=label[1:],
             add=add or [],
             minimum=minimum,
             delimiter=delimiter,
@@ -92,16 +96,17 @@ def start(
             f"label values with fewer than 5 records: {some(started.rare_labels, _NAMES)}; merge them with others "
             "in the table, or summarize with --min-cell and --merge-rare-labels"
         )
-    print_result(_document(started, label), _report(started, table, label), as_json=as_json)
+    print_result(_document(started, label), _report(started, table, label[0]), as_json=as_json)
 
 
-def _document(started: Started, label: str) -> dict[str, Any]:
+def _document(started: Started, labels: list[str]) -> dict[str, Any]:
     return {
         "output": str(started.plan),
         "table": started.described,
         "delimiter": started.delimiter,
         "records": started.records,
-        "label": {"name": label, "records": dict(started.labels)},
+        **({"labels": labels} if labels[1:] else {}),
+        "label": {"name": labels[0], "records": dict(started.labels)},
         "minimum": started.minimum,
         "attributes": [_attribute(attribute) for attribute in started.attributes],
         "left_out": dict(started.left_out),

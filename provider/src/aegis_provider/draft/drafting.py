@@ -4,9 +4,10 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.label_tasks import label_tasks
 from aegis_provider.counting.people import People
 from aegis_provider.draft.attributes import MOST_NUMBERS, Column, DraftedAttribute, columns_of, drafted, telling_most
 from aegis_provider.draft.bins import LABEL_BINS, bins_of, label_in_bins
@@ -26,6 +27,7 @@ from aegis_provider.table.discretization import Binned, discretized
 from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import MISSING, Domain
 from aegis_sdk.reading import shown, some
+from aegis_sdk.wire.labels import LABELS
 
 #: With more columns, a draft includes the most informative ones: a search over hundreds would not finish.
 MOST_DRAFTED: Final = 60
@@ -83,9 +85,10 @@ class Started:
 
 @dataclass(frozen=True)
 class _Survey:
-    """The label, the columns to draft, and the columns to leave out with the reasons."""
+    """The labels, the default one first, the columns to draft, and the columns to leave out with the reasons."""
 
     label: Column
+    others: Sequence[Column]
     to_draft: Sequence[Column]
     left_out: Mapping[str, str]
 
@@ -95,6 +98,7 @@ def start(
     label: str,
     output: Path,
     *,
+    other_labels: Sequence[str] = (),
     add: Sequence[str] = (),
     minimum: int | None = None,
     delimiter: str | None = None,
@@ -119,6 +123,8 @@ def start(
         table: The table, as for `open_table`.
         label: The column to predict from the others.
         output: The plan file (YAML).
+        other_labels: Further columns to predict. The draft shows them as they are, and leaves out what leaks one of
+            them, too.
         add: Columns to add to an existing plan, or to draft although they would be left out.
         minimum: Minimum records of a drafted group; by default 5, or 0.5 % of the records if that is more.
         delimiter: The delimiter of CSV files; by default, the one with which the header has the label.
@@ -145,25 +151,30 @@ def start(
     stated: Mapping[str, Attribute] = {}
     if there is not None and is_sketch(output):
         of_label, stated = there.label, {attribute.name: attribute for attribute in there.attributes}
+        other_labels = other_labels or there.other_labels
         fold_case, there = fold_case or there.fold_case, None if of_label == label else there
+    new_labels = () if there is not None else _checked_labels(output, (label, *other_labels))
     separator = delimiter if delimiter is not None else delimiter_in(table, label)
     with open_table(table, delimiter=separator, memory_limit=memory_limit, most_columns=MOST_COLUMNS) as given:
         found = replace(given, index=()) if index else given
         opened = plainly(found, there.writings if there else {name: each.writing for name, each in stated.items()})
-        opened.positions([label, *add, *keep_leaks, *stated])
-        whose = _whose(output, there, label, [*add, *stated], person, rows_per_person)
+        opened.positions([label, *new_labels, *add, *keep_leaks, *stated])
+        drafting = there or Plan(str(output), label, (), (), {}, other_labels=new_labels)
+        whose = _whose(output, there, drafting, [*add, *stated], person, rows_per_person)
         people = None if whose.person is None else People.of(opened, whose.person, whose.rows_per_person)
         if there is not None:
             add = [*add, *(name for name in keep_leaks if name in there.left_out and name not in add)]
-        new = [] if there is None else _checked_new(there, opened, label, add, output)
-        names = add if there else [name for name in opened.columns if name != label]
+        new = [] if there is None else _checked_new(there, opened, (label, *other_labels), add, output)
+        names = add if there else [name for name in opened.columns if name not in drafting.labels]
         beside = [name for name in there.left_out if name not in add and name in opened.columns] if there else []
         as_texts = () if odd_as_missing else add
-        as_read, columns = columns_of(opened, label, [*names, *beside], as_texts, fold_case=fold_case, stated=stated)
+        surveyed, number = [*new_labels, *names, *beside], 1 + len(new_labels)
+        as_read, columns = columns_of(opened, label, surveyed, as_texts, fold_case=fold_case, stated=stated)
         as_read, bins = _in_bins(as_read, columns[0], there, whose.person, minimum)
         survey = _survey(
             opened,
-            columns[: 1 + len(names)],
+            columns[: number + len(names)],
+            number,
             add,
             whose.person,
             accept_identifiers=accept_identifiers,
@@ -172,14 +183,14 @@ def start(
         if there is not None and survey.label.fold_case and not there.fold_case:
             raise PlanError(f"{output}: an existing plan is not changed; write `fold_case: true` into it")
         _refuse_unread(opened, survey, odd_as_missing=odd_as_missing)
-        if not (survey.to_draft or there):
+        if not (survey.to_draft or survey.others or there):
             reasons = "; ".join(f"{shortened(name)} {reason}" for name, reason in survey.left_out.items())
             raise PlanError(f"{opened.name}: no column can be shared: {reasons}")
         least = minimum or default_minimum(survey.label.records)
         attributes, leaks = _drafted(
             as_read,
             whose,
-            survey.to_draft,
+            survey,
             {*add, *stated},
             {*add, *keep_leaks},
             least,
@@ -190,24 +201,21 @@ def start(
         copied = {name: f"a copy of {shown(of)}, which is enough" for name, [of] in leaks.copies.items()}
         survey = replace(survey, left_out={**survey.left_out, **leaks.left_out, **copied})
         left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
-        labels = dict(
-            sorted(as_read.counts_of_values(label).items(), key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0]))
-        )
-        unlabelled = as_read.unlabelled(label, labels.get(MISSING, 0), survey.label.records)
+        labels, unlabelled = _labels_of(as_read, label, survey.label.records)
         source = described(opened)
     if there is None:
+        how: dict[str, Any] = {"fold_case": survey.label.fold_case, "person": dict(members_of_person(whose))}
         heading = f"{source}, {survey.label.records:,} records"
-        lines, folded = dict(members_of_person(whose)), survey.label.fold_case
-        _write(
-            output,
-            plan_text(heading, label, attributes, left_out, fold_case=folded, person=lines, label_as=bins),
-        )
+        _write(output, plan_text(heading, drafting.labels, attributes, left_out, label_as=bins, **how))
     elif attributes:
         _write(output, extended(output, attributes, label))
     kept = tuple(attribute.name for attribute in there.attributes) if there else ()
     about = output, opened.delimiter, source, survey.label.records, labels, least, attributes, left_out, kept
-    identifiers = (each for each in columns[1:] if each.identifies and each.name in left_out)
-    repeating = {each.name: each.distinct for each in identifiers if 1 < each.distinct < each.known}
+    repeating = {
+        each.name: each.distinct
+        for each in columns[1:]
+        if each.identifies and each.name in left_out and 1 < each.distinct < each.known
+    }
     return Started(*about, tuple(new), unlabelled, leaks, repeating, people)
 
 
@@ -223,11 +231,18 @@ def _in_bins(
     return discretized(table, Plan("", label.name, (), (), {}, label_as=bins).binned), bins
 
 
+def _labels_of(table: Table, label: str, records: int) -> tuple[dict[str, int], str]:
+    """Return the records of each label value, the most frequent first, and what is to be said of missing ones."""
+    counted = table.counts_of_values(label)
+    labels = dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0])))
+    return labels, table.unlabelled(label, labels.get(MISSING, 0), records)
+
+
 def _whose(
-    output: Path, there: Plan | None, label: str, named: Collection[str], person: str | None, rows: int | None
+    output: Path, there: Plan | None, drafting: Plan, named: Collection[str], person: str | None, rows: int | None
 ) -> Plan:
-    """Return a plan that says whose a record is: the one that is there, or one to be drafted."""
-    plan = with_person(there or Plan(str(output), label, (), (), {}), person, rows)
+    """Return the plan to be drafted, or the one that is there, which says whose a record is."""
+    plan = with_person(drafting, person, rows)
     wanted = dict(members_of_person(plan))
     if there is not None and wanted != dict(members_of_person(there)):
         lines = " and ".join(f"`{member}: {value}`" for member, value in wanted.items())
@@ -237,16 +252,30 @@ def _whose(
     return plan
 
 
-def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], output: Path) -> list[str]:
+def _checked_labels(output: Path, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the labels besides the first of a plan to be drafted."""
+    if len(labels) > LABELS:
+        raise PlanError(f"{output}: labels: at most {LABELS} are possible, not {len(labels)}")
+    for place, name in enumerate(labels):
+        if name in labels[:place]:
+            raise PlanError(f"{output}: labels: {shortened(name)} is given twice")
+    return labels[1:]
+
+
+def _checked_new(there: Plan, table: Table, labels: Sequence[str], add: Sequence[str], output: Path) -> list[str]:
     """Return the columns that a plan does not name and that are not added."""
+    label, *others = labels
     if there.label != label:
         raise PlanError(
             f"{output}: is a plan for the label {shortened(there.label)}, not {shortened(label)}; name another --output"
         )
+    for name in others:
+        if name not in there.labels:
+            raise PlanError(f"{output}: an existing plan is not changed; add {shortened(name)} to its `labels`")
     for name in add:
         if name in there.columns:
             raise PlanError(f"{output}: has {shortened(name)} already; remove it there to draft it again")
-    known = {label, *there.columns, *there.left_out, *add, there.person}
+    known = {*there.columns, *there.left_out, *add, there.person}
     return [name for name in table.columns if name not in known]
 
 
@@ -263,16 +292,18 @@ def _telling_already(table: Table, plan: Plan) -> dict[str, float]:
 def _survey(
     table: Table,
     surveyed: Sequence[Column],
+    labels: int,
     add: Sequence[str],
     person: str | None,
     *,
     accept_identifiers: bool,
     in_bins: bool,
 ) -> _Survey:
-    """Judge the label, which comes first, and the columns to draft."""
-    of_label, *columns = surveyed
-    _check_label(table.name, of_label, in_bins=in_bins)
-    raw = [] if in_bins else [of_label]
+    """Judge the labels, which come first, and the columns to draft."""
+    of_labels, columns = surveyed[:labels], surveyed[labels:]
+    for each in of_labels:
+        _check_label(table.name, each, in_bins=in_bins and each is of_labels[0])
+    raw = of_labels[1:] if in_bins else of_labels
     for each in [*raw, *(column for column in columns if column.name in add)]:
         if each.identifies and not accept_identifiers:
             raise IdentifierError(f"{table.name}: {shortened(each.name)}: {told(table, each.name, each.identifies)}")
@@ -282,13 +313,12 @@ def _survey(
         reasons[person] = reasons[person] or _WHOSE
     left_out = {column.name: why for column in columns if (why := _unnameable(column.name) or reasons.get(column.name))}
     to_draft = [column for column in columns if column.name not in left_out]
-    return _Survey(of_label, to_draft, left_out)
+    return _Survey(of_labels[0], of_labels[1:], to_draft, left_out)
 
 
 def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> None:
     """Refuse a label in several spellings, and odd texts among numbers or dates, unless an option covers them."""
-    label = survey.label
-    if label.spellings and not label.fold_case:
+    for label in (each for each in (survey.label, *survey.others) if each.spellings and not each.fold_case):
         alike = some([shortened(text) for text in label.spellings], _SPELLINGS)
         raise TableError(
             f"{table.name}: the label {shortened(label.name)} is written {alike}; --fold-case (fold_case=True in "
@@ -338,7 +368,7 @@ def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]
 def _drafted(
     table: Table,
     whose: Plan,
-    columns: Sequence[Column],
+    survey: _Survey,
     named: Collection[str],
     kept: Collection[str],
     minimum: int,
@@ -346,26 +376,35 @@ def _drafted(
 ) -> tuple[tuple[DraftedAttribute, ...], Leaks]:
     """Draft the named columns, and the most informative of the others; without those that leak, unless kept.
 
-    `whose`: what says whose a record is, and the label.
+    `whose`: what says whose a record is, and the labels.
     """
+    columns, others = [*survey.to_draft, *survey.others], {each.name for each in survey.others}
     if not columns:
         return (), Leaks()
     bins = bins_of(table, [each.name for each in columns if each.is_number and each.distinct > MOST_NUMBERS])
     plain = tuple(Attribute(each.name, each.type, (), bins.get(each.name), writing=each.writing) for each in columns)
     label, person, rows = whose.label, whose.person, whose.rows_per_person
-    counted = CountedTable.of(table, Plan("", label, plain, (), {}, person=person, rows_per_person=rows))
-    leaks = leaks_in(counted, label, kept)
+    of = tuple(name for name in whose.other_labels if name in others)
+    counting = Plan("", label, plain, (), {}, person=person, rows_per_person=rows, other_labels=of)
+    counted = CountedTable.of(table, counting)
+    leaks = leaks_in(counted, label, {*kept, *others})
     if len(leaks.left_out) == len(columns):  # of a plan without attributes, nobody would see the warning
         leaks = leaks_in(counted, label, [each.name for each in columns])
+    for other, task in label_tasks(counted, counting).items():
+        left_out = leaks_in(task, other, {*kept, *counting.labels}).left_out
+        leaks = replace(leaks, left_out={**left_out, **leaks.left_out})
     pairs = [both for both in zip(counted.attributes, columns, strict=True) if both[1].name not in leaks.left_out]
     most = telling_most([each for each, _ in pairs], MOST_DRAFTED)
-    chosen = [both for place, both in enumerate(pairs) if place in most or both[1].name in named]
+    chosen = [both for place, both in enumerate(pairs) if place in most or both[1].name in {*named, *others}]
     attributes = []
     for done, (each, column) in enumerate(chosen, start=1):
         notes = tuple(leaks.notes.get(column.name, ()))
-        attributes.append(replace(drafted(counted, each, column, minimum), notes=notes))
+        draft = drafted(counted, each, column, minimum)
+        if column.name in others:
+            draft, notes = replace(draft, attribute=each.attribute, levels=()), ("a label, shown as it is", *notes)
+        attributes.append(replace(draft, notes=notes))
         progress(done, len(chosen))
-    copies = _needless(attributes, leaks.copies, {*named, *kept})
+    copies = _needless(attributes, leaks.copies, {*named, *kept, *others})
     return tuple(each for each in attributes if each.column.name not in copies), replace(leaks, copies=copies)
 
 

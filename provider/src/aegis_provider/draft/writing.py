@@ -33,7 +33,7 @@ _INTRODUCTION: Final = (
 
 def plan_text(
     described: str,
-    label: str,
+    labels: Sequence[str],
     attributes: Sequence[DraftedAttribute],
     left_out: Mapping[str, str],
     *,
@@ -45,24 +45,28 @@ def plan_text(
 
     Args:
         described: The table in a few words.
+        labels: The labels, the default one first.
         attributes: The attributes, at least one.
         left_out: The columns left out, with the reasons.
         fold_case: Whether values of the label that differ only in case or surrounding blanks are one.
         person: The members that say whose a record is, if a column does.
         label_as: The bins and scores of a label that is a number.
     """
-    columns = [attribute.column for attribute in attributes]
+    label, listed = labels[0], f"[{', '.join(map(scalar, labels))}]"
+    columns = [attribute.column for attribute in attributes if attribute.column.name not in labels]
     known = [scalar(each.name) for each in columns if each.is_likely_known or each.perhaps_known]
     lines = [
         "# A draft by `aegis plan start`. Edit it as you like: running the command again keeps your edits.",
         f"# Table: {one_line(described)}.",
         *_INTRODUCTION,
-        f"label: {scalar(label)}",
+        f"labels: {listed}  # what may be predicted; the first is the default"
+        if labels[1:]
+        else f"label: {scalar(label)}",
         *(["fold_case: true  # its values are in small letters"] if fold_case else []),
         *_whose(person or {}),
         "",
         "# What nobody should learn about a person.",
-        f"sensitive: [{scalar(label)}]",
+        f"sensitive: {listed}",
         "",
         "# What someone may know about a person from elsewhere. Without this list, every attribute: the safe choice.",
         *(_listed(known) if known else []),
