@@ -201,8 +201,7 @@ def start(
         copied = {name: f"a copy of {shown(of)}, which is enough" for name, [of] in leaks.copies.items()}
         survey = replace(survey, left_out={**survey.left_out, **leaks.left_out, **copied})
         left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
-        labels, unlabelled = _labels_of(as_read, label, survey.label.records)
-        source = described(opened)
+        (labels, unlabelled), source = _labels_of(as_read, label, survey.label.records), described(opened)
     if there is None:
         how: dict[str, Any] = {"fold_case": survey.label.fold_case, "person": dict(members_of_person(whose))}
         heading = f"{source}, {survey.label.records:,} records"
