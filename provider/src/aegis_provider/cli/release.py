@@ -51,7 +51,10 @@ _LEAKING = 10
 def release(
     context: typer.Context,
     table: TableArgument,
-    label: Annotated[str, typer.Option(help="The column that the others are to predict.")],
+    label: Annotated[
+        list[str],
+        typer.Option(help="The column that the others are to predict. Repeat it for others; the first is the default."),
+    ],
     output: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the release.")],
     plan: Annotated[
         Path | None, typer.Option(help="A plan of the table; by default one is drafted in the folder.")
@@ -123,7 +126,8 @@ def release(
     with offering(context), aegis_sdk.Client() if publish else nullcontext() as client:
         released = make_release(
             table,
-            label,
+            label[0],
+            other_labels=label[1:],
             output=output,
             plan=plan,
             require=requirements_of(require) or USUAL,

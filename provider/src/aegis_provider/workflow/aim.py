@@ -1,6 +1,6 @@
 """The requirements on a release."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -25,6 +25,7 @@ class Aim:
 
     Attributes:
         label: The column to predict from the others.
+        other_labels: Further columns to predict; empty for those of the plan.
         require: The required privacy, by name.
         suppress_at_most: The share of records that may be left out for it.
         measure: The measure of utility.
@@ -55,6 +56,7 @@ class Aim:
     rows_per_person: int | None = None
     configuration: str | None = None
     before: str | None = None
+    other_labels: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         work_of(self.effort, 1)  # refuses an unknown one
@@ -115,6 +117,7 @@ class Aim:
             **({"weights": dict(self.weights)} if self.weights else {}),
             **({"person": self.person} if self.person else {}),
             **({"rows_per_person": self.rows_per_person} if self.rows_per_person else {}),
+            **({"other_labels": list(self.other_labels)} if self.other_labels else {}),
         }
 
 

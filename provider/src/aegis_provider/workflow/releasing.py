@@ -97,9 +97,12 @@ def release(
     weights: Mapping[str, float] | None = None,
     person: str | None = None,
     rows_per_person: int | None = None,
+    other_labels: Sequence[str] = (),
     stage: Stage = unseen,
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much utility for the label as possible.
+
+    With several labels, each is protected from whoever knows all others, and what is kept is the mean over them.
 
     Every step leaves its files in the output folder, where an interrupted run resumes if nothing else changed. Ctrl-C
     during the search continues with the best configurations so far. A refused run leaves the plan and its
@@ -144,6 +147,7 @@ def release(
         person: The column that says whose a record is, which is never shared: privacy then counts people. By default
             that of the plan, if any.
         rows_per_person: The most records of a person to use; by default that of the plan, or the fewest that keep 95 %.
+        other_labels: Further columns to predict, for a drafted plan; those of a given one, if named, must be these.
         stage: Called with the name of each step; returns a context that shows its progress.
 
     Raises:
@@ -164,6 +168,7 @@ def release(
     kept = keep if isinstance(keep, Mapping) else dict.fromkeys(keep)
     demands: dict[str, Any] = {"generates": also_generate, "keep": kept, "weights": weights or {}}
     demands |= {"person": person, "rows_per_person": rows_per_person, "configuration": configuration}
+    demands |= {"other_labels": tuple(other_labels)}
     aim, deadline = (
         Aim(label, require, suppress_at_most, measure, effort, seconds, **demands),
         Deadline(seconds),

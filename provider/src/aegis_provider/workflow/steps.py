@@ -154,6 +154,7 @@ class Steps:
         whose = {"person": self.aim.person, "rows_per_person": self.aim.rows_per_person}
         how = {"accept_identifiers": self.accept_identifiers, **whose, **self.reads, **self.how}
         with self.stage("looking at the columns") as progress:
+            how["other_labels"] = self.aim.other_labels
             started = start(self.table, self.aim.label, self.plan, progress=progress, **how)
         if any(self.reads.values()):
             self.folder.remember(_DRAFT, self.reads)
@@ -184,6 +185,11 @@ class Steps:
             wanted, other = shortened(self.aim.label), "plan" if self.given else "folder"
             raise PlanError(
                 f"{self.plan}: is for the label {shortened(plan.label)}, not {wanted}; name another {other}"
+            )
+        if self.aim.other_labels and set(self.aim.other_labels) != set(plan.other_labels):
+            wanted = ", ".join(map(shortened, (self.aim.label, *self.aim.other_labels)))
+            raise PlanError(
+                f"{self.plan}: is for {', '.join(map(shortened, plan.labels))}, not {wanted}; edit `labels`"
             )
         if self.again:  # its generated tables are drawn again
             own = tuple(each for each in plan.generated if each.file.parent != self.folder.path)
