@@ -39,6 +39,9 @@ def refuse_other(head: EntryHead, entry: EntryDocument, request: DataRequest, pl
 def _differences(entry: EntryDocument, schema: Mapping[str, Any], configuration: str, plan: Plan) -> Iterator[str]:
     if entry.label.name != plan.label:
         yield f"its label is {shortened(plan.label)}, but {shortened(entry.label.name)} was published"
+    if (entry.labels or [plan.label]) != list(plan.labels):
+        own, other = (", ".join(map(shortened, of)) for of in (plan.labels, entry.labels or [plan.label]))
+        yield f"its labels are {own}, but {other} were published"
     if generated_of(schema, configuration) is not None:
         if plan.generated_table(configuration) is None:
             yield f"it offers no generated table {configuration!r}"

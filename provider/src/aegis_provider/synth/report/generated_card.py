@@ -29,7 +29,7 @@ from aegis_provider.synth.report.attacks import (
 from aegis_provider.synth.report.fidelity import fidelity_document, fidelity_headline, likeness, model_parts
 from aegis_provider.table import Source, table_name
 from aegis_provider.workflow.card_report import write_card
-from aegis_sdk.reading import Share, shown
+from aegis_sdk.reading import Share, shown, some
 
 _PACKAGES: Final = ("aegis-provider", "aegis-sdk")
 _COLUMNS_SHOWN: Final = 200
@@ -65,7 +65,8 @@ class GeneratedCard:
 
     Attributes:
         seconds: The time limit of the attacks.
-        fidelity: The utility of the records, or why it could not be measured.
+        fidelity: The utility of the records for predicting the label, or why it could not be measured.
+        other_labels: Columns that others may predict, too, of which it says nothing.
     """
 
     table: str
@@ -77,6 +78,7 @@ class GeneratedCard:
     seconds: float
     fidelity: Fidelity | str
     contradictions: Contradictions
+    other_labels: tuple[str, ...] = ()
 
     @property
     def copies(self) -> str:
@@ -252,6 +254,9 @@ def _weights_caption(generated: Generated) -> str:
 
 
 def _worth(card: GeneratedCard) -> Iterator[Part]:
+    if card.other_labels:
+        others = some(list(map(shown, card.other_labels)), len(card.other_labels))
+        yield f"This is measured for predicting {shown(card.label)} only, not for {others}."
     if isinstance(card.fidelity, str):
         yield f"Not measured: {card.fidelity}."
         return
@@ -345,7 +350,16 @@ def judge_generated(
         worth = str(error)
     found = contradictions_of(generated.table, opened.case.seen, opened.case.held_out)
     card = GeneratedCard(
-        table_name(table), plan.label, plan_digest, generated, opened, judgement, seconds, worth, found
+        table_name(table),
+        plan.label,
+        plan_digest,
+        generated,
+        opened,
+        judgement,
+        seconds,
+        worth,
+        found,
+        plan.other_labels,
     )
     if generated.output is not None:
         report, as_json = generated_report(card), json.dumps(card.as_json(), indent=1)
