@@ -275,8 +275,6 @@ def _of_label(table: Source, plan: Plan, label: str, winner: str, seconds: float
     """Check one label that is not the default one."""
     if plan.configuration(winner).maskings[label] != IDENTITY:
         return LabelCheck("", None, None, f"{winner} does not show it as it is")
-    if next(each for each in plan.attributes if each.name == label).discretization is not None:
-        return LabelCheck("", None, None, "its numbers are in bins, which no model is trained on")
     about = plan.with_default(label)
     try:
         end = monotonic() + seconds

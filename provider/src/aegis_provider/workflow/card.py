@@ -106,9 +106,10 @@ class CardTask:
         kept: The share of what the table tells about this label that it keeps; `None` if unknown.
         privacy: Its `k` and `l` in the attack on this label, measured in the masked table.
         model: A model that predicts this label; empty if none was trained.
-        auc: Its AUC, trained on the release; `None` without one.
-        raw_auc: Its AUC, trained on the table.
+        auc: Its AUC, trained on the release, or what `scale` says; `None` without one.
+        raw_auc: The same, trained on the table.
         why: Why none was trained; empty if one was.
+        scale: `AUC`, or `R2` if the label is a number.
     """
 
     kept: float | None
@@ -117,6 +118,7 @@ class CardTask:
     auc: float | None = None
     raw_auc: float | None = None
     why: str = ""
+    scale: str = "AUC"
 
 
 @dataclass(frozen=True)

@@ -246,7 +246,8 @@ def _tasks(findings: Findings, plan: Plan) -> Iterator[tuple[str, CardTask]]:
             one = check.by_label.get(label)
             model = (check.best_model or "") if one is None else one.model
             own, raw = (_auc(check, label, table) for table in (best, RAW))
-            task = replace(task, model=model, auc=own, raw_auc=raw, why="" if one is None else one.why)
+            why, scale = ("", check.scale) if one is None else (one.why, one.scale)
+            task = replace(task, model=model, auc=own, raw_auc=raw, why=why, scale=scale)
         yield label, task
 
 

@@ -338,7 +338,8 @@ def _utility(card: Card) -> Iterator[Part]:
 def task_rows(card: Card) -> Iterator[tuple[str, ...]]:
     """Yield a row for each of several labels: what is kept, how it is protected, and how well a model predicts it."""
     for name, task in card.by_label.items():
-        aucs = (_NONE if auc is None else f"{auc:.3f}" for auc in (task.auc, task.raw_auc))
+        scale = "" if task.scale == "AUC" else f"{task.scale} "
+        aucs = (_NONE if auc is None else f"{scale}{auc:.3f}" for auc in (task.auc, task.raw_auc))
         privacy = (number(task.privacy[each], 6) if each in task.privacy else _NONE for each in BY_LABEL)
         kept = _NONE if task.kept is None else kept_in_words(task.kept)
         yield shown(name), kept, *privacy, *aucs, task.model or task.why or _NONE

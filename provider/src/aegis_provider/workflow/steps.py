@@ -154,7 +154,7 @@ class Steps:
         whose = {"person": self.aim.person, "rows_per_person": self.aim.rows_per_person}
         how = {"accept_identifiers": self.accept_identifiers, **whose, **self.reads, **self.how}
         with self.stage("looking at the columns") as progress:
-            how["other_labels"] = self.aim.other_labels
+            how |= {"other_labels": self.aim.other_labels} if self.aim.other_labels else {}
             started = start(self.table, self.aim.label, self.plan, progress=progress, **how)
         if any(self.reads.values()):
             self.folder.remember(_DRAFT, self.reads)

@@ -247,7 +247,9 @@ class Attribute(CheckedRequest):
     def _faults(self) -> Iterator[Fault]:
         size = len(self.domain)
         if self.scores is not None:
-            yield from within(("scores",), self.scores.faults_for(self.histogram or [], size))
+            yield from within(
+                ("scores",), self.scores.faults_for([] if self.histogram is None else self.histogram, size)
+            )
         if self.histogram is not None:
             yield from length_fault("histogram", len(self.histogram), size, "counts")
         if self.joint is not None:
