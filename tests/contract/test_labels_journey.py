@@ -2,25 +2,46 @@
 
 import json
 import re
+from pathlib import Path
 from uuid import uuid4
 
 import httpx
 import pytest
 
+from aegis_provider import load_plan, prepare_entry
+from aegis_provider.entry import document_of
 from aegis_sdk import AsyncClient, Client, InvalidError
 from aegis_sdk.cli.advise import report
 from aegis_sdk.wire import AdviceAnswer
 from tests.app.console.html import BROWSER, Html
-from tests.labels import LABELS, entry_of, some_records
 
+TABLE = Path(__file__).parents[2] / "examples" / "health" / "health.csv"
 WORD = f"journey-{uuid4().hex}"
+LABELS = ("health", "deductible_plan", "physical_limitation")
+LISTED = ", ".join(LABELS)
+PLAN = """labels: [health, deductible_plan, physical_limitation]
+attributes:
+  visits:
+    type: integer
+    maskings: {some: {bucketize: {edges: [0, 1, 4, .inf]}}, any: {bucketize: {edges: [0, 1, .inf]}}}
+  coinsurance: {type: integer, maskings: {share: {bucketize: {edges: [0, 1, .inf]}}}}
+  physical_limitation: {maskings: {known: {mapping: {no: no, yes: yes}, other: imputed}}}
+configurations:
+  fine: {visits: some, coinsurance: identity, physical_limitation: identity}
+  coarse: {visits: any, coinsurance: share, physical_limitation: identity}
+  known: {visits: some, coinsurance: share, physical_limitation: known}
+"""
 
 
 @pytest.fixture(scope="module")
-def head(url):
-    """An entry with three labels."""
+def head(url, tmp_path_factory):
+    """The entry of a tenth of the health study, rounded as by default, with three labels."""
+    folder, (header, *lines) = tmp_path_factory.mktemp("labels"), TABLE.read_text().splitlines()
+    (folder / "health.csv").write_text("\n".join([header, *lines[::10]]) + "\n")
+    (folder / "plan.yaml").write_text(PLAN)
+    entry = prepare_entry(folder / "health.csv", load_plan(folder / "plan.yaml"), name=WORD, pairs=True).entry
     with Client(url) as client:
-        return client.publish(entry_of(some_records(7), LABELS, name=WORD), accept_small_counts=True)
+        return client.publish(document_of(entry), accept_unique=True)
 
 
 @pytest.fixture
@@ -49,13 +70,13 @@ def test_every_way_to_ask_about_a_label_gives_the_same_answer(client, aegis, url
         printed = aegis("advise", head.id, "--measure", "joint", "--label", label, "--limit", "10000")[1]
         assert printed.splitlines() == list(report(advice, entry))
 
-        fields = {"measure": "joint", "label": label, "attributes": ["health", "smoker", "charges", "age", "zip"]}
+        fields = {"measure": "joint", "label": label, "attributes": [*LABELS, "visits", "coinsurance"]}
         asked = browser.post(f"/entries/{head.id}/ask", data=fields)
         assert asked.headers["Location"] == f"/advice/{advice.id}"
         page = seen(browser, f"/advice/{advice.id}")
         first, *lines = printed.splitlines()
         assert f"{first}." in page
-        assert f"About {label}, one of 3 labels of this entry: health, smoker, charges." in page
+        assert f"About {label}, one of 3 labels of this entry: {LISTED}." in page
         [left_out] = [line for line in lines if "as it is, and" in line] or [""]
         assert (advice.label is not None and advice.label.left_out > 0) is bool(left_out)
         assert left_out in page
@@ -66,25 +87,37 @@ def test_every_way_to_ask_about_a_label_gives_the_same_answer(client, aegis, url
 
 async def test_programs_that_wait_and_those_that_do_not_get_the_same(client, url, head):
     async with AsyncClient(url) as other:
-        assert await other.advise(head.id, "g3", label="smoker") == client.advise(head.id, "g3", label="smoker")
+        assert await other.advise(head.id, "g3", label="deductible_plan") == client.advise(
+            head.id, "g3", label="deductible_plan"
+        )
     assert client.advise(head.id, "g3", label="health") == client.advise(head.id, "g3")
 
 
 def test_a_request_is_for_the_table_that_serves_its_label(client, aegis, browser, head):
-    best = client.advise(head.id, "joint", label="smoker").configuration
-    options = ("--measure", "joint", "--label", "smoker", "--purpose", "a study", "--contact", "me", "--accept-terms")
-    made = json.loads(aegis("requests", "new", head.id, *options, "--json")[1])
-    assert (made["configuration"], made["request"]["label"]) == (best, "smoker")
-    assert "label smoker" in aegis("requests", "show", made["id"])[1]
-    assert "all attributes tell about smoker" in seen(browser, f"/requests/{made['id']}")
+    best = client.advise(head.id, "joint", label="deductible_plan").configuration
+    options = (
+        "--measure",
+        "joint",
+        "--label",
+        "deductible_plan",
+        "--purpose",
+        "a study",
+        "--contact",
+        "me",
+        "--accept-terms",
+    )
+    made = json.loads(aegis("requests", "new", head.id, *options, "--accept-terms", "--json")[1])
+    assert (made["configuration"], made["request"]["label"]) == (best, "deductible_plan")
+    assert "label deductible_plan" in aegis("requests", "show", made["id"])[1]
+    assert "all attributes tell about deductible_plan" in seen(browser, f"/requests/{made['id']}")
 
-    form = Html(browser.get(f"/requests/new?entry={head.id}&label=smoker").text)
+    form = Html(browser.get(f"/requests/new?entry={head.id}&label=deductible_plan").text)
     assert "the label that you choose" in form.text
-    assert "--label smoker" in form.text
+    assert "--label deductible_plan" in form.text
     hidden = {one["name"]: one["value"] for one in form.all("input") if one.get("type") == "hidden"}
-    typed = {"measure": "joint", "label": "smoker", "purpose": "a study", "contact": "me", "accept": "yes"}
+    typed = {"measure": "joint", "label": "deductible_plan", "purpose": "a study", "contact": "me", "accept": "yes"}
     place = browser.post("/requests/new", data=hidden | typed).headers["Location"]
-    assert client.requests.get(place.rpartition("/")[2]).request["label"] == "smoker"
+    assert client.requests.get(place.rpartition("/")[2]).request["label"] == "deductible_plan"
 
 
 def test_what_cannot_be_asked_is_refused_with_a_list_of_what_can(client, aegis, browser, head):
@@ -93,7 +126,7 @@ def test_what_cannot_be_asked_is_refused_with_a_list_of_what_can(client, aegis, 
     [fault] = refused.value.problem.errors
     assert (fault.pointer, fault.detail) == (
         "/label",
-        "The entry has no column 'height'. It can be asked about health, smoker, charges, age, zip.",
+        f"The entry has no column 'height'. It can be asked about {LISTED}, coinsurance.",
     )
     code, out, error = aegis("advise", head.id, "--label", "height")
     assert (code, out) == (2, "")
@@ -104,19 +137,24 @@ def test_what_cannot_be_asked_is_refused_with_a_list_of_what_can(client, aegis, 
 
 
 def test_a_column_of_pairs_that_is_no_label_is_answered_as_an_estimate(client, aegis, browser, head):
-    advice = client.advise(head.id, "mutual_information", label="zip")
+    advice = client.advise(head.id, "mutual_information", label="coinsurance")
     assert (advice.ranking_basis, advice.label.listed) == ("estimated", False)
-    said = "about zip, which is not a label of this entry (health, smoker, charges): estimated from its published"
-    assert said in aegis("advise", head.id, "--measure", "mutual_information", "--label", "zip")[1]
+    said = f"about coinsurance, which is not a label of this entry ({LISTED}): estimated from its published"
+    assert said in aegis("advise", head.id, "--measure", "mutual_information", "--label", "coinsurance")[1]
     options = seen(browser, f"/entries/{head.id}/ask")
-    assert "health smoker charges age (estimated from pairs) zip (estimated from pairs)" in options
+    assert "health deductible_plan physical_limitation coinsurance (estimated from pairs)" in options
 
 
 def test_every_label_is_found_and_shown(client, aegis, browser, head):
-    assert [one.id for one in client.entries(WORD, label="charges")] == [head.id]
-    assert "health, smoker, charges" in aegis("entries", "list", "--query", WORD, "--label", "smoker")[1]
-    found = aegis("search", WORD, "--label", "smoker")[1]
-    assert "predicts each of health, smoker, charges from the others and age, zip" in found
-    assert "Predicts health, smoker or charges" in seen(browser, f"/?query={WORD}&label=charges")
+    assert [one.id for one in client.entries(WORD, label="physical_limitation")] == [head.id]
+    assert (
+        "health, deductible_plan, physical_limitation"
+        in aegis("entries", "list", "--query", WORD, "--label", "deductible_plan")[1]
+    )
+    found = aegis("search", WORD, "--label", "deductible_plan")[1]
+    assert f"predicts each of {LISTED} from the others and visits, coinsurance" in found
+    assert "Predicts health, deductible_plan or physical_limitation" in seen(
+        browser, f"/?query={WORD}&label=physical_limitation"
+    )
     page = seen(browser, f"/entries/{head.id}")
-    assert "Or, if asked smoker, charges" in page
+    assert "Or, if asked deductible_plan, physical_limitation" in page
