@@ -84,6 +84,7 @@ STATES = (
     State("another's entry", "/entries/{entry}", "What it offers", "consumer"),
     State("an older version", "/entries/{old}?version=1", "not the latest"),
     State("an entry of generated tables", "/entries/{mixed}", "generated"),
+    State("an entry with several labels", "/entries/{labels}", "Or, if asked"),
     State("an entry of many attributes", "/entries/{wide}", "Go to attribute"),
     State("further attributes and configurations", "/entries/{wide}?attributes=2&configurations=2", "attribute 30"),
     State("a hostile entry", "/entries/{hostile}", "<script>alert(1)</script>"),
@@ -108,6 +109,7 @@ STATES = (
     main("a question", "/entries/{entry}/ask", "left for your tenant", "consumer"),
     State("a question without a budget", "/entries/{entry}/ask", "Only ticked attributes are scored"),
     State("a question on many attributes", "/entries/{wide}/ask", "Leave this empty to score all of them"),
+    State("a question about one of several labels", "/entries/{labels}/ask?label=smoker", "never the label itself"),
     State("a question on generated tables", "/entries/{mixed}/ask", "Rank generated tables, too"),
     State("a hostile question", "/entries/{hostile}/ask", "alert(1)"),
     State(
@@ -130,6 +132,7 @@ STATES = (
     main("two configurations side by side", "/advice/{full}?second=c3", "Facts"),
     State("two configurations as consumers see them", "/advice/{coarse}?second=c3", "Facts", "consumer"),
     State("an unknown configuration", "/advice/{full}?second=none", "The ranking has no configuration"),
+    State("an answer about another label", "/advice/{labels_advice}", "About charges, one of 3 labels", "consumer"),
     State("an answer across k", "/advice/{full}?across=k", "c3"),
     State("an old answer", "/advice/{stale}", "The entry has a newer version", "consumer"),
     State("a long answer", "/advice/{wide_advice}?start=25", "First page"),

@@ -13,6 +13,7 @@ from tests.app.advice.test_views import two_attributes
 from tests.app.requests.test_verifications import AGREES, DELIVERED, DIFFERS
 from tests.browser.services import OPERATOR, RunningService
 from tests.generated import mixed_entry
+from tests.labels import LABELS, entry_of, some_records
 from tests.service import ACCEPTED, example_entry
 
 #: A text that providers and consumers may write: script, both directions, characters beyond 16 bits, and a long word.
@@ -142,11 +143,13 @@ def _versions(world: World) -> None:
 
 
 def _odd_entries(world: World) -> None:
-    """Entries with hostile texts, with many attributes, and with generated tables."""
+    """Entries with hostile texts, many attributes, several labels, and generated tables."""
     world.ids["hostile"] = world.publish("provider", hostile())["id"]
     world.ids["hostile_advice"] = world.ask("consumer", world.ids["hostile"], measure="mutual_information")
     world.ids["wide"] = world.publish("provider", wide())["id"]
     world.ids["wide_advice"] = world.ask("provider", world.ids["wide"], measure="mutual_information", limit=None)
+    world.ids["labels"] = world.publish("provider", entry_of(some_records(1), LABELS, visibility="all"))["id"]
+    world.ids["labels_advice"] = world.ask("consumer", world.ids["labels"], measure="joint", label="charges")
     world.ids["mixed"] = world.publish("provider", mixed_entry())["id"]
     question = {"measure": "mutual_information", "kinds": ["masked", "generated"]}
     world.ids["mixed_advice"] = world.ask("consumer", world.ids["mixed"], **question)
