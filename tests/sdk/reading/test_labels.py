@@ -88,6 +88,8 @@ def test_charts_and_limits_are_those_of_the_label_asked_about():
     advice = about("charges", joint=joint)
     assert "tells about charges" in frontier_chart(advice, SCHEMA).y.title
     assert any("at most 3 in all" in line for line in report(advice, SCHEMA))  # four values of charges
+    of_scores = advice.model_copy(update={"request": advice.request | {"measure": "joint_scores"}})
+    assert any("at most 1 in all" in line for line in report(of_scores, SCHEMA))
 
 
 def test_what_a_model_of_the_default_label_reached_is_not_said_of_another():

@@ -23,7 +23,6 @@ from aegis_sdk.reading import (
     ConfigurationNames,
     GeneratedOutline,
     Share,
-    classes_of,
     expectation,
     expected_words,
     generated_of,
@@ -32,6 +31,7 @@ from aegis_sdk.reading import (
     labels_of,
     maskings_about,
     measured_of,
+    most_joint,
     number,
     outcome,
     promises_of,
@@ -138,7 +138,7 @@ def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         if advice.joint.interactions is not None:
             share = f"{advice.joint.interactions:.6f}"
             yield f"from interactions of two attributes: {share} of the utility of {advice.configuration}"
-        yield from _interval(advice, most=classes_of(schema, label_of(advice.request, schema)) - 1)
+        yield from _interval(advice, most=most_joint(advice, schema))
     yield from _ranking(advice, schema)
     costs = _costs(advice, maskings_about(advice, schema, advice.configuration))
     by_attribute = "" if advice.joint is None else ", for each attribute alone"
@@ -150,7 +150,7 @@ def _interval(advice: Advice, most: int) -> Iterator[str]:
 
     Args:
         advice: The advice.
-        most: The maximum of the measure: the number of label values less one.
+        most: The maximum of the measure.
     """
     best = next((row for row in advice.ranking or [] if row.configuration == advice.configuration), None)
     if best is not None and best.standard_error is not None:

@@ -43,7 +43,7 @@ from aegis_sdk.reading.disclosure import (
     verdict_in_words,
     verdict_line,
 )
-from aegis_sdk.reading.labels import classes_of, has_pairs, label_of, labels_of, maskings_about
+from aegis_sdk.reading.labels import has_pairs, label_of, labels_of, maskings_about, most_joint
 from aegis_sdk.reading.maskings import Lattice, Node, in_words, lattice_of
 from aegis_sdk.reading.names import ConfigurationNames
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, outline_of, seen_by
@@ -64,7 +64,6 @@ __all__ = [
     "Share",
     "alone_at_most",
     "as_sentence",
-    "classes_of",
     "configurations_of",
     "declares_joint",
     "deviation_bounds",
@@ -84,6 +83,7 @@ __all__ = [
     "maskings_in",
     "maskings_of",
     "measured_of",
+    "most_joint",
     "number",
     "one_line",
     "outcome",

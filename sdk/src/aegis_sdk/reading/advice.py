@@ -7,7 +7,7 @@ from typing import Any
 
 from aegis_sdk.printable import Share, number, shown
 from aegis_sdk.reading.configurations import measured_of, suppressed_cells_of
-from aegis_sdk.reading.labels import classes_of, label_of, task_in_words
+from aegis_sdk.reading.labels import label_of, most_joint, task_in_words
 from aegis_sdk.wire import IDENTITY, Advice, AttributeAdvice, CoarseAdvice, Expected, MaskingScore
 
 _FAR_APART = 2
@@ -125,7 +125,9 @@ def expectation(advice: Advice | CoarseAdvice) -> str | None:
         return None
     whole = advice.expected if isinstance(advice, Advice) else None
     as_it_is = "" if whole is None else f"; on the table as it is {whole.auc:.3f}"
-    return f"{advice.configuration}: a model should reach AUC {expected_words(expected)}{as_it_is}"
+    label = advice.request.get("label")  # of the default one, what follows says the name
+    model = "a model" if label is None else f"a model of {shown(label)}"
+    return f"{advice.configuration}: {model} should reach AUC {expected_words(expected)}{as_it_is}"
 
 
 def expected_words(expected: Expected) -> str:
@@ -214,7 +216,6 @@ def _unit(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     if advice.transfer is not None and advice.request.get("measure") == "chi_square":
         return ", over the number of records"
     if isinstance(advice, Advice) and advice.joint is not None:
-        most = classes_of(schema, label_of(advice.request, schema)) - 1
-        return f", in squared correlations with the label, at most {most} in all"
+        return f", in squared correlations with the label, at most {most_joint(advice, schema)} in all"
     words = {"bit": "in bits", "fraction": "as a fraction from 0 to 1"}
     return f", {words.get(advice.unit, f'in {advice.unit}')}" if advice.unit else ""

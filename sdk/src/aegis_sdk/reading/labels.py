@@ -20,10 +20,12 @@ def label_of(asked: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     return str(asked.get("label") or schema["label"]["name"])
 
 
-def classes_of(schema: Mapping[str, Any], label: str) -> int:
-    """The number of values of a label, which may be an attribute of the entry."""
-    columns = (schema["label"], *(schema.get("attributes") or ()))
-    return next((len(column["domain"]) for column in columns if column["name"] == label), 0)
+def most_joint(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> int:
+    """The most that a joint measure can be: 1 for the scores of a label, otherwise its number of values less one."""
+    if advice.request.get("measure") == "joint_scores":
+        return 1
+    label, columns = label_of(advice.request, schema), (schema["label"], *(schema.get("attributes") or ()))
+    return next(len(column["domain"]) for column in columns if column["name"] == label) - 1
 
 
 def maskings_about(
