@@ -4,6 +4,7 @@ Another label than the default one is an attribute of the entry. In its task it 
 and its joint counts are pair counts (`aegis_advisor.evidence.task`). Here only their places are read, not the counts.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -18,6 +19,9 @@ from app.platform.errors import Fault, InvalidDocumentError, some
 
 #: More than the attributes of any entry.
 _ATTRIBUTES = 20_000
+
+#: So many columns are tried as labels that are not listed, those in most pairs: each looks through all pairs.
+_MOST_TRIED = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,8 +83,14 @@ def _places(schema: bytes) -> EntryContent:
 
 
 def _estimated(entry: EntryContent, outline: tuple[AttributeOutline, ...], table: ConfigurationTable) -> Iterator[str]:
-    paired = {name for pair in entry.pairs for name in pair.attributes}.difference(entry.labels or ())
-    for name in (one.name for one in outline if one.name in paired):
+    counted = Counter(
+        name
+        for pair in entry.pairs
+        for name, masking in zip(pair.attributes, pair.maskings, strict=True)
+        if pair.joint is not None and masking == IDENTITY and name not in (entry.labels or ())
+    )
+    likely = {name for name, _ in counted.most_common(_MOST_TRIED)}
+    for name in (one.name for one in outline if one.name in likely):
         if next(_faults(entry, outline, table, name), None) is None:
             yield name
 

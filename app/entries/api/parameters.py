@@ -34,7 +34,7 @@ def without_control_characters(text: str) -> str:
 
 SearchText = Annotated[str, AfterValidator(without_control_characters)]
 _QUERY = (
-    "Words, separated by blanks, that must all occur in the name, the title, a keyword, or the name of the label or an "
+    "Words, separated by blanks, that must all occur in the name, the title, a keyword, or the name of a label or an "
     "attribute"
 )
 _MODIFIED = "Only entries with a `changed_at` of this time or later (RFC 3339 with a time zone)"
@@ -47,7 +47,7 @@ _REQUIRE = (
 def asked_search(
     query: Annotated[SearchText | None, Query(description=_QUERY, max_length=255)] = None,
     keyword: Annotated[SearchText | None, Query(description="Exact keyword", max_length=255)] = None,
-    label: Annotated[SearchText | None, Query(description="Exact name of the label", max_length=255)] = None,
+    label: Annotated[SearchText | None, Query(description="Exact name of a label", max_length=255)] = None,
     attribute: Annotated[SearchText | None, Query(description="Exact name of an attribute", max_length=255)] = None,
     license: Annotated[SearchText | None, Query(description="Exact licence", max_length=300)] = None,  # noqa: A002 -- as documents have it
     require: Annotated[SearchText | None, Query(description=_REQUIRE, max_length=255)] = None,
