@@ -13,7 +13,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from aegis_advisor.arrays import IntArray
-from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
+from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence, Masking
 from aegis_advisor.evidence.pair import PairAssociation, PairCounts
 from aegis_advisor.evidence.perturbation import Perturbation
 
@@ -53,6 +53,13 @@ class LabelContent:
     scores: ScoresContent | None = None
     noise: NoiseContent | None = None
     rounded_to: int | None = None
+    maskings: "Sequence[MaskingContent]" = ()
+
+    def class_of(self, masking: str) -> IntArray | None:
+        """(labels,) the masked label of each label by a masking that the label has; None by the identity."""
+        if masking == IDENTITY:
+            return None
+        return np.asarray(next(one.mapping for one in self.maskings if one.id == masking), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +291,7 @@ def evidence_of(entry: EntryContent, places: Iterable[int] | None = None) -> tup
     # `records` means nothing if a masking counts all records. If their number is uncertain, it stays.
     records = int(label_histogram.sum()) if about_label.is_none else None
     chosen = entry.attributes if places is None else [entry.attributes[place] for place in places]
+    blocks = list(blocks_of(entry).values())
     return tuple(
         AttributeEvidence(
             name=attribute.name,
@@ -295,8 +303,41 @@ def evidence_of(entry: EntryContent, places: Iterable[int] | None = None) -> tup
             label_perturbation=about_label,
             rounded_once=None if control is None else control.rounded_once,
             label_scores=None if label.scores is None else np.asarray(label.scores.values, dtype=np.float64),
+            blocks=tuple(block for name, block in blocks if name == attribute.name),
         )
         for attribute in chosen
+    )
+
+
+def blocks_of(entry: EntryContent) -> dict[int, tuple[str, Masking]]:
+    """Return the attribute and the counts of each pair of a masking and the masked label, by the place of the pair.
+
+    A block has the name of the masking and the masked label, such as `age-2 with health-3`.
+    """
+    label, blocks = entry.label, {}
+    for place, pair in enumerate(entry.pairs if label.maskings else ()):
+        if pair.joint is not None and label.name in pair.attributes:
+            side = 1 - list(pair.attributes).index(label.name)
+            attribute = next(one for one in entry.attributes if one.name == pair.attributes[side])
+            joint = np.asarray(pair.joint, dtype=np.int64)
+            blocks[place] = attribute.name, _block(attribute, label, pair, joint if side == 0 else joint.T, side)
+    return blocks
+
+
+def _block(attribute: AttributeContent, label: LabelContent, pair: PairContent, joint: IntArray, side: int) -> Masking:
+    """The counts (groups, classes) of a pair, with the masking on a side and the masked label on the other."""
+    masking, masked_label = pair.maskings[side], pair.maskings[1 - side]
+    mapping = np.arange(len(attribute.domain))
+    if masking != IDENTITY:
+        mapping = np.asarray(attribute.masking(masking).mapping, dtype=np.int64)
+    return Masking(
+        id=f"{masking} with {masked_label}",
+        groups=len(joint),
+        mapping=mapping,
+        joint=np.ascontiguousarray(joint),
+        deterministic=True,
+        perturbation=Perturbation(_scale(pair.noise), pair.rounded_to, within=pair.within),
+        label_mapping=label.class_of(masked_label),
     )
 
 

@@ -112,6 +112,32 @@ class Scores(Request):
 _DIGITS = 0.1
 
 
+class MaskingFunction(Request):
+    """The function of a masking, for people and for the provider's own tool; the service never runs it."""
+
+    name: Identifier = Field(description="Name of the function, such as `bucketize`")
+    parameters: JsonObject = Field(default_factory=dict, description="Its parameters: any JSON object")
+
+
+class LabelMasking(CheckedRequest):
+    """One masking of the label: a function that merges its values."""
+
+    id: Identifier = Field(description="Unique within the label; `identity` and `drop` are reserved")
+    function: MaskingFunction | None = Field(default=None, description="The masking function")
+    domain: Domain = Field(description="Masked values as text, in order; at least two, each of some value")
+    mapping: CountList = Field(description="For each value of the label, the index of its masked value in `domain`")
+
+    def _faults(self) -> Iterator[Fault]:
+        if self.id in (IDENTITY, DROP):
+            yield ("id",), f'"{self.id}" is reserved'
+        if len(self.domain) < 2:  # noqa: PLR2004 -- a single class
+            yield ("domain",), "Has a single masked value, so nothing is left to predict: give two or more"
+        wrong = [index for index, place in enumerate(self.mapping) if place >= len(self.domain)]
+        yield from ((("mapping", index), f"`domain` has {len(self.domain)} masked values") for index in wrong)
+        unused = () if wrong else sorted(set(range(len(self.domain))) - set(self.mapping))
+        yield from ((("domain", place), "No value of the label is mapped to it: leave it out") for place in unused)
+
+
 class Label(CheckedRequest):
     """The class label: its values and their numbers of records."""
 
@@ -127,9 +153,20 @@ class Label(CheckedRequest):
         description="Scores of its values, for the measures `joint_scores` and `correlation_ratio`; `joint_trace` is "
         "then by `joint_scores`. null: by these measures 0, 1, 2, ... Needs format 4",
     )
+    maskings: Annotated[list[LabelMasking], LONG_LIST] = Field(
+        default_factory=list,
+        description="Its masking functions. Every configuration then names the label, too, with one of them or "
+        "`identity`, and `pairs` has the joint counts of maskings with a masked label, unless they follow from others. "
+        "Needs format 4",
+    )
 
     def _faults(self) -> Iterator[Fault]:
         yield from length_fault("histogram", len(self.histogram), len(self.domain), "counts")
+        for index, masking in enumerate(self.maskings):
+            length = length_fault("mapping", len(masking.mapping), len(self.domain), "indices")
+            yield from within(("maskings", index), length)
+        for location, detail in repeats([masking.id for masking in self.maskings]):
+            yield ("maskings", *location, "id"), detail
         if self.scores is not None:
             yield from within(("scores",), self.scores.faults_for(self.histogram, len(self.domain)))
         if self.rounded_to is None or self.noise is not None:
@@ -137,13 +174,6 @@ class Label(CheckedRequest):
         for index, count in enumerate(self.histogram):
             if count % self.rounded_to:
                 yield ("histogram", index), f"Is not a multiple of {self.rounded_to}, its `rounded_to`"
-
-
-class MaskingFunction(Request):
-    """The function of a masking, for people and for the provider's own tool; the service never runs it."""
-
-    name: Identifier = Field(description="Name of the function, such as `bucketize`")
-    parameters: JsonObject = Field(default_factory=dict, description="Its parameters: any JSON object")
 
 
 class Discretization(Request):
@@ -370,9 +400,11 @@ class Pair(CheckedRequest):
     )
 
     def is_with_label(self, labels: Collection[str]) -> bool:
-        """Whether it counts a masked attribute with one of these labels as it is."""
+        """Whether it counts a masked attribute with the first of these labels, masked, or with another as it is."""
+        default = next(iter(labels), None)
         return any(
-            name in labels and masking == IDENTITY for name, masking in zip(self.attributes, self.maskings, strict=True)
+            name == default or (name in labels and masking == IDENTITY)
+            for name, masking in zip(self.attributes, self.maskings, strict=True)
         )
 
     def _faults(self) -> Iterator[Fault]:
@@ -395,19 +427,23 @@ class Pair(CheckedRequest):
             yield ("counted_with",), "Masked values are counted with others only in rounded counts, without noise"
 
 
-def pair_faults(pairs: Sequence[Pair], attributes: Sequence[Attribute]) -> Iterator[Fault]:
-    """The faults of pairs that do not fit the attributes of their entry, and of repeated pairs."""
+def pair_faults(pairs: Sequence[Pair], attributes: Sequence[Attribute], label: Label) -> Iterator[Fault]:
+    """The faults of pairs that do not fit the attributes of their entry or its masked label, and of repeated pairs."""
     sizes = {
         attribute.name: {IDENTITY: len(attribute.domain)}
         | {masking.id: len(masking.domain) for masking in attribute.maskings}
         for attribute in attributes
     }
+    if label.maskings:  # counts with the label as it is are the attribute's own
+        sizes[label.name] = {masking.id: len(masking.domain) for masking in label.maskings}
     first: dict[frozenset[tuple[str, str]], int] = {}
     for index, pair in enumerate(pairs):
         masked = frozenset(zip(pair.attributes, pair.maskings, strict=True))
         if first.setdefault(masked, index) != index:
             yield (index,), f"Repeats item {first[masked]}"
         yield from within((index,), _unknown_names(pair, sizes) or _wrong_sizes(pair, sizes))
+        if label.maskings and label.name in pair.attributes and (pair.with_label is not None or pair.with_labels):
+            yield (index, "with_label"), "Is about two attributes, but one of the two is the label"
 
 
 def _unknown_names(pair: Pair, sizes: Sizes) -> list[Fault]:

@@ -69,7 +69,7 @@ def control_faults(
 ) -> Iterator[Fault]:
     """The faults of tables that do not declare a control of all counts, and of parts that exceed the budget.
 
-    `rows`: the most records of one person, of an entry that counts people. `labels`: its labels, if it has several.
+    `rows`: the most records of one person, of an entry that counts people. `labels`: its labels, the default one first.
     """
     if control is None:
         return
@@ -86,7 +86,7 @@ def control_faults(
     if control.epsilon is not None:
         yield from _budget_faults(control.epsilon, noisy)
     if control.rounded_to is not None:
-        yield from _rounding_faults(control, noisy, labels[1:])
+        yield from _rounding_faults(control, noisy, labels)
     if (control.epsilon is not None or control.rounded_to is not None) and not control.rounding:
         exact = "These numbers are exact, but `disclosure_control` says all were changed: leave them out"
         fields = [(place, field) for place in range(len(attributes)) for field in ("histogram", "joint")]

@@ -208,12 +208,12 @@ class EntryDocument(CheckedRequest):
         for index, name in enumerate(self.quasi_identifiers or ()):
             if name not in names:
                 yield ("quasi_identifiers", index), "The entry has no such attribute"
-        yield from within(("pairs",), pair_faults(self.pairs, self.attributes))
+        yield from within(("pairs",), pair_faults(self.pairs, self.attributes, self.label))
         yield from self._label_faults()
         rows = self.rows_per_person or 1
         yield from self._unit_faults()
         yield from control_faults(
-            self.disclosure_control, self.label, self.attributes, self.pairs, rows, self.labels or ()
+            self.disclosure_control, self.label, self.attributes, self.pairs, rows, self.labels or (self.label.name,)
         )
         if rows > 1:
             yield from person_faults(rows, self.disclosure_control, self.label, self.attributes, self.pairs)
@@ -273,6 +273,10 @@ class EntryDocument(CheckedRequest):
             attribute.name: frozenset({IDENTITY, DROP, *(masking.id for masking in attribute.maskings)})
             for attribute in self.attributes
         }
+        if self.label.maskings:
+            if self.label.name in known:
+                yield ("label", "maskings"), "An attribute has the label's name: give it another"
+            known[self.label.name] = frozenset({IDENTITY, *(masking.id for masking in self.label.maskings)})
         listed, labels = self.configurations or [], len(self.label.domain)
         if self.holdout is not None and self.holdout.unmasked is not None:
             faults = transfer_faults(self.holdout.unmasked, self.holdout, known, labels, self.records)
@@ -284,6 +288,7 @@ class EntryDocument(CheckedRequest):
         of_labels += [("pairs", place, "with_labels") for place in with_labels]
         of_labels = of_labels if self.labels is None else [("labels",)]
         of_labels += [("label", "scores")] if self.label.scores is not None else []
+        of_labels += [("label", "maskings")] if self.label.maskings else []
         scored = (place for place, attribute in enumerate(self.attributes) if attribute.scores is not None)
         of_labels += [("attributes", place, "scores") for place in scored]
         of_people = self.unit is not None

@@ -8,6 +8,7 @@ Single maskings come first: their declarations, their mapping or transition matr
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, islice
 
 import numpy as np
@@ -35,6 +36,7 @@ from aegis_advisor.evidence.checks.tables import (
     total_faults,
     undeclared,
 )
+from aegis_advisor.evidence.masked_label import with_label_masked
 from aegis_advisor.evidence.perturbation import Perturbation
 
 SUM_TOLERANCE = 1e-9
@@ -333,6 +335,23 @@ def unmasked_faults(evidence: AttributeEvidence, joint: IntArray, comparable: li
             here, there = int(masking.joint[place]), int(folded[place])
             detail = differ("is", here, "the unmasked counts add up to", there, undeclared(here, there))
             yield Fault(("maskings", index, "joint", *place), detail)
+
+
+def find_block_faults(evidence: AttributeEvidence) -> tuple[tuple[int, Fault], ...]:
+    """The places of blocks that contradict the rest, and how; `evidence` has no faults without its blocks.
+
+    A block is checked as the counts of a masking in an entry with its masked label, to which all finer counts fold.
+    """
+    faults = []
+    for place, block in enumerate(evidence.blocks):
+        if block.label_mapping is None:
+            continue
+        others = tuple(one for one in evidence.blocks if one is not block)
+        merged = with_label_masked(replace(evidence, blocks=others), block.label_mapping)
+        known = [one for one in merged.maskings if one.joint is not None]
+        whole = replace(merged, maskings=(*known, replace(block, label_mapping=None)), blocks=())
+        faults += [(place, fault) for fault in find_faults(whole)[:1]]
+    return tuple(faults)
 
 
 def find_label_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
