@@ -53,6 +53,7 @@ class AdviceQuestion:
         at_most: the required upper limits, for privacy criteria where lower is better.
         unit: `PERSON` if these limits are about people; None if promises of records meet them, too.
         label: the column to predict; None for the entry's default label, also where the asker named it.
+        target: the masking of the label that is to be predicted; None for the label as it is.
         policy: the requirements of the service and of the entry's tenant at the time of the question. They are part of
             it, so that answers from before a change of policy are not reused.
     """
@@ -70,6 +71,7 @@ class AdviceQuestion:
     kinds: tuple[str, ...] = MASKED_ONLY
     unit: str | None = None
     label: str | None = None
+    target: str | None = None
 
     @property
     def required(self) -> RequiredPrivacy:
@@ -83,9 +85,9 @@ class AdviceQuestion:
 
     def digest(self) -> bytes:
         """SHA-256 of the question, 32 bytes: equal for equal questions, independent of the order of names."""
-        # Defaults are omitted, so that digests are the same as before policies, kinds, units and labels existed.
+        # Defaults are omitted, so that digests are the same as before these members existed.
         new = {"policy": bool(self.policy), "kinds": self.kinds != MASKED_ONLY, "unit": self.unit is not None}
-        new["label"] = self.label is not None
+        new |= {"label": self.label is not None, "target": self.target is not None}
         asked = {name: value for name, value in asdict(self).items() if new.get(name, True)}
         if self.policy and self.policy.unit is None:
             del asked["policy"]["unit"]

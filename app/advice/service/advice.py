@@ -11,7 +11,7 @@ from aegis_advisor import MODEL_VERSION
 from aegis_advisor.evidence import IDENTITY
 from app.advice.model import Advice, AdviceQuestion, Status, View
 from app.advice.service.questions import needs_pairs, refuse_unanswerable, selected_places
-from app.advice.service.tasks import estimated_labels, task_of
+from app.advice.service.tasks import estimated_labels, refuse_label, task_of
 from app.advice.service.views import refuse_beyond_coarse, view_for
 from app.advice.service.work import ReferenceService
 from app.advice.store.advice import AdviceStore, Asked, AskedRecord, QuestionStore, SpentBudget, TenantQuestion
@@ -250,6 +250,10 @@ class AdviceService:
         version = await self._version(head, question.label)
         has_pairs = not needs_pairs(question, version.outline) or await self._contents.has_pairs(head.version_id)
         refuse_unanswerable(question, version.outline, version.table, has_pairs=has_pairs)
+        if question.target is not None or version.table.label_codes is not None:
+            schema = await self._contents.schema(head.version_id)
+            if schema is not None:
+                await to_thread.run_sync(refuse_label, question, schema, version.table)
         places = selected_places(question, version.outline)
         complete = version.stored.issuperset(places)
         if not complete and await self._reconstruction.ensure(

@@ -12,19 +12,22 @@ from numpy.typing import NDArray
 from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.evidence import (
     AttributeEvidence,
+    LabelContent,
     PairAssociation,
     PairCounts,
     PublishedTrace,
     associations_of,
     evidence_of,
     pairs_of,
+    with_label_masked,
 )
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Memory
-from aegis_advisor.reconstruction import Reference
+from aegis_advisor.reconstruction import Reference, reconstruct
 from app.advice.model import Advice, AdviceQuestion, PackedReference
 from app.advice.service.questions import needs_pairs
-from app.entries.model.configurations import ConfigurationTable, unpack_configurations
+from app.advice.service.tasks import class_of, label_in
+from app.entries.model.configurations import LABEL, ConfigurationTable, unpack_configurations
 from app.entries.model.documents import stored_attributes, stored_entry
 from app.entries.model.entries import AttributeOutline, CountTable, PackedConfigurations
 from app.platform.database.arrays import pack, unpack
@@ -100,7 +103,7 @@ class Known:
     """The unpacked evidence on the selected attributes, and results computed from it.
 
     `published`: the trace of the unmasked table, if the question selects all of its attributes. `is_listed`: whether
-    the entry lists the question's label.
+    the entry lists the question's label, which is `label` with its maskings.
     """
 
     records: int
@@ -111,20 +114,22 @@ class Known:
     published: PublishedTrace | None
     memory: Memory
     is_listed: bool
+    label: LabelContent
 
     @classmethod
     def of(cls, given: AdviceInput) -> Self:
         """Unpack the input of an answer."""
         together, tables, label = needs_pairs(given.question, given.outline), given.count_tables, given.question.label
         is_listed = True
-        if together or label is not None:
+        if together or label is not None or LABEL in given.configurations.declared:
             entry = stored_entry(given.schema, tables)
+            shown = label_in(entry, label)
             is_listed = label is None or label in (entry.labels or ())
             entry = entry if label is None else entry.about(label)
             evidence = evidence_of(entry, given.places)
         else:
             entry = stored_attributes(given.schema, given.places, tables)
-            evidence = evidence_of(entry)
+            evidence, shown = evidence_of(entry), entry.label
         return cls(
             entry.records,
             evidence,
@@ -134,6 +139,14 @@ class Known:
             entry.joint_trace if len(given.places) == len(given.outline) else None,
             Memory(),
             is_listed,
+            shown,
+        )
+
+    def toward(self, target: str) -> Self:
+        """The same for predicting a masked label: nothing that is known of the label as it is stays the reference."""
+        evidence = tuple(with_label_masked(one, class_of(self.label, target)) for one in self.evidence)
+        return replace(
+            self, evidence=evidence, references=tuple(map(reconstruct, evidence)), published=None, memory=Memory()
         )
 
 

@@ -16,12 +16,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import AttributeEvidence, EntryContent, HoldoutContent, evidence_of
+from aegis_advisor.evidence import AttributeEvidence, EntryContent, HoldoutContent, LabelContent, evidence_of
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import (
     MOST_LISTED,
     AttributeAssessment,
     DeclaredUtilities,
+    LabelChoices,
     Question,
     RankedRows,
     Recommendation,
@@ -29,6 +30,7 @@ from aegis_advisor.ranking import (
     ordered,
     rank_declared,
     recommend,
+    recommend_among_labels,
 )
 from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
 from aegis_sdk.reading.names import MOST_CELLS, ConfigurationNames
@@ -49,10 +51,10 @@ from app.advice.service.coarse import (
     order_of_all,
 )
 from app.advice.service.questions import needs_pairs, scored_names, scored_places, weights_of
-from app.advice.service.tasks import first_number
+from app.advice.service.tasks import first_number, reaching
 from app.entries.model.configurations import GENERATED, MASKED, ConfigurationTable, unpack_configurations
 from app.entries.model.documents import compress, decompress, read_as, stored_entry, with_arrays
-from app.entries.model.entries import CountTable
+from app.entries.model.entries import CountKind, CountTable
 from app.entries.model.published import MEASURES as BETTER
 from app.entries.model.published import Figures, nothing_by
 
@@ -76,7 +78,10 @@ class ReferenceInput:
 
 def compute_references(given: ReferenceInput, seconds: float) -> list[PackedReference]:
     """The references of the attributes at the given places, in order; each computation stops after `seconds`."""
-    if given.label is not None:
+    has_pairs = any(table.kind is CountKind.PAIRS for table in given.count_tables)
+    if given.label is None and has_pairs:
+        evidence, first = evidence_of(stored_entry(given.schema, given.count_tables), given.places), 0
+    elif given.label is not None:
         entry, first = stored_entry(given.schema, given.count_tables), first_number(given.label)
         evidence = evidence_of(entry.about(entry.attributes[given.label].name), given.places)
     else:
@@ -107,32 +112,50 @@ def compute_advice(given: AdviceInput) -> bytes:
     known, every = known_of(given)
     asked, place = given.question, given.label_place
     table = every if place is None else every.showing(place)
-    meeting = table.meeting(asked.required, asked.policy)
-    kept, others = np.flatnonzero(meeting), np.flatnonzero(table.of_kinds(asked.kinds) & ~meeting)
+    meeting, competing = table.meeting(asked.required, asked.policy), table.of_kinds(asked.kinds)
+    if asked.target is not None:
+        competing &= reaching(known.label, table, asked.target)
+        known = known.toward(asked.target)
+    kept, others = np.flatnonzero(meeting & competing), np.flatnonzero(competing & ~meeting)
     question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
     codes = table.codes[np.ix_(kept, np.array(given.places))]
     options = [table.options[place] for place in given.places]
-    recommendation = recommend(
-        known.evidence,
-        known.references,
-        codes,
-        options,
-        # The coarse order needs all deviations; a joint measure has them only in its ranking.
-        replace(question, limit=None) if is_joint else question,
-        known.pairs if is_joint else (),
-        table.codes[np.ix_(others, np.array(given.places))] if is_joint else None,
-        known.memory,
-        known.associations,
-        known.published,
+    labels = None if asked.target is not None else _label_choices(known.label, table, kept)
+    recommendation = (
+        recommend_among_labels(
+            known.evidence,
+            known.references,
+            codes,
+            options,
+            replace(question, limit=None),
+            labels,
+            known.pairs,
+            known.published,
+        )
+        if labels is not None
+        else recommend(
+            known.evidence,
+            known.references,
+            codes,
+            options,
+            # The coarse order needs all deviations; a joint measure has them only in its ranking.
+            replace(question, limit=None) if is_joint else question,
+            known.pairs if is_joint else (),
+            table.codes[np.ix_(others, np.array(given.places))] if is_joint else None,
+            known.memory,
+            known.associations,
+            known.published,
+        )
     )
     ids = [table.ids[place] for place in kept]
-    answer = Answer(recommendation, ids, question, codes, options, known.evidence)
+    answer = Answer(recommendation, ids, question, codes, options, known.evidence, masks_label=labels is not None)
     result = _result(answer, Grid.of(known.records))
-    if MEASURES[question.measure].is_joint:
+    if MEASURES[question.measure].is_joint and labels is None:
         result = _with_expected(result, answer, known)
-    if asked.label is not None:
-        left_out = len(every.codes) - len(table.codes)
-        result["label"] = {"name": asked.label, "listed": known.is_listed, "left_out": left_out}
+    if asked.label is not None or asked.target is not None:
+        left_out = len(every.codes) - int(np.count_nonzero(competing))
+        target = {} if asked.target is None else {"target": asked.target}
+        result["label"] = {"name": known.label.name, "listed": known.is_listed, **target, "left_out": left_out}
         result["ranking_basis"] = recommendation.ranking_basis if known.is_listed else "estimated"
     return compress(_with_names(result, given, every))
 
@@ -160,6 +183,14 @@ def _with_expected(result: dict[str, Any], answer: "Answer", known: Known) -> di
     return result | {"expected": None if whole is None else expected_numbers(whole)}
 
 
+def _label_choices(label: LabelContent, table: ConfigurationTable, kept: NDArray[np.intp]) -> LabelChoices | None:
+    """How these configurations show the label; None if all show it as it is."""
+    if table.label_codes is None or not table.label_codes[kept].any():
+        return None
+    mappings = (None, *(label.class_of(masking.id) for masking in label.maskings))
+    return LabelChoices(table.label_codes[kept], mappings)
+
+
 def _with_names(result: dict[str, Any], given: AdviceInput, table: ConfigurationTable) -> dict[str, Any]:
     """A result with the names of the configurations that it ranks, by id; none of generated ones."""
     if table.codes.size > MOST_CELLS:
@@ -185,6 +216,7 @@ class Answer:
         recommendation: with all rows for a joint measure, otherwise up to the question's limit.
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute the masking ids of the codes.
+        masks_label: whether some mask the label; then `maskings` do not tell what a configuration keeps.
     """
 
     recommendation: Recommendation
@@ -193,6 +225,7 @@ class Answer:
     codes: NDArray[np.integer[Any]]
     options: Sequence[tuple[str, ...]]
     evidence: Sequence[AttributeEvidence]
+    masks_label: bool = False
 
     def shares_of(
         self, shares: Sequence[AttributeShares], configurations: NDArray[np.intp] | slice
@@ -220,7 +253,7 @@ def _result(answer: Answer, grid: Grid) -> dict[str, Any]:
     alike, measure = recommendation.indistinguishable, MEASURES[answer.question.measure]
     rows = recommendation.ranking.head(answer.question.limit)
     shares, kept = None, np.full(len(rows), np.nan)
-    if _has_shares(answer.question):
+    if _has_shares(answer.question) and not answer.masks_label:
         shares = [attribute_shares(assessment) for assessment in recommendation.attributes]
         kept = np.minimum.accumulate(answer.shares_of(shares, rows.index))  # rounding must not reverse the order
     return {
@@ -253,6 +286,11 @@ def _coarse_result(answer: Answer, shares: Sequence[AttributeShares] | None, gri
         # Without attributes, a joint measure is 0.
         order = order_of_all(deviations, abs(joint.known_utility), question.limit, grid, [detail])
         return in_contract(order, answer.ids, None)
+    if answer.masks_label:
+        deviations = np.empty(len(answer.ids))
+        deviations[recommendation.ranking.index] = recommendation.ranking.deviation
+        whole = float(question.weights @ [abs(one.reference_utility) for one in recommendation.attributes])
+        return in_contract(order_of_all(deviations, whole, question.limit, grid, [detail]), answer.ids, None)
     kept = None if shares is None else answer.shares_of(shares, slice(None))
     preferences = [detail] if kept is None else [kept, detail]
     assessed = recommendation.attributes

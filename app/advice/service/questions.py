@@ -51,7 +51,8 @@ def refuse_unanswerable(
     weights = question.weights or {}
     for place in selected_places(question, outline):
         used = np.unique(table.codes[kept, place])
-        if weights.get(outline[place].name, 1.0) > 0:
+        # Counts with masked labels are not in the outline.
+        if weights.get(outline[place].name, 1.0) > 0 and table.label_codes is None:
             _refuse_without_evidence(question, outline[place], [table.options[place][code] for code in used])
 
 

@@ -10,8 +10,21 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
-from aegis_advisor.evidence import IDENTITY, UNMASKED, CountedPair, EntryContent, lacking, pairs_with, whole_counts
+from aegis_advisor.atoms import coarsening
+from aegis_advisor.evidence import (
+    IDENTITY,
+    UNMASKED,
+    CountedPair,
+    EntryContent,
+    LabelContent,
+    lacking,
+    pairs_with,
+    whole_counts,
+)
+from aegis_advisor.measures import MEASURES
+from app.advice.model import AdviceQuestion, ReferenceKind
 from app.entries.model.configurations import ConfigurationTable
 from app.entries.model.documents import is_counted, stored_entry
 from app.entries.model.entries import AttributeOutline, MaskingOutline
@@ -93,6 +106,67 @@ def _estimated(entry: EntryContent, outline: tuple[AttributeOutline, ...], table
     for name in (one.name for one in outline if one.name in likely):
         if next(_faults(entry, outline, table, name), None) is None:
             yield name
+
+
+def label_in(entry: EntryContent, label: str | None) -> LabelContent:
+    """A label of an entry, None for the default one, with its maskings that are functions."""
+    if label is None:
+        return entry.label
+    asked = next(attribute for attribute in entry.attributes if attribute.name == label)
+    maskings = [masking for masking in asked.maskings if masking.mapping is not None]
+    return LabelContent(name=label, domain=asked.domain, maskings=maskings)
+
+
+def class_of(label: LabelContent, target: str) -> NDArray[np.int64]:
+    """(labels,) the masked label of each label by a masking of the label, or by `identity`."""
+    mapping = label.class_of(target)
+    return np.arange(len(label.domain)) if mapping is None else mapping
+
+
+def reaching(label: LabelContent, table: ConfigurationTable, target: str) -> NDArray[np.bool_]:
+    """(configurations,) whether each shows the label at least as finely as a masking of it."""
+    if table.label_codes is None:
+        return np.ones(len(table.codes), dtype=bool)
+    wanted, shown = class_of(label, target), [IDENTITY, *(masking.id for masking in label.maskings)]
+    mappings = [class_of(label, masking) for masking in shown]
+    finer = [coarsening(one, wanted, int(one.max()) + 1) is not None for one in mappings]
+    return np.array(finer)[table.label_codes]
+
+
+def refuse_label(question: AdviceQuestion, schema: bytes, table: ConfigurationTable) -> None:
+    """Refuse a question that a version cannot answer because of how its configurations show the label.
+
+    Args:
+        schema: the version's schema as stored.
+        table: the configurations that compete for the question's label.
+
+    Raises:
+        InvalidDocumentError: no configuration reaches the target, or the question needs the label as it is.
+    """
+    faults = tuple(_label_faults(question, label_in(stored_entry(schema), question.label), table))
+    if faults:
+        raise InvalidDocumentError("This entry cannot answer the question.", faults)
+
+
+def _label_faults(question: AdviceQuestion, label: LabelContent, table: ConfigurationTable) -> Iterator[Fault]:
+    kept = table.meeting(question.required, question.policy, question.kinds)
+    known = [IDENTITY, *(masking.id for masking in label.maskings)]
+    if question.target is None:
+        if table.label_codes is None or not table.label_codes[kept].any() or question.ranks_declared:
+            return
+        detail = "needs the label as it is, but configurations mask it: name what to predict as `target`, or choose"
+        if question.reference is ReferenceKind.OWN:
+            yield Fault("/reference", f"The reference 'own' {detail} 'pooled'.")
+        if MEASURES[question.measure].sees_interactions:
+            yield Fault("/measure", f"{question.measure!r} {detail} another measure.")
+    elif question.ranks_declared:
+        yield Fault("/target", "Declared transfer utilities are about the label as it is; leave this out.")
+    elif question.target not in known:
+        yield Fault("/target", f"The label {label.name!r} has no masking {question.target!r}; it has {some(known)}.")
+    elif not (kept & reaching(label, table, question.target)).any():
+        reached = [name for name in known if (kept & reaching(label, table, name)).any()]
+        detail = f"No configuration that meets all requirements shows {label.name!r} as finely as {question.target!r}"
+        yield Fault("/target", f"{detail}; ask about {some(reached)}.")
 
 
 def first_number(label: int) -> int:

@@ -17,8 +17,9 @@ from app.advice.service.questions import advice_cost, lane_of, needs_pairs, refe
 from app.advice.service.tasks import label_place, task_of
 from app.advice.store.advice import AdviceStore, QuestionStore
 from app.advice.store.references import ReferenceStore
-from app.entries.model.configurations import unpack_configurations
-from app.entries.model.entries import AttributeOutline, CountTable, PackedConfigurations
+from app.entries.model.configurations import LABEL, unpack_configurations
+from app.entries.model.documents import masks_label
+from app.entries.model.entries import AttributeOutline, PackedConfigurations
 from app.entries.service.catalogue import EntryFollower
 from app.entries.store.contents import ContentStore, Frame
 from app.platform.errors import SupersededError
@@ -80,12 +81,10 @@ class ReferenceService:
             return None
         label, _ = label_place(missing[0])
         places = [label_place(number)[1] for number in missing]
-        return ReferenceInput(schema, tuple(places), await self._tables(version_id, places, label), label)
-
-    async def _tables(self, version_id: int, places: Sequence[int], label: int | None) -> tuple[CountTable, ...]:
-        """The count tables of attributes in the task of a label, which are pairs if it is not the default one."""
         chosen = places if label is None else [*places, label]
-        return await self._contents.count_tables(version_id, chosen, pairs=label is not None)
+        with_pairs = label is not None or await to_thread.run_sync(masks_label, schema)
+        tables = await self._contents.count_tables(version_id, chosen, pairs=with_pairs)
+        return ReferenceInput(schema, tuple(places), tables, label)
 
     async def store(self, version_id: int, places: Sequence[int], references: Sequence[PackedReference]) -> None:
         """Store references, and enqueue the waiting advice that now has all references.
@@ -218,7 +217,8 @@ async def input_of(contents: ContentStore, advice: Advice, frame: Frame, schema:
         task = await to_thread.run_sync(task_of, schema, outline, table, question.label)
         outline, first, wanted = task.outline, task.first, [label_place(task.first)[0] or 0]
     places = selected_places(question, outline)
-    pairs = needs_pairs(question, outline) or question.label is not None
+    # Pairs have the counts of other labels and of masked ones.
+    pairs = needs_pairs(question, outline) or question.label is not None or LABEL in configurations.declared
     tables = await contents.count_tables(advice.version_id, [*places, *wanted], pairs=pairs)
     of_default = () if question.label is None else frame.outline
     given = (advice.version_id, advice.digest, question, outline, tuple(places), schema, tables, configurations)

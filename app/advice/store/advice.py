@@ -248,18 +248,23 @@ _ABOUT = " about "
 def _stored(question: AdviceQuestion, first: int) -> dict[str, Any]:
     """A question as stored.
 
-    A version of the service that knows no labels would answer for the default one. So it reads a measure that there is
-    not, and refuses it.
+    A version of the service that knows no labels or targets would answer for the default label as it is. So it reads a
+    measure that there is not, and refuses it.
     """
-    if question.label is None:
+    if question.label is None and question.target is None:
         return asdict(question)
-    return asdict(question) | {"measure": f"{question.measure}{_ABOUT}{question.label}", "first": first}
+    return asdict(question) | {"measure": f"{question.measure}{_about(asdict(question))}", "first": first}
 
 
 def _asked(stored: dict[str, Any]) -> dict[str, Any]:
     """A stored question as it was asked."""
-    label = stored.get("label")
-    return stored if label is None else stored | {"measure": stored["measure"].removesuffix(f"{_ABOUT}{label}")}
+    return stored | {"measure": stored["measure"].removesuffix(_about(stored))}
+
+
+def _about(question: dict[str, Any]) -> str:
+    """What is added to the measure of a stored question about another label or a target."""
+    asked = (question.get("label"), question.get("target"))
+    return _ABOUT + " ".join(filter(None, asked)) if any(asked) else ""
 
 
 def _key(version_id: int, question: AdviceQuestion, model_version: str) -> dict[str, Any]:

@@ -13,13 +13,27 @@ import numpy as np
 from anyio import fail_after
 from pydantic import BaseModel, ValidationError
 
-from aegis_advisor.evidence import EntryContent, PairAssociation, associations_of, evidence_of, pairs_of
+from aegis_advisor.evidence import (
+    EntryContent,
+    PairAssociation,
+    associations_of,
+    blocks_of,
+    evidence_of,
+    pairs_of,
+)
 from aegis_sdk import wire
 from aegis_sdk.wire import NotJsonError, read_json, refuse_too_many
 from app.entries.api.mapping import visibility_of
 from app.entries.model.documents import entry_in
-from app.entries.model.entries import Publication
-from app.entries.model.published import ConfigurationColumns, DeclaredControl, Figures, Path, PublishedEntry
+from app.entries.model.entries import CountKind, Publication
+from app.entries.model.published import (
+    ConfigurationColumns,
+    CountsInPlace,
+    DeclaredControl,
+    Figures,
+    Path,
+    PublishedEntry,
+)
 from app.entries.service.checks import NO_POLICY, Policy
 from app.entries.service.publications import publication_of
 from app.platform.errors import InvalidDocumentError
@@ -243,7 +257,18 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         people=entry.people,
         rows_per_person=entry.rows_per_person,
         labels=None if entry.labels is None else tuple(entry.labels),
-        content=None if entry.labels is None else content,
+        content=None if entry.labels is None and not entry.label.maskings else content,
+        blocks=[
+            CountsInPlace(
+                CountKind.PAIRS,
+                None,
+                None,
+                np.asarray(content.pairs[place].joint, dtype=np.int64),
+                block.perturbation,
+                pair=place,
+            )
+            for place, (_, block) in blocks_of(content).items()
+        ],
         with_labels=dict(_with_labels(content)),
         traces={("joint_traces", label): trace for label, trace in content.joint_traces.items()},
         configurations=_configurations(entry, content),
@@ -259,9 +284,22 @@ def _with_labels(content: EntryContent) -> Iterator[tuple[Path, PairAssociation]
             yield ("pairs", place, "with_labels", label), association
 
 
+def _label_codes(entry: wire.EntryDocument) -> list[int] | None:
+    """How each configuration shows the label, by the place of its masking; a generated one has all labels."""
+    label, table = entry.label, entry.configuration_table
+    if not label.maskings:
+        return None
+    code = {wire.IDENTITY: 0} | {masking.id: place for place, masking in enumerate(label.maskings, start=1)}
+    if table is not None:
+        return [code[masking] for masking in table.maskings[label.name]]
+    rows = entry.configurations or []
+    return [code[row.maskings[label.name]] if isinstance(row, wire.Configuration) else 0 for row in rows]
+
+
 def _configurations(entry: wire.EntryDocument, content: EntryContent) -> ConfigurationColumns:
     table, rows = entry.configuration_table, entry.configurations or []
     on_records = list(_measured_on_records(entry))
+    label = _label_codes(entry)
     if table is not None:
         return ConfigurationColumns(
             table.ids,
@@ -271,6 +309,7 @@ def _configurations(entry: wire.EntryDocument, content: EntryContent) -> Configu
             on_records=on_records,
             in_columns=True,
             unit=entry.unit,
+            label=label,
         )
     masked = [row if isinstance(row, wire.Configuration) else None for row in rows]
     names = [one.name for one in entry.attributes]
@@ -290,6 +329,7 @@ def _configurations(entry: wire.EntryDocument, content: EntryContent) -> Configu
         ],
         figures=Figures.of([row.transfer for row in content.configurations or ()], names),
         unit=entry.unit,
+        label=label,
     )
 
 

@@ -22,6 +22,9 @@ MASKED, GENERATED = "masked", "generated"
 #: The kinds that questions rank by default.
 MASKED_ONLY = (MASKED,)
 
+#: The name of the stored array of how configurations show the label.
+LABEL = "label"
+
 #: The names of the stored arrays of transfer utilities.
 FIGURE_PLACES, FIGURES = "transfer_places", "transfer"
 
@@ -37,6 +40,8 @@ class ConfigurationTable:
         privacy: by criterion, the promised number of each configuration; NaN without a promise.
         unit: what these numbers count: `PERSON`, or None for records.
         generated: (configurations,) whether each is generated; None if none is.
+        label_codes: (configurations,) how each shows the default label: 0 as it is, else by its first masking, its
+            second and so on; None if all show it as it is.
     """
 
     ids: tuple[str, ...]
@@ -46,6 +51,7 @@ class ConfigurationTable:
     generated: NDArray[np.bool_] | None = None
     figures: Figures = NO_FIGURES
     unit: str | None = None
+    label_codes: NDArray[np.int64] | None = None
 
     def of_kinds(self, kinds: Collection[str]) -> NDArray[np.bool_]:
         """A mask (configurations,) of these kinds."""
@@ -81,6 +87,8 @@ class ConfigurationTable:
         With this attribute as the label, the default label is an attribute at its place, which all of them show.
         """
         shown = self.of_kinds(MASKED_ONLY) & (self.codes[:, place] == self.options[place].index(IDENTITY))
+        if self.label_codes is not None:
+            shown &= self.label_codes == 0
         codes, options = self.codes[shown], list(self.options)
         codes[:, place], options[place] = 0, (IDENTITY,)
         return ConfigurationTable(
@@ -134,6 +142,8 @@ def pack_configurations(columns: ConfigurationColumns, outline: Sequence[Attribu
     declared = {}
     if any(columns.generated):
         declared[GENERATED] = pack(np.array(columns.generated, dtype=bool))
+    if columns.label is not None:
+        declared[LABEL] = pack(np.array(columns.label, dtype=np.int64))
     if columns.figures.numbers.size:
         declared[FIGURE_PLACES], declared[FIGURES] = pack(columns.figures.places), pack(columns.figures.numbers)
     return PackedConfigurations(
@@ -160,4 +170,5 @@ def unpack_configurations(
         generated=unpack(declared[GENERATED]) if GENERATED in declared else None,
         figures=figures,
         unit=packed.unit,
+        label_codes=unpack(declared[LABEL]) if LABEL in declared else None,
     )

@@ -240,6 +240,16 @@ def stored_entry(schema: bytes, tables: Sequence[CountTable] = (), configuration
 
 
 @dataclass(frozen=True, slots=True)
+class _LabelOnly:
+    label: LabelContent
+
+
+def masks_label(schema: bytes) -> bool:
+    """Whether the label of a stored entry has maskings, whose counts are among its pairs."""
+    return bool(read_as(_LabelOnly, schema).label.maskings)
+
+
+@dataclass(frozen=True, slots=True)
 class _Unread:
     """A stored schema whose attributes are not parsed yet."""
 
@@ -310,6 +320,7 @@ def _blocks(entry: EntryContent, joined: NDArray[np.int64]) -> dict[int, NDArray
             *((masking.id, len(masking.domain)) for masking in attribute.maskings),
         )
     }
+    sizes |= {(entry.label.name, masking.id): len(masking.domain) for masking in entry.label.maskings}
     blocks, stop = {}, 0
     for place, pair in enumerate(entry.pairs):
         if not is_counted(pair):

@@ -142,6 +142,8 @@ class ConfigurationColumns:
         unguaranteed: the places of generated configurations without differential privacy.
         in_columns: whether the document has the configurations as columns of a table.
         unit: what their promises count: `PERSON`, or None for records.
+        label: how each shows the label: 0 as it is, else by its first masking, its second and so on; None if the label
+            has no maskings.
     """
 
     ids: Sequence[str]
@@ -157,6 +159,7 @@ class ConfigurationColumns:
     figures: Figures = NO_FIGURES
     in_columns: bool = False
     unit: str | None = None
+    label: Sequence[int] | None = None
 
     @property
     def numbers_suppressed(self) -> Iterator[tuple[Path, int]]:
@@ -207,7 +210,8 @@ class PublishedEntry:
         trace: the trace of the unmasked table; None if not published.
         people: the number of people, at most `rows_per_person` records of each; None if privacy counts records.
         labels: its labels, the default one first; None for one.
-        content: the content, if it has several labels.
+        content: the content, if it has several labels or maskings of its label.
+        blocks: the counts of maskings and masked labels, which stand among the pairs.
         with_labels: the associations of pairs with other labels, and `traces` the traces of these, by their places.
     """
 
@@ -233,6 +237,7 @@ class PublishedEntry:
     content: EntryContent | None = None
     with_labels: Mapping[Path, PairAssociation] = field(default_factory=dict)
     traces: Mapping[Path, PublishedTrace] = field(default_factory=dict)
+    blocks: Sequence[CountsInPlace] = ()
 
     def tables(self) -> Iterator[CountsInPlace]:
         """Every count table, with the pair counts last."""
@@ -250,3 +255,4 @@ class PublishedEntry:
                     yield CountsInPlace(kind, place, index, masking.joint, masking.perturbation)
         for place, pair in self.pairs.items():
             yield CountsInPlace(CountKind.PAIRS, None, None, pair.joint, pair.perturbation, pair=place)
+        yield from self.blocks

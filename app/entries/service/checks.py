@@ -27,11 +27,12 @@ from aegis_advisor.evidence import (
     PairAssociation,
     PublishedTrace,
     associations_of,
+    blocks_of,
     evidence_of,
     pairs_of,
 )
 from aegis_advisor.evidence.checks import Fault as EvidenceFault
-from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
+from aegis_advisor.evidence.checks import find_block_faults, find_faults, find_label_faults, find_pair_faults
 from aegis_advisor.joint import find_association_faults, find_trace_faults
 from app.entries.model.published import CountsInPlace, Path, PublishedEntry
 from app.platform.errors import Fault, pointer
@@ -74,6 +75,8 @@ def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
     """The faults of entries that are too large or inconsistent. Each check relies on the previous ones."""
     if wrong := _sum_faults(entry):
         return wrong
+    if wrong := tuple(islice(_block_faults(entry), SHOWN)):
+        return wrong
     content, others = entry.content, (entry.labels or ())[1:]
     found = () if content is None else chain.from_iterable(_of_task(label, content.about(label)) for label in others)
     return tuple(islice(found, SHOWN))
@@ -95,6 +98,16 @@ def _sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
         return wrong
     traced = () if entry.trace is None else find_trace_faults(evidence, entry.trace)
     return tuple(Fault(pointer("joint_trace", *fault.path), fault.detail) for fault in traced)
+
+
+def _block_faults(entry: PublishedEntry) -> Iterator[Fault]:
+    """The faults of counts of maskings and masked labels."""
+    places: dict[str, list[int]] = {}
+    for place, (name, _) in ({} if entry.content is None else blocks_of(entry.content)).items():
+        places.setdefault(name, []).append(place)
+    for attribute in entry.evidence:
+        for index, fault in find_block_faults(attribute):
+            yield Fault(pointer("pairs", places[attribute.name][index], "joint"), fault.detail)
 
 
 def _of_task(label: str, task: EntryContent) -> Iterator[Fault]:

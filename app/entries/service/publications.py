@@ -92,8 +92,9 @@ def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:
     for table in entry.tables():
         if table.pair is None:
             yield CountTable(table.kind, table.attribute, table.masking, pack(table.counts))
-    if entry.pairs:
-        joined = np.concatenate([pair.joint.ravel() for pair in entry.pairs.values()])
+    counted = {table.pair: table.counts for table in entry.tables() if table.pair is not None}
+    if counted:
+        joined = np.concatenate([counts.ravel() for _, counts in sorted(counted.items())])
         yield CountTable(CountKind.PAIRS, None, None, pack(joined))
 
 

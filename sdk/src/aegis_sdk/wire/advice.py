@@ -237,14 +237,20 @@ class Progress(Answer):
 
 
 class AnsweredLabel(Answer):
-    """The label of an answer, where it is not the entry's default one."""
+    """The label of an answer, where it is not the entry's default one as it is."""
 
     name: str = Field(description="Name of the label")
     listed: bool = Field(
         description="Whether it is one of the entry's `labels`; if not, the answer is an estimate from its pair counts"
     )
+    target: str | None = Field(
+        default=None,
+        exclude_if=lambda target: target is None,
+        description="The masking of the label that is predicted, if the question names one",
+    )
     left_out: int = Field(
-        description="Number of configurations that do not compete because they mask or drop the label, or are generated"
+        description="Number of configurations that do not compete because they mask or drop the label, or are "
+        "generated, or because their masked label is not as fine as `target`"
     )
 
 
@@ -270,7 +276,7 @@ class AdviceHead(Answer):
     )
     policy_unit: str | None = Field(default=None, description="`person`: `policy` counts people; null: records")
     label: AnsweredLabel | None = Field(
-        default=None, description="The label, where it is not the entry's default one; null: it is"
+        default=None, description="The label, where it is not the entry's default one or is masked; null: it is"
     )
     configuration: str | None = Field(default=None, description="The best configuration: the first of `tied`")
     about: str | None = Field(default=None, description=ABOUT)
@@ -379,6 +385,13 @@ class Question(CheckedRequest):
         description="The column to predict: one of the entry's `labels`, or another attribute whose counts with all "
         "others are published as `pairs`. The other labels are then attributes. null: the default label, whose name "
         "asks the same. Answers have this member only for another label",
+    )
+    target: Identifier | None = Field(
+        default=None,
+        exclude_if=lambda target: target is None,
+        description="A masking of the label, or `identity`: how well is this coarser label predicted? Configurations "
+        "whose label is not as fine are left out. null: each configuration is compared by its own masked label with "
+        "the label as it is. Answers have this member only if it is given",
     )
     attributes: Annotated[DistinctIdentifiers, AfterValidator(sorted)] | None = Field(
         default=None, description="Score only these attributes; null: all"
