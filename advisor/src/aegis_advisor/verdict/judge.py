@@ -1,6 +1,7 @@
 """The verdict: all small counts that published counts disclose, the cheapest checks first."""
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from aegis_advisor.cell_bounds import bound_cells
 from aegis_advisor.reconstruction.ipf import never
@@ -25,7 +26,8 @@ def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Calla
         bound: computes the bounds of an attribute's cells; `bound_cells` by default.
         stop: called regularly; if true, the rest is undecided, which is not a pass.
     """
-    if shown := tuple(find_shown(published)):
+    of_labels = (map(label.placed, find_shown(label.published)) for label in published.labels)
+    if shown := (*find_shown(published), *chain.from_iterable(of_labels)):
         return Verdict(shown)
     bound = bound or (lambda evidence: bound_cells(evidence, stop=stop))
     few = sum(map(certainly_few, (published, *(label.published for label in published.labels))))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from aegis_advisor.evidence import IDENTITY, EntryContent, evidence_of
+from aegis_advisor.evidence import IDENTITY, EntryContent, blocks_of, evidence_of, with_label_masked
 from aegis_advisor.evidence.task import pairs_with
 from aegis_advisor.verdict.model import LabelCounts, Path, PublishedCounts, Releases
 
@@ -18,9 +18,43 @@ _Pair = TypeVar("_Pair")
 def label_counts(entry: EntryContent) -> tuple[LabelCounts, ...]:
     """Return the counts of each other label of an entry whose counts were rounded once; others are judged as pairs.
 
-    Pairs of other attributes are left out: the counts of the default label are judged with them.
+    Pairs of other attributes are left out: the counts of the default label are judged with them. Counts with a masked
+    label are those of an entry with that label, to which all finer counts fold.
     """
-    return tuple(_counts_of(entry, label) for label in _rounded_labels(entry))
+    masked = (_counts_of_masked(entry, masking.id) for masking in entry.label.maskings)
+    return *(_counts_of(entry, label) for label in _rounded_labels(entry)), *(one for one in masked if one is not None)
+
+
+def _counts_of_masked(entry: EntryContent, masking: str) -> LabelCounts | None:
+    """The counts with a masked label of the attributes that have some of their own; None if none has."""
+    own: dict[str, dict[str, int]] = {}
+    for place, (name, _) in blocks_of(entry).items():
+        chosen = dict(zip(entry.pairs[place].attributes, entry.pairs[place].maskings, strict=True))
+        if chosen[entry.label.name] == masking:
+            own.setdefault(name, {})[chosen[name]] = place
+    class_of = entry.label.class_of(masking)
+    if not own or class_of is None:
+        return None
+    at = [place for place, attribute in enumerate(entry.attributes) if attribute.name in own]
+    evidence = [with_label_masked(one, class_of) for one in evidence_of(entry, at)]
+    places: dict[Path, Path] = {}
+    for index, place in enumerate(at):
+        attribute = entry.attributes[place]
+        places["attributes", index] = places["attributes", index, "joint"] = "attributes", place
+        for number, one in enumerate(attribute.maskings):
+            pair = own[attribute.name].get(one.id)
+            table: Path = ("attributes", place, "maskings", number, "joint")
+            places["attributes", index, "maskings", number, "joint"] = (
+                table if pair is None else ("pairs", pair, "joint")
+            )
+    known = entry.quasi_identifiers
+    chosen = replace(
+        entry,
+        attributes=[entry.attributes[place] for place in at],
+        quasi_identifiers=None if known is None else [name for name in known if name in own],
+    )
+    releases = Releases.of(chosen, masking)
+    return LabelCounts(PublishedCounts(evidence, {}, releases, entry.rows_per_person or 1), places)
 
 
 def counted_apart(entry: EntryContent, pairs: Mapping[int, _Pair]) -> dict[int, _Pair]:

@@ -115,8 +115,13 @@ class Releases:
     generated: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, entry: EntryContent) -> Self:
-        """The releases of an entry with its configurations; a generated one shares no attribute of the table."""
+    def of(cls, entry: EntryContent, label: str = IDENTITY) -> Self:
+        """The releases of an entry with its configurations; a generated one shares no attribute of the table.
+
+        Args:
+            label: a masking of the label. Of configurations that show it otherwise, only k is known: the other
+                criteria are about the label that they show.
+        """
         table, rows = entry.configuration_table, entry.configurations or ()
         columns = [
             [row.maskings.get(attribute.name, DROP) for row in rows]
@@ -132,7 +137,7 @@ class Releases:
             options,
             [row.suppressed or 0 for row in rows] or [0] * len(codes[0]),  # these numbers come with the counts
             [row.suppressed_cells or 0 for row in rows],
-            _privacy_of(rows) if table is None else table.privacy or {},
+            _about_label(_privacy_of(rows) if table is None else table.privacy or {}, _labels_of(entry), label),
             table is not None,
             None if known is None else frozenset(places[name] for name in known),
             frozenset(place for place, row in enumerate(rows) if row.is_generated),
@@ -148,6 +153,28 @@ class Releases:
 def _codes(maskings: Sequence[str], options: Sequence[str]) -> IntArray:
     number = {option: code for code, option in enumerate(options)}
     return np.fromiter((number[masking] for masking in maskings), dtype=np.int64)
+
+
+def _labels_of(entry: EntryContent) -> Sequence[str]:
+    """How each configuration shows the label; empty if all show it as it is."""
+    if not entry.label.maskings:
+        return ()
+    if entry.configuration_table is not None:
+        return list(entry.configuration_table.maskings[entry.label.name])
+    return [row.maskings.get(entry.label.name, IDENTITY) for row in entry.configurations or ()]
+
+
+def _about_label(
+    privacy: Mapping[str, Sequence[float | None]], shown: Sequence[str], label: str
+) -> Mapping[str, Sequence[float | None]]:
+    """Privacy values by criterion, those about another masked label than this one left out."""
+    if not shown:
+        return privacy
+    own = [masking == label for masking in shown]
+    return {
+        name: values if name == "k" else [value if kept else None for value, kept in zip(values, own, strict=True)]
+        for name, values in privacy.items()
+    }
 
 
 def _privacy_of(rows: Sequence[ConfigurationContent]) -> dict[str, list[float | None]]:
