@@ -185,6 +185,7 @@ class ClientFlows(ServiceFlows):
         measure: str,
         *,
         label: str | None = None,
+        target: str | None = None,
         version: int | None = None,
         attributes: Sequence[str] | None = None,
         weights: Mapping[str, float] | None = None,
@@ -206,6 +207,7 @@ class ClientFlows(ServiceFlows):
         Args:
             label: The label to predict, of those that the entry lists; by default its first. Of another column, the
                 answer is estimated from the counts of pairs, if the entry has them.
+            target: The masking of the label to predict, if it is to be a coarser one.
             kinds: The kinds of configurations to rank, `masked` (the default) and `generated`.
             unit: `person` if what `require` names must count people.
             wait: The total number of seconds to wait.
@@ -225,6 +227,7 @@ class ClientFlows(ServiceFlows):
             "limit": limit,
             "bias_correction": bias_correction,
             **({} if label is None else {"label": label}),
+            **({} if target is None else {"target": target}),
             **({} if kinds is None else {"kinds": list(kinds)}),
             **({} if unit is None else {"unit": unit}),
         }

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from aegis_sdk import wire
+from aegis_sdk.cli.advise import report
 from tests.labels import some_records
 from tests.service import Worker, create_key, publish, running_app
 
@@ -101,6 +103,11 @@ async def answer(api, worker, entry_id, key, **question):
     return found
 
 
+def answer_in(found):
+    """The answer as the SDK reads it."""
+    return (wire.Advice if found["view"] == "full" else wire.CoarseAdvice).model_validate(found)
+
+
 def trace(*columns):
     """Pillai's trace of the last column given the others, by its definition."""
     *values, label = [np.eye(column.max() + 1)[column] for column in columns]
@@ -116,6 +123,7 @@ async def test_both_questions_about_a_masked_label_are_answered(database_url):
         own = await publish(api, entry(visibility="all"), **provider)
         coarse = await publish(api, entry_of_the_coarse_label() | {"visibility": "all"}, **provider)
 
+        schema = (await api.get(f"/v1/entries/{own['id']}", headers=provider)).json()["schema"]
         joint = await answer(api, worker, own["id"], provider, measure="joint", bias_correction=False)
         zip_code, age = masked("zip", MASKINGS["zip"]["zip-2"]), MASKINGS["age"]
         expected = {
@@ -138,6 +146,8 @@ async def test_both_questions_about_a_masked_label_are_answered(database_url):
                     assert row[name] == pytest.approx(row_of_other[name]), (measure, name)
             assert one["label"] == {"name": LABEL, "listed": True, "target": "charges-2", "left_out": 0}
             assert one["request"]["target"] == "charges-2"
+            lines = list(report(answer_in(one), schema))
+            assert "about charges as charges-2 shows it: 0 configurations do not compete" in lines
 
         seen = await answer(api, worker, own["id"], consumer, measure="mutual_information")
         assert seen["ranking"][0]["configuration"] == seen["configuration"]

@@ -48,12 +48,12 @@ def _counts_of_masked(entry: EntryContent, masking: str) -> LabelCounts | None:
                 table if pair is None else ("pairs", pair, "joint")
             )
     known = entry.quasi_identifiers
-    chosen = replace(
+    shared = replace(
         entry,
         attributes=[entry.attributes[place] for place in at],
         quasi_identifiers=None if known is None else [name for name in known if name in own],
     )
-    releases = Releases.of(chosen, masking)
+    releases = Releases.of(shared, masking)
     return LabelCounts(PublishedCounts(evidence, {}, releases, entry.rows_per_person or 1), places)
 
 

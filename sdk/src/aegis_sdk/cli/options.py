@@ -73,6 +73,15 @@ AskedLabelOption = Annotated[
         show_default=False,
     ),
 ]
+TargetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="MASKING",
+        help="Masking of the label: how well is this coarser label predicted?  [each configuration's own label]",
+        show_default=False,
+    ),
+]
 EntryIdArgument = Annotated[str, typer.Argument(metavar="ENTRY_ID", help="Id of an entry, from `aegis publish`.")]
 RequestIdArgument = Annotated[
     str, typer.Argument(metavar="REQUEST_ID", help="Id of a request, from `aegis requests new`.")

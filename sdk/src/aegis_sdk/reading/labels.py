@@ -44,13 +44,17 @@ def maskings_about(
 
 def has_pairs(schema: Mapping[str, Any]) -> bool:
     """Whether a schema has pairs of attributes, besides those that are counts with a label, as joint measures need."""
-    others = set(labels_of(schema)[1:])
-    return any(others.isdisjoint(pair["attributes"]) for pair in schema.get("pairs") or ())
+    labels = set(labels_of(schema))
+    return any(labels.isdisjoint(pair["attributes"]) for pair in schema.get("pairs") or ())
 
 
 def task_in_words(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
     """Which label an answer is about, if the entry has several or it is none of them, and what does not compete."""
     label, labels, other = label_of(advice.request, schema), labels_of(schema), advice.label
+    if other is not None and other.target is not None:
+        said = f"{other.left_out:,} configurations do not compete"
+        yield f"about {shown(label)} as {shown(other.target)} shows it: {said}"
+        return
     if other is not None and not other.listed:
         yield (
             f"about {shown(label)}, which is not a label of this entry ({some(labels, _MOST_NAMES)}): estimated from "
