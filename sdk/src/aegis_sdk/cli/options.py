@@ -59,8 +59,8 @@ KindsOption = Annotated[
 MeasureOption = Annotated[
     str | None,
     typer.Option(
-        help="joint, joint_interactions, mutual_information, chi_square, g3, or a classical one: GET /v1/measures "
-        "lists all. By default joint, or mutual_information if the entry has no counts of pairs.",
+        help="joint, joint_interactions, mutual_information, chi_square, g3, joint_scores, or a classical one: "
+        "GET /v1/measures lists all. By default joint, or mutual_information if the entry has no counts of pairs.",
         show_default=False,
     ),
 ]
