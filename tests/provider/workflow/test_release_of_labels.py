@@ -12,12 +12,6 @@ from aegis_provider.workflow import release
 from tests.provider.workflow.releases import HOURS, rows_of
 
 LABELS = ("ill", "smoker", "tired")
-PLAN = """
-labels: [ill, smoker, tired]
-attributes:
-  age: {type: integer, maskings: {age-10: {bucketize: {width: 10}}, age-30: {bucketize: {width: 30}}}}
-  town: {type: string, maskings: {town-2: {mapping: {A: AB, B: AB, C: CD, D: CD}}}}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +23,12 @@ def folder(tmp_path_factory):
         ill, smoker, tired = (rng.random() < share for share in (age / 100, 0.3 + 0.4 * (town < "C"), age / 200 + 0.2))
         lines.append(f"{age},{town},{','.join('ny'[each] for each in (ill, smoker, tired))}")
     (folder / "people.csv").write_text("\n".join(lines) + "\n")
-    (folder / "plan.yaml").write_text(PLAN)
     return folder
 
 
 @pytest.fixture(scope="module")
 def released(folder):
-    how = {"plan": folder / "plan.yaml", "require": {"k": 4, "l": 2}, "suppress_at_most": 0.05, "seconds": HOURS}
+    how = {"other_labels": LABELS[1:], "require": {"k": 4, "l": 2}, "suppress_at_most": 0.05, "seconds": HOURS}
     return release(folder / "people.csv", "ill", output=folder / "release", **how)
 
 
