@@ -12,6 +12,7 @@ from aegis_advisor.measures import TIE_BREAK, Measure
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Partition, Places
 from aegis_provider.counting.label_scores import numbers_by_label
+from aegis_provider.counting.label_tasks import label_tasks
 from aegis_provider.counting.published_domain import listed_values
 from aegis_provider.counting.unmasked_trace import whole_values
 from aegis_provider.errors import PlanError, nearest
@@ -258,9 +259,7 @@ class Problem:
         choices, others, ignored = _comparable(possible, unsearched(counted, plan), measure)
         names = [choice.attribute for choice in choices if choice.attribute != plan.label]
         records = told or DistinctRecords.of(counted, [*names, *others, plan.label], by_person=False)
-        whole = dict(
-            zip([attribute.attribute.name for attribute in counted.attributes], whole_values(counted), strict=True)
-        )
+        whole = _whole(counted)
         weights = {attribute.name: attribute.weight for attribute in plan.attributes}
         numbers = numbers_by_label(counted, plan)
         counts = UtilityCounts(records, plan.label, choices, others, whole, weights, numbers)
@@ -268,8 +267,9 @@ class Problem:
         utility, unmasked = counts.utility(measure), counts.unmasked(measure)
         by_label = {}
         if plan.other_labels:
-            tasks = (counts, *(counts.about(label) for label in plan.other_labels if label in others))
-            by_label = {one.label: (one.utility(measure), one.unmasked(measure)) for one in tasks}
+            tasks = label_tasks(counted, plan)
+            each = (counts.about(label, _whole(task)) for label, task in tasks.items() if label in others)
+            by_label = {one.label: (one.utility(measure), one.unmasked(measure)) for one in (counts, *each)}
             utility = MeanShare.of(*zip(*by_label.values(), strict=True))
             unmasked = float(sum(utility.weights) > 0)
         return cls(
@@ -290,6 +290,10 @@ class Problem:
             label: tuple((about.score(codes)[0] / whole).tolist()) if whole > 0 else (1.0,) * len(nodes)
             for label, (about, whole) in self.by_label.items()
         }
+
+
+def _whole(counted: CountedTable) -> dict[str, Partition]:
+    return {one.attribute.name: of for one, of in zip(counted.attributes, whole_values(counted), strict=True)}
 
 
 def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -> Evaluation:

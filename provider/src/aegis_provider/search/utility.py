@@ -151,15 +151,18 @@ class UtilityCounts:
     weights: Mapping[str, float]
     numbers: Mapping[str, Numbers] = field(default_factory=dict)
 
-    def about(self, label: str) -> "UtilityCounts":
-        """Return the same for another label, one of `others`: the label of these is then an attribute as it is."""
+    def about(self, label: str, whole: Mapping[str, Partition]) -> "UtilityCounts":
+        """Return the same for another label, one of `others`: the label of these is then an attribute as it is.
+
+        `whole`: the groups that define the unmasked table in the task of that label.
+        """
         plain = Partition.identity(self._size(self.label))
         others = {name: groups for name, groups in self.others.items() if name != label} | {self.label: plain}
         return replace(
             self,
             label=label,
             others=others,
-            whole={**self.whole, self.label: plain},
+            whole=whole,
             weights={**self.weights, self.label: 1.0},
         )
 
