@@ -207,7 +207,7 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""
     if models := list(_models(card)):
-        yield from aligned(("trained on", "AUC", "95 % interval"), models)
+        yield from aligned(("trained on", card.scale, "95 % interval"), models)
         yield from () if isinstance(released.findings.check, str) else released.findings.check.notes
         yield ""
     if card.by_label:

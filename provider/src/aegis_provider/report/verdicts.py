@@ -28,16 +28,16 @@ def judged_line(name: str, judged: Judged, summarize: str) -> str:
     return verdict_in_words(name, judged.verdict, f"{summarize} {judged.options}".rstrip())
 
 
-def leak_warning(telling: Iterable[str], label: str, auc: float = 0.0) -> str:
+def leak_warning(telling: Iterable[str], label: str, auc: float = 0.0, scale: str = "AUC") -> str:
     """Return a warning that the label is nearly given away; empty if it is not. Cards show it, so it gives no share.
 
     Args:
         telling: The columns that tell over 80 % of the label.
         label: The label.
-        auc: How well a model predicts it.
+        auc: How well a model predicts it, on this scale.
     """
     said = [f"{shown(name)} tells over 80 % of {shown(label)}" for name in telling]
-    said += [f"a model predicts {shown(label)} with an AUC of {auc:.3f}"] if auc > _GIVEN_AWAY else []
+    said += [f"a model predicts {shown(label)} with an {scale} of {auc:.3f}"] if auc > _GIVEN_AWAY else []
     return f"{'; '.join(said)}: are all columns known before {shown(label)} is?" if said else ""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from aegis_provider.classifiers import CHANCE, RAW, Interval
+from aegis_provider.classifiers import AUC, CHANCE, RAW, Interval
 from aegis_provider.privacy import KnownShares
 from aegis_provider.report.verdicts import leak_warning
 from aegis_provider.search import LimitsCost, in_words
@@ -89,13 +89,22 @@ class CardChoice:
 
 @dataclass(frozen=True)
 class CardAuc:
-    """How well a model predicts the label from a table, with the limits of the 95 % interval."""
+    """How well a model predicts the label from a table, with the limits of the 95 % interval.
+
+    `scale`: what `auc` is: the AUC, or `R2` of a label that is a number, the share of the variance that is predicted.
+    """
 
     table: str
     model: str
     auc: float
     low: float
     high: float
+    scale: str = AUC
+
+    @property
+    def nothing(self) -> float:
+        """What a model reaches that knows nothing."""
+        return CHANCE if self.scale == AUC else 0.0
 
 
 @dataclass(frozen=True)
@@ -118,7 +127,7 @@ class CardTask:
     auc: float | None = None
     raw_auc: float | None = None
     why: str = ""
-    scale: str = "AUC"
+    scale: str = AUC
 
 
 @dataclass(frozen=True)
@@ -308,7 +317,7 @@ class Card:
     def leak_warning(self) -> str:
         """A warning that the table nearly gives the label away; empty if it does not."""
         raw = self.auc_of(RAW)
-        return leak_warning(self.telling_label, self.label, 0.0 if raw is None else raw.auc)
+        return leak_warning(self.telling_label, self.label, 0.0 if raw is None else raw.auc, self.scale)
 
     @property
     def asked(self) -> Mapping[str, float]:
@@ -341,12 +350,14 @@ class Card:
         """The kept utility in a sentence: `c32 keeps 81 % of what the table tells about default (AUC ...)`."""
         kept = "an unknown share" if self.kept is None else Share(self.kept).whole
         raw, own = self.auc_of(RAW), self.auc_of(self.configuration)
-        if raw is not None and raw.low <= CHANCE:
-            limits = f"{raw.model}: AUC {raw.auc:.3f}, {raw.low:.3f} to {raw.high:.3f}"
+        if raw is not None and raw.low <= raw.nothing:
+            limits = f"{raw.model}: {raw.scale} {raw.auc:.3f}, {raw.low:.3f} to {raw.high:.3f}"
             nothing = f"the table itself tells nothing certain about {self.label} ({limits})"
             return f"{nothing}, so there is little that {self.configuration} could keep{self._unsearched}"
         of = f"{shown(self.label)}: " if self.by_label else ""
-        measured = "" if raw is None or own is None else f" ({of}AUC {own.auc:.3f} of {raw.auc:.3f}, measured here)"
+        measured = (
+            "" if raw is None or own is None else f" ({of}{own.scale} {own.auc:.3f} of {raw.auc:.3f}, measured here)"
+        )
         about = f"{self.kept_about}: {self.kept_by_label}" if self.kept_by_label else self.label
         return f"{self.configuration} keeps {kept} of what the table tells about {about}{measured}{self._unsearched}"
 
@@ -358,12 +369,18 @@ class Card:
     def by_models(self) -> str:
         """The kept share of a model's AUC in a sentence; empty if not measured or not significant."""
         raw, share = self.auc_of(RAW), self.predicted
-        if raw is None or share is None or raw.low <= CHANCE:
+        if raw is None or share is None or raw.low <= raw.nothing:
             return ""
         percents = share_with_limits(share.value, share.low, share.high)
         if percents is None:
             return f"{raw.model} predicts nearly nothing of {self.label} from the table: what is kept is not known"
-        return f"{raw.model}, trained on it, keeps {percents} of its AUC above chance"
+        above = "AUC above chance" if raw.scale == AUC else raw.scale
+        return f"{raw.model}, trained on it, keeps {percents} of its {above}"
+
+    @property
+    def scale(self) -> str:
+        """What models are measured by: the AUC, or `R2` of a label that is a number."""
+        return self.measured[0].scale if self.measured else AUC
 
     def auc_of(self, table: str) -> CardAuc | None:
         """Return the AUC on a table of the best model for the unmasked table; `None` if unknown."""

@@ -239,7 +239,7 @@ def kept_light(card: Card) -> Light:
     about, of = (f"{card.kept_about}: {card.kept_by_label}", f" of {label}") if card.kept_by_label else (label, "")
     said = [f"{kept} about {about}", *filter(None, [costs, card.cut])]
     if raw is not None and own is not None:
-        reached = f"an AUC of {own.auc:.3f}, of {raw.auc:.3f} on the table"
+        reached = f"an {own.scale} of {own.auc:.3f}, of {raw.auc:.3f} on the table"
         said += [f"a model{of} trained on it reaches {reached}", _REFITTED]
     return _light("What is kept", tone, said)
 

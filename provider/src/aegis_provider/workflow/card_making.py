@@ -368,7 +368,12 @@ def _frontier(findings: Findings, plan: Plan) -> Iterator[CardChoice]:
 def _measured(check: CheckResult) -> Iterator[CardAuc]:
     for performance in check.performances:
         yield CardAuc(
-            performance.table, performance.model, performance.auc.value, performance.auc.low, performance.auc.high
+            performance.table,
+            performance.model,
+            performance.auc.value,
+            performance.auc.low,
+            performance.auc.high,
+            check.scale,
         )
 
 

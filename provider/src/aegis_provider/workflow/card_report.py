@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from aegis_advisor.measures import measure_named
-from aegis_provider.classifiers import NOTHING, RAW
+from aegis_provider.classifiers import AUC, NOTHING, RAW
 from aegis_provider.errors import OutputError
 from aegis_provider.files import written_whole
 from aegis_provider.identifiers import accepted_in_words
@@ -74,7 +74,8 @@ def _by_models(choice: CardChoice) -> str:
 
 def _caption(card: Card, *, models: bool) -> str:
     kept = f"keeps: the share of what the table tells about {card.kept_about}, by the measure {card.measure}"
-    predicted = f"by models: the share of what {_model(card)} predicts from the table, as AUC above 0.5 (95 % interval)"
+    above = "AUC above 0.5" if card.scale == AUC else card.scale
+    predicted = f"by models: the share of what {_model(card)} predicts from the table, as {above} (95 % interval)"
     unproven = "or more: that is the best found, but another one may keep more"
     return "; ".join(
         [
@@ -330,7 +331,9 @@ def _utility(card: Card) -> Iterator[Part]:
         rows = [
             (each.table, each.model, f"{each.auc:.3f}", f"{each.low:.3f} to {each.high:.3f}") for each in card.measured
         ]
-        yield TextTable(("trained on", "model", "AUC", "95 % interval"), rows, "models were tested on other records")
+        yield TextTable(
+            ("trained on", "model", card.scale, "95 % interval"), rows, "models were tested on other records"
+        )
         yield f"{card.check[0].upper()}{card.check[1:]}."
     yield Terms(list(_utility_terms(card)))
 
@@ -338,7 +341,7 @@ def _utility(card: Card) -> Iterator[Part]:
 def task_rows(card: Card) -> Iterator[tuple[str, ...]]:
     """Yield a row for each of several labels: what is kept, how it is protected, and how well a model predicts it."""
     for name, task in card.by_label.items():
-        scale = "" if task.scale == "AUC" else f"{task.scale} "
+        scale = "" if task.scale == AUC else f"{task.scale} "
         aucs = (_NONE if auc is None else f"{scale}{auc:.3f}" for auc in (task.auc, task.raw_auc))
         privacy = (number(task.privacy[each], 6) if each in task.privacy else _NONE for each in BY_LABEL)
         kept = _NONE if task.kept is None else kept_in_words(task.kept)
@@ -354,16 +357,24 @@ def _utility_terms(card: Card) -> Iterator[Term]:
     )
     yield Term(f"the measure {card.measure}", told)
     if card.measured:
-        yield Term(
-            "AUC",
-            f"how often a model tells two records with different {label} apart: of one record that has a value of it "
-            "and one that has not, it ranks the right one first. 0.5 is chance, 1 is always",
-        )
+        yield _scale_term(card)
         yield Term(
             RAW,
             "the table with its columns unmasked. Masked ones are easier to learn, so a model can do slightly better",
         )
         yield Term(NOTHING, f"a model that knows only how many records have each {label}: the least")
+
+
+def _scale_term(card: Card) -> Term:
+    label = shown(card.label)
+    if card.scale == AUC:
+        return Term(
+            AUC,
+            f"how often a model tells two records with different {label} apart: of one record that has a value of it "
+            "and one that has not, it ranks the right one first. 0.5 is chance, 1 is always",
+        )
+    told = f"the share of the variance of {label}, as it is, that a model predicts: 0 is nothing, 1 everything"
+    return Term(card.scale, told)
 
 
 def _limits(card: Card) -> Iterator[Part]:
