@@ -9,7 +9,7 @@ from app.cli.environment import with_services
 from app.cli.replay import _computed
 from app.settings import Settings
 from tests.answers import pointers
-from tests.labels import LABELS, entry_of, some_records
+from tests.labels import LABELS, VALUES, entry_of, some_records
 from tests.service import Worker, create_key, publish, running_app
 
 RECORDS = some_records(5)
@@ -26,6 +26,10 @@ async def _market(_one_loop, shared_database_url):
     settings = {"question_budget": BUDGET}
     async with running_app(shared_database_url, **settings) as api, Worker.on(shared_database_url) as worker:
         entries = {label: entry_of(RECORDS, [label], name=label, visibility="all") for label in LABELS}
+        for label, entry in entries.items():  # with the default label at the place of this one, as in its task
+            names = [LABELS[0] if name == label else name for name in VALUES if name != LABELS[0]]
+            own = {attribute["name"]: attribute for attribute in entry["attributes"]}
+            entry["attributes"] = [own[name] for name in (names if label != LABELS[0] else own)]
         told = {"joint_traces": {"smoker": {"value": 0.713}}, "joint_trace": {"value": 0.911}}
         entries["plain"] = {name: part for name, part in entries["health"].items() if name != "pairs"} | {
             "name": "plain"
