@@ -97,7 +97,7 @@ def coarse(result: Mapping[str, Any]) -> dict[str, Any]:
 
     def coarse_row(row: Mapping[str, Any]) -> dict[str, Any]:
         kept = {name: row[name] if with_shares or not name.endswith("_share") else None for name in names}
-        return kept | {EXPECTED: row.get(EXPECTED)}
+        return kept | {EXPECTED: row.get(EXPECTED) if len(attributes) > 1 else None}
 
     return changed(shown, ("ranking", "*"), coarse_row)  # type: ignore[no-any-return]
 

@@ -155,15 +155,13 @@ class _Table:
             yield part, slice(end, end := end + part.columns.size)
 
     def expected(self, trace: float | None = None, dimensions: int = 0) -> Expected:
-        """What is expected of a model; with a trace, of a finer table of this shape with so many dimensions."""
+        """What is expected of a model; with a trace, of a finer table of two classes with so many dimensions."""
         if not self.whitening.shape[1] or self.classes.size < 2:  # noqa: PLR2004
             return Expected(0.5, float(self.classes.max(initial=0.0)), 0.5, 0.5)
         told = [_Told.of(self, one) for one in self.scored]
         if trace is not None:
-            weights = np.ones(1) if len(told) == 1 else 1 - self.classes
-            times = trace / max(float(weights @ [one.score.adjusted for one in told]), 1e-300)
-            scores = zip(self.scored, told, strict=True)
-            told = [_Told.by(self, number, one.score, times, dimensions) for number, one in scores]
+            times = trace / max(told[0].score.adjusted, 1e-300)
+            told = [_Told.by(self, self.scored[0], told[0].score, times, dimensions)]
         auc, accuracy = _of_several(self, told) if len(told) > 1 else _of_two(told[0])
         return Expected(auc, accuracy, max(auc - OFF, 0.5), min(auc + OFF, 1.0))
 
@@ -268,16 +266,18 @@ def expect_of_trace(
 ) -> Expected | None:
     """Expect the performance on the unmasked table, of which only the trace adjusted for chance is known.
 
-    The shape of its scores is taken from a masked table, preferably a fine one.
+    The shape of its scores is taken from a masked table, preferably a fine one. A trace does not say which of several
+    classes is told, and the formula for new records is for few weights, so other tables have no answer.
 
     Args:
         codes: (1, attributes) of that table's configuration; for the others see `expect`.
-        trace: Pillai's trace of the unmasked table: the sum over the classes of `1 - p` times the share explained.
+        trace: Pillai's trace of the unmasked table.
     """
     design, label = Design.of(evidence, options, codes, pairs, estimate), known_label(evidence)
-    if design.lacking(codes).any() or _values(design, codes).max() > MOST_VALUES:
+    weights = sum(one.values - 1 for one in evidence)
+    if design.lacking(codes).any() or weights > MOST_REFITTED or np.count_nonzero(label) != 2:  # noqa: PLR2004
         return None
-    return _Table.of(design, codes[0].tolist(), label).expected(trace, sum(one.values - 1 for one in evidence))
+    return _Table.of(design, codes[0].tolist(), label).expected(trace, weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,8 +35,10 @@ def expected_performance(
             its scores is that of the first configuration's.
 
     Returns:
-        For each configuration what is expected, None where counts are missing; and the same of the unmasked table.
+        For each configuration what is expected, None where counts are missing or the label is a number; and the same of the unmasked table.
     """
+    if any(one.label_scores is not None for one in evidence):  # classes with scores are a number
+        return [None] * len(codes), None
     places = np.flatnonzero(weights).tolist()
     evidence, options = [evidence[place] for place in places], [options[place] for place in places]
     estimate = estimates(evidence, [references[place] for place in places])
