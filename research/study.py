@@ -85,13 +85,13 @@ class Study:
         evidence = evidence_of(entry_in(entry))
         domains = [attribute["domain"] for attribute in entry["attributes"]]
         columns = [table.columns[one.name] for one in evidence]
-        codes = np.stack([_places(column, domain) for column, domain in zip(columns, domains, strict=True)], axis=1)
-        classes = _places(table.label, entry["label"]["domain"])
+        codes = np.stack([places_of(column, domain) for column, domain in zip(columns, domains, strict=True)], axis=1)
+        classes = places_of(table.label, entry["label"]["domain"])
         labels = len(entry["label"]["domain"])
         truths = tuple(
             _crosstab(column, classes, (len(domain), labels)) for column, domain in zip(codes.T, domains, strict=True)
         )
-        configurations = _configurations(evidence, plan.configurations)
+        configurations = configurations_in(evidence, plan.configurations)
         pairs = _pair_counts(evidence, configurations, codes)
         associations = tuple(_association(pair, evidence, codes, classes) for pair in pairs)
         return cls(table, plan, evidence, configurations, pairs, associations, codes, classes, truths)
@@ -149,7 +149,7 @@ def summarized(table: Table, plan: Plan) -> dict[str, Any]:
         return document_of(summarize(path, plan, name="table"))
 
 
-def _places(column: NDArray[np.str_], domain: Sequence[str]) -> IntArray:
+def places_of(column: NDArray[np.str_], domain: Sequence[str]) -> IntArray:
     """Return (records,) the index of each value in the domain.
 
     Raises:
@@ -160,7 +160,7 @@ def _places(column: NDArray[np.str_], domain: Sequence[str]) -> IntArray:
     return np.array([places[text] for text in texts.tolist()], dtype=np.int64)[inverse]
 
 
-def _configurations(evidence: Sequence[AttributeEvidence], listed: Sequence[Configuration]) -> ConfigurationTable:
+def configurations_in(evidence: Sequence[AttributeEvidence], listed: Sequence[Configuration]) -> ConfigurationTable:
     options = tuple((IDENTITY, DROP, *(masking.id for masking in one.maskings)) for one in evidence)
     codes = [
         [names.index(each.maskings[one.name]) for one, names in zip(evidence, options, strict=True)] for each in listed

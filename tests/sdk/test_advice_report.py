@@ -237,7 +237,7 @@ def test_of_attributes_together_the_whole_may_be_published(source, tells):
 def test_what_a_model_should_reach_stands_first_and_in_the_ranking():
     told = {"auc": 0.7034, "accuracy": 0.68, "low": 0.694, "high": 0.712}
     advice = advice_of("c1", "c2")
-    assert "expected AUC" not in "\n".join(report(advice, LISTED))
+    assert "  expected" not in "\n".join(report(advice, LISTED))
     advice = Advice.model_validate(advice.model_dump() | {"expected": {**told, "auc": 0.745}})
     row = advice.ranking[0].model_copy(update={"expected": Expected(**told)})
     advice = advice.model_copy(update={"ranking": [row, advice.ranking[1]]})
@@ -245,9 +245,13 @@ def test_what_a_model_should_reach_stands_first_and_in_the_ranking():
     assert first == "c1: a model should reach AUC 0.70 (0.69 to 0.71); on the table as it is 0.745"
     assert second.startswith("c1 keeps")
     [header, one, other], *_ = tables(advice, LISTED)
-    assert " ".join(header).count("expected AUC") == 1
+    assert "expected" in header
     assert "0.70 (0.69 to 0.71)" in " ".join(one)
     assert "0.70" not in " ".join(other)
+    row = row.model_copy(update={"expected": Expected(r2=0.3134, rmse=12.5, low=0.304, high=0.322)})
+    whole = advice.expected.model_copy(update={"auc": None, "r2": 0.41})
+    first = next(report(advice.model_copy(update={"ranking": [row], "expected": whole}), LISTED))
+    assert first == "c1: a model should reach R2 0.31 (0.30 to 0.32); on the table as it is 0.410"
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ class Row:
         about: its name, which may be empty.
         rank: its rank; empty if the answer has none.
         kept: the share kept in percent, or the deviation.
-        expected: the AUC that a model should reach, with its interval; empty if not known.
+        expected: what a model should reach, with its interval; empty if not known.
         sure: whether its difference from the best is significant, in words.
     """
 
@@ -118,7 +118,7 @@ class AnswerView:
 
     Attributes:
         kept: the header of the column about utility; empty if the answer has no utilities.
-        expects: whether a row has the AUC that a model should reach.
+        expects: whether a row has what a model should reach.
         tells_difference: whether the answer has the significance of differences from the best.
         start: the number of rows before them.
         protections: the possible axes to the right of the frontier, in words.
@@ -317,7 +317,7 @@ def _comparison(advice: Answer, schema: Mapping[str, Any], first: str, second: s
     if kept := _kept_name(advice):
         facts.insert(0, (kept, _kept(advice, rows[first]), _kept(advice, rows[second])))
     if rows[first].expected or rows[second].expected:
-        facts.insert(0, ("expected AUC", _expected(rows[first]), _expected(rows[second])))
+        facts.insert(0, ("expected", _expected(rows[first]), _expected(rows[second])))
     one, other = (maskings_about(advice, schema, each) for each in (first, second))
     maskings = [(name, one.get(name, ""), other.get(name, "")) for name in {**one, **other}]
     maskings.sort(key=lambda row: row[1] == row[2])

@@ -315,10 +315,16 @@ def configuration_shares(
     return np.asarray(np.round(kept, 2))
 
 
-def expected_numbers(expected: Expected, *, is_coarse: bool = False) -> dict[str, float]:
-    """What a model should reach, in the contract's names; to two digits if coarse.
+def expected_numbers(expected: Expected, *, is_coarse: bool = False) -> dict[str, float | None]:
+    """What a model should reach, in the contract's names; to two digits if coarse (an error in the
+    label's unit to two significant ones).
 
     Exact numbers would be an equation for the counts, one for each row.
     """
     numbers = asdict(expected)
-    return {name: round(number, 2) for name, number in numbers.items()} if is_coarse else numbers
+    if not is_coarse:
+        return numbers
+    return {
+        name: None if number is None else float(f"{number:.2g}" if name == "rmse" else round(number, 2))
+        for name, number in numbers.items()
+    }

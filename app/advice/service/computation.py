@@ -166,6 +166,7 @@ def _with_expected(result: dict[str, Any], answer: "Answer", known: Known) -> di
     chosen = list(dict.fromkeys(row["configuration"] for ranking in rankings for row in ranking))
     place = {name: index for index, name in enumerate(answer.ids)}
     rows = answer.codes[[place[name] for name in chosen]]
+    scores = known.label.scores
     each, whole = expected_performance(
         known.evidence,
         known.references,
@@ -174,6 +175,7 @@ def _with_expected(result: dict[str, Any], answer: "Answer", known: Known) -> di
         known.pairs,
         answer.question.weights,
         known.published,
+        None if scores is None else scores.variance,
     )
     by_name = dict(zip(chosen, each, strict=True))
     for ranking, is_coarse in zip(rankings, (False, True), strict=True):

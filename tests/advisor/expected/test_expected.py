@@ -1,18 +1,19 @@
 """What is expected of a model, against enumerated tables with a known best score, and against trained models."""
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
-from aegis_advisor.expected import expect, expect_of_trace
+from aegis_advisor.expected import expect, expect_number, expect_of_trace
 from aegis_advisor.expected.logistic import area
 from aegis_advisor.expected.population import RECORDS, population
 from aegis_advisor.joint import score_jointly
@@ -169,6 +170,33 @@ def test_the_trace_of_the_unmasked_table_is_enough():
     trace = score_jointly(evidence, options, codes[:1], pairs, corrected=True).utility[0]
     told = expect_of_trace(evidence, options, codes[1:], pairs, trace)
     assert told.auc == pytest.approx(whole.auc, abs=0.01)
+
+
+@pytest.mark.parametrize("records", [600, 4000])
+def test_a_number_is_predicted_as_regression_predicts_it(records):
+    draw = np.random.default_rng(11)
+    values = draw.integers(0, 8, (records, 4))
+    number = values @ np.array([3.0, 1.0, 0.0, -2.0]) + 10 * draw.standard_normal(records)
+    edges = np.quantile(number, np.linspace(0, 1, 13)[1:-1])
+    classes = np.searchsorted(edges, number)
+    means = np.bincount(classes, number) / np.bincount(classes)
+    evidence, pairs = published(values, classes, np.ones(records))
+    evidence = [replace(one, label_scores=means) for one in evidence]
+    codes, variance = np.zeros((1, 4), dtype=np.int64), float(number.var())
+    [told] = expect_number(evidence, [NAMES] * 4, codes, pairs, variance)
+    [of_scores] = expect_number(evidence, [NAMES] * 4, codes, pairs)
+    assert of_scores.r2 == pytest.approx(reached(values, means[classes]), abs=0.005)
+    assert told.r2 == pytest.approx(of_scores.r2 * means[classes].var() / variance, rel=1e-6)
+    assert told.low <= reached(values, number) <= told.high + 0.01
+    assert told.rmse == pytest.approx(np.sqrt(variance * (1 - told.r2)))
+    assert told.auc is None
+
+
+def reached(values, number):
+    """The R^2 of ridge regression on held-out records."""
+    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), Ridge(1.0))
+    folds = (KFold(5, shuffle=True, random_state=seed) for seed in range(4))
+    return np.mean([cross_val_score(model, values, number, cv=fold).mean() for fold in folds])
 
 
 def test_made_up_records_have_the_shares_and_the_covariances():

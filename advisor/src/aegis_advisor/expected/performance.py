@@ -17,14 +17,18 @@ from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.expected.logistic import area, fitted, linked
 from aegis_advisor.expected.population import population
-from aegis_advisor.joint.design import Basis, Design, Estimate, Masked, known_label
+from aegis_advisor.joint.design import Design, Estimate, Masked, Scored, known_label
 from aegis_advisor.measures.association import trace_bias
+from aegis_advisor.measures.partial_table import numbers_of
 
 TRAINED: Final = 0.8
 """The part of the records that a model learns from: four of five folds."""
 
 OFF: Final = 0.009
 """Half of the 90 % interval: 1.645 times the formula's root mean square error on the tables that it was chosen on."""
+
+OFF_NUMBER: Final = 0.007
+"""How far the interval of `R^2` reaches beyond what binning leaves open."""
 
 MOST: Final = 0.99
 """The most of a class's variance that a score explains of a table of which only the trace is known."""
@@ -42,19 +46,23 @@ DEPENDENT: Final = 1e-8
 """The eigenvalue up to which a direction of exact correlations depends on the others."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What logistic regression is expected to reach on records that it has not seen.
+    """What a linear model is expected to reach on records that it has not seen: classes or, with `r2`, a number.
 
     Attributes:
-        auc: of two classes; of more, the mean over the classes, each against the rest.
+        auc: of logistic regression for two classes; for more, the mean over the classes, each against the rest.
         accuracy: the share of records whose class it names.
-        low: the lower limit of the AUC's 90 % interval.
+        r2: of linear regression: the share of the number's variance that it explains.
+        rmse: its root mean square error, in the number's unit.
+        low: the lower limit of the 90 % interval of `auc` or `r2`.
         high: the upper limit.
     """
 
-    auc: float
-    accuracy: float
+    auc: float | None = None
+    accuracy: float | None = None
+    r2: float | None = None
+    rmse: float | None = None
     low: float
     high: float
 
@@ -103,9 +111,9 @@ class _Table:
 
     Attributes:
         correlations: (columns, columns) of the functions of all parts.
-        labels: (columns, classes) with the standardised indicator of each class.
+        labels: (columns, targets) with the standardised indicator of each class, or the standardised scores.
         whitening: (columns, dimensions) `W` such that `W W'` inverts the correlations in the directions that are kept.
-        chance: (classes,) what errors of the counts add to the share that the classes' scores explain.
+        chance: (targets,) what errors of the counts add to the share explained.
         classes: (classes,) the shares of the records, none of them 0.
     """
 
@@ -128,19 +136,22 @@ class _Table:
         parts = [_Part.of(masked, columns) for masked, columns in used if masked is not None]
         columns = np.concatenate([part.columns for part in parts]) if parts else np.zeros(0, dtype=np.int64)
         held, shares = np.flatnonzero(label), label[label > 0] / label.sum()
-        functions = Basis.of(label).project(np.eye(label.size))[:, held]
-        indicators = functions * np.sqrt(shares / np.maximum(1 - shares, 1e-12))
+        functions = design.label.project(np.eye(label.size))
+        if isinstance(design.label, Scored):
+            targets = np.eye(len(functions))
+        else:
+            targets = functions[:, held] * np.sqrt(shares / np.maximum(1 - shares, 1e-12))
         correlations = design.correlations[np.ix_(columns, columns)]
         values, vectors = np.linalg.eigh(correlations)
-        kept, chance = values > DEPENDENT, np.zeros(held.size)
+        kept, chance = values > DEPENDENT, np.zeros(targets.shape[1])
         if design.variance is not None:
             moved = _moved(design.variance.correlations[np.ix_(columns, columns)], vectors)
             kept &= values > FAR * moved
         whitening = vectors[:, kept] / np.sqrt(values[kept])
         if design.variance is not None:
-            spread = np.square(indicators.T @ functions).sum(axis=1) / np.square(functions).sum()
+            spread = np.square(targets.T @ functions).sum(axis=1) / max(float(np.square(functions).sum()), 1e-300)
             chance = float(np.square(whitening).sum(axis=1) @ design.variance.labels[columns]) * spread
-        labels = design.labels[columns] @ indicators
+        labels = design.labels[columns] @ targets
         return cls(parts, correlations, labels, whitening, chance, shares, int(label.sum()))
 
     @property
@@ -157,13 +168,34 @@ class _Table:
     def expected(self, trace: float | None = None, dimensions: int = 0) -> Expected:
         """What is expected of a model; with a trace, of a finer table of two classes with so many dimensions."""
         if not self.whitening.shape[1] or self.classes.size < 2:  # noqa: PLR2004
-            return Expected(0.5, float(self.classes.max(initial=0.0)), 0.5, 0.5)
+            return Expected(auc=0.5, accuracy=float(self.classes.max(initial=0.0)), low=0.5, high=0.5)
         told = [_Told.of(self, one) for one in self.scored]
         if trace is not None:
             times = trace / max(told[0].score.adjusted, 1e-300)
             told = [_Told.by(self, self.scored[0], told[0].score, times, dimensions)]
         auc, accuracy = _of_several(self, told) if len(told) > 1 else _of_two(told[0])
-        return Expected(auc, accuracy, max(auc - OFF, 0.5), min(auc + OFF, 1.0))
+        return Expected(auc=auc, accuracy=accuracy, low=max(auc - OFF, 0.5), high=min(auc + OFF, 1.0))
+
+    def solved(self, target: int) -> tuple[FloatArray, float]:
+        """The coefficients (columns,) of least squares for a target, and the share of its variance they explain."""
+        coefficients = self.whitening @ (self.whitening.T @ self.labels[:, target])
+        return coefficients, max(float(coefficients @ self.labels[:, target] - self.chance[target]), 0.0)
+
+    def expected_number(self, between: float, variance: float) -> Expected:
+        """What is expected of a model of a number with this variance, that of its scores being `between`.
+
+        Of new records, `1 - (1 - r^2) (m - 2) / (m - k - 2) (m + 1) / m` is explained by `k` weights fitted to `m`
+        records [@darlington1968]. Within a bin nothing is taken to be predicted; the interval reaches to where as much
+        is as between bins.
+        """
+        dimensions, fitted_to = self.whitening.shape[1], TRAINED * self.records
+        explained, left = self.solved(0)[1] if self.labels.shape[1] else 0.0, fitted_to - dimensions - 2
+        adjusted = max(explained - trace_bias(explained, dimensions, 1, self.records), 0.0)
+        lost = (1 - adjusted) * (fitted_to - 2) / max(left, 1.0) * (fitted_to + 1) / fitted_to
+        of_scores = max(1 - lost, 0.0) if left >= 1 else 0.0
+        r2 = of_scores * between / variance if variance > 0 else 0.0
+        low, high = max(r2 - OFF_NUMBER, 0.0), min(of_scores + OFF_NUMBER, 1.0)
+        return Expected(r2=r2, rmse=float(np.sqrt(variance * (1 - r2))), low=low, high=high)
 
     def by_value(self, coefficients: FloatArray) -> list[FloatArray]:
         """The weight of each masked value (values,) by part, from coefficients (columns,) of the functions."""
@@ -249,6 +281,34 @@ def expect(
     return [None if left else _Table.of(design, row, label).expected() for row, left in rows]
 
 
+def expect_number(
+    evidence: Sequence[AttributeEvidence],
+    options: Sequence[tuple[str, ...]],
+    codes: Codes,
+    pairs: Sequence[PairCounts],
+    variance: float | None = None,
+    estimate: Estimate = lambda _evidence, _option: None,
+) -> list[Expected | None]:
+    """Expect the performance of linear regression for a label that is a number.
+
+    Args:
+        evidence: on the attributes that a model learns from; its label's classes have scores.
+        variance: of the number itself; None if the scores are all there is. For the others see `expect`.
+    """
+    if not len(codes):
+        return []
+    label = known_label(evidence)
+    scores = numbers_of(label.size, evidence[0].label_scores)
+    between = float(np.cov(scores, fweights=label, ddof=0))
+    design = Design.of(evidence, options, codes, pairs, estimate, scores)
+    left_out = design.lacking(codes) | (_values(design, codes) > MOST_VALUES)
+    whole = between if variance is None else max(variance, between)
+    return [
+        None if left else _Table.of(design, row, label).expected_number(between, whole)
+        for row, left in zip(codes.tolist(), left_out.tolist(), strict=True)
+    ]
+
+
 def _values(design: Design, codes: Codes) -> IntArray:
     """(configurations,) the dimensions of the maskings of each."""
     sizes = [np.array([columns.size for columns in of]) for of in design.columns]
@@ -297,8 +357,7 @@ class _Told:
     @classmethod
     def of(cls, table: _Table, of_class: int) -> Self:
         """Try both scores of a class."""
-        solved = table.whitening @ (table.whitening.T @ table.labels[:, of_class])
-        most = max(float(solved @ table.labels[:, of_class] - table.chance[of_class]), 0.0)
+        solved, most = table.solved(of_class)
         first = _Score.of(table, of_class, table.by_value(solved), most)
         scores = [first]
         if table.correlations.shape[0] <= MOST_REFITTED:

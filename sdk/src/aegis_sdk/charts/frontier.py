@@ -173,7 +173,7 @@ class Frontier:
         others = f" and {more:,} more" if more else ""
         limits = f" ({self.y.interval_written(first.interval)})" if first.interval else ""
         numbers = f"{self.y.name} {self.y.written(first.y)}{limits}, {self.x.name} {self.x.written(first.x)}"
-        numbers += f", expected AUC {first.expected}" if first.expected else ""
+        numbers += f", expected {first.expected}" if first.expected else ""
         return f"{isolated(first.name)}{others}: {numbers}{''.join(f'; {role}' for role in roles(mark))}"
 
     @cached_property
@@ -330,7 +330,7 @@ class Frontier:
             for point in mark.points
         ]
         y, x = Column(self.y.name, is_number=True), Column(self.x.name, is_number=True)
-        expected = [Column("expected AUC", is_number=True)] if expects else []
+        expected = [Column("expected", is_number=True)] if expects else []
         columns = (
             Column("configuration"),
             y,

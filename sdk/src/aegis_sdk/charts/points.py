@@ -22,7 +22,7 @@ class Point:
 
     Attributes:
         is_alike: whether it is indistinguishable from the best.
-        expected: the AUC that a model should reach on it, in words; empty if not known.
+        expected: what a model should reach on it, in words; empty if not known.
     """
 
     name: str

@@ -266,7 +266,7 @@ def _last_columns(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> l
     measured = measured_of(schema, configurations, label_of(advice.request, schema))
     expected = [None if row.expected is None else expected_words(row.expected) for row in advice.ranking or []]
     columns = {
-        "expected AUC": [words or "-" for words in expected] if any(expected) else [],
+        "expected": [words or "-" for words in expected] if any(expected) else [],
         "measured": [words or "-" for words in measured] if any(measured) else [],
         "in words": [names.name(one) for one in configurations],
     }

@@ -124,15 +124,21 @@ def expectation(advice: Advice | CoarseAdvice) -> str | None:
     if expected is None:
         return None
     whole = advice.expected if isinstance(advice, Advice) else None
-    as_it_is = "" if whole is None else f"; on the table as it is {whole.auc:.3f}"
+    as_it_is = "" if whole is None else f"; on the table as it is {_reached(whole)[1]:.3f}"
     label = advice.request.get("label")  # of the default one, what follows says the name
     model = "a model" if label is None else f"a model of {shown(label)}"
-    return f"{advice.configuration}: {model} should reach AUC {expected_words(expected)}{as_it_is}"
+    return f"{advice.configuration}: {model} should reach {expected_words(expected)}{as_it_is}"
 
 
 def expected_words(expected: Expected) -> str:
-    """An AUC with its interval, such as `0.70 (0.69 to 0.71)`."""
-    return f"{expected.auc:.2f} ({expected.low:.2f} to {expected.high:.2f})"
+    """What a model should reach, with its interval, such as `AUC 0.70 (0.69 to 0.71)`."""
+    name, number = _reached(expected)
+    return f"{name} {number:.2f} ({expected.low:.2f} to {expected.high:.2f})"
+
+
+def _reached(expected: Expected) -> tuple[str, float]:
+    """The AUC, or the R2 of a number."""
+    return ("R2", expected.r2 or 0.0) if expected.auc is None else ("AUC", expected.auc)
 
 
 def kept_by_best(advice: Advice | CoarseAdvice) -> Kept | None:

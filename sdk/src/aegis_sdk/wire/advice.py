@@ -23,15 +23,20 @@ ABOUT: Final = (
 
 
 class Expected(Answer):
-    """What a logistic regression should reach on records that it was not trained on, estimated from counts alone.
+    """What a linear model should reach on records that it was not trained on, estimated from counts alone.
 
-    It is the mean over five folds of all records, for masked values without an order.
+    It is the mean over five folds of all records, for masked values without an order: `auc` and `accuracy` of logistic
+    regression, or `r2` and `rmse` of linear regression for a label that is a number.
     """
 
-    auc: float = Field(description="AUC; of more than two classes the mean over the classes, each against the rest")
+    auc: float | None = Field(
+        default=None, description="AUC; of more than two classes the mean over the classes, each against the rest"
+    )
     accuracy: float | None = Field(default=None, description="Share of records whose class it names")
-    low: float = Field(description="Lower limit of the 90 % interval of `auc`")
-    high: float = Field(description="Upper limit of the 90 % interval of `auc`")
+    r2: float | None = Field(default=None, description="Share of the number's variance that it explains")
+    rmse: float | None = Field(default=None, description="Root mean square error, in the number's unit")
+    low: float = Field(description="Lower limit of the 90 % interval of `auc` or `r2`")
+    high: float = Field(description="Upper limit of the 90 % interval of `auc` or `r2`")
 
 
 class CoarseRow(Answer):
