@@ -10,7 +10,7 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.evidence import AttributeEvidence, evidence_of
 from aegis_advisor.joint import largest_part
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counted_table import MOST_CLASSES, CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts, JointCounts
 from aegis_provider.counting.label_scores import numbers_by_label, scores_of
 from aegis_provider.counting.label_tasks import label_tasks
@@ -251,7 +251,7 @@ class CountedEntry:
         whole = CountedTable.of(opened, plan)
         refuse_without_order(plan.promised_names, whole, plan)
         counted = shown_records(whole, plan) if shared_only and merging is None and not all_records else whole
-        _refuse_one_class(opened, whole, counted, plan)
+        _refuse_labels(opened, whole, counted, plan)
         hidden = whole.records - counted.records
         merging = None if merging is None else merging.of_people(counted.rows)
         merged = MergedTable(counted) if merging is None else merged_table(counted, plan.label, merging)
@@ -471,8 +471,8 @@ class CountedEntry:
         return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out, **starred}
 
 
-def _refuse_one_class(opened: Table, whole: CountedTable, counted: CountedTable, plan: Plan) -> None:
-    """Refuse a label with one value in all records that are counted.
+def _refuse_labels(opened: Table, whole: CountedTable, counted: CountedTable, plan: Plan) -> None:
+    """Refuse a label with one value in all records that are counted, and another label with too many values.
 
     Raises:
         TableError: There is such a label.
@@ -481,6 +481,11 @@ def _refuse_one_class(opened: Table, whole: CountedTable, counted: CountedTable,
         {plan.label: table.label, **{each.attribute.name: each.domain for each in table.attributes}}
         for table in (whole, counted)
     )
+    for label in (name for name in plan.other_labels if len(after[name]) > MOST_CLASSES):
+        raise TableError(
+            f"{opened.name}: the label {label!r} has {len(after[label]):,} different values, more than {MOST_CLASSES}; "
+            "put numbers into bins with `discretize`, or delete it from `labels`"
+        )
     for label in (name for name in plan.labels if len(after[name]) == 1):
         where = " that a release shows" if len(before[label]) > 1 else ""
         only = shortened(after[label].texts[0])

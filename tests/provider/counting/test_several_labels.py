@@ -89,6 +89,11 @@ def test_a_label_of_one_class_and_a_random_masking_are_refused(write):
     text = "labels: [y, s]\nattributes: {a: {}}\nconfigurations: {c: {}}\n"
     with pytest.raises(TableError, match="the label 's' is 'n' in every record; name another in the plan"):
         summarize(path, load_plan(write("plan.yaml", text)), name="one")
+    many = write("m.csv", "a,s,y\n" + "".join(f"{n % 3},s{n},{n % 2}\n" for n in range(201)))
+    with pytest.raises(
+        TableError, match="the label 's' has 201 different values, more than 200; put numbers into bins"
+    ):
+        summarize(many, load_plan(write("plan.yaml", text)), name="one")
     random = text.replace("a: {}", "a: {maskings: {m: {shuffle: {}}}}").replace("c: {}", "c: {a: m}") + "seed: 1\n"
     with pytest.raises(PlanError, match="it masks at random; list one label"):
         summarize(path, load_plan(write("plan.yaml", random)), name="one")

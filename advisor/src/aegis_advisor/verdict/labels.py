@@ -83,7 +83,7 @@ def _counts_of(entry: EntryContent, label: str) -> LabelCounts:
     task = replace(task, configurations=None if table is not None else listed, configuration_table=table)
     places = dict([*_places(entry, label), *_places_of_privacy(entry, label)])
     published = PublishedCounts(evidence_of(task), {}, Releases.of(task), entry.rows_per_person or 1)
-    return LabelCounts(published, places)
+    return LabelCounts(label, published, places)
 
 
 def _places(entry: EntryContent, label: str) -> Iterator[tuple[Path, Path]]:

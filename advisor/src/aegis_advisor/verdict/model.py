@@ -218,6 +218,7 @@ class LabelCounts:
         places: the place in the document of each place in such an entry; others are the same.
     """
 
+    label: str
     published: PublishedCounts
     places: Mapping[Path, Path]
 

@@ -22,6 +22,9 @@ from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, 
 
 _LARGEST_KEY: Final = 2**62
 
+MOST_CLASSES: Final = 200
+"""The most values of a label that is drafted, or that is not the default one."""
+
 LEAST: Final = 20
 """The fewest people who have a value that an entry lists or a name tells: records, if each is of another person."""
 

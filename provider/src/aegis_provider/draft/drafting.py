@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counted_table import MOST_CLASSES, CountedTable
 from aegis_provider.counting.label_tasks import label_tasks
 from aegis_provider.counting.people import People
 from aegis_provider.draft.attributes import MOST_NUMBERS, Column, DraftedAttribute, columns_of, drafted, telling_most
@@ -32,7 +32,6 @@ from aegis_sdk.wire.labels import LABELS
 #: With more columns, a draft includes the most informative ones: a search over hundreds would not finish.
 MOST_DRAFTED: Final = 60
 
-_MOST_LABEL_VALUES: Final = 200
 _RARE: Final = 5
 _LONGEST_NAME: Final = 250
 _INDEX: Final = "the index of a data frame, no column of the table; --index drafts it"
@@ -349,10 +348,10 @@ def _check_label(table: str, label: Column, *, in_bins: bool) -> None:
         raise TableError(
             f"{table}: the label {shortened(label.name)} has {what}, so there is nothing to tell about it; name another"
         )
-    if label.distinct > _MOST_LABEL_VALUES and not in_bins:
+    if label.distinct > MOST_CLASSES and not in_bins:
         raise TableError(
             f"{table}: the label {shortened(label.name)} has {label.distinct:,} different values, more than "
-            f"{_MOST_LABEL_VALUES}; name one of classes, or make classes first"
+            f"{MOST_CLASSES}; name one of classes, or make classes first"
         )
 
 

@@ -24,6 +24,7 @@ from aegis_sdk.wire import (
     Attribute,
     Configuration,
     EntryDocument,
+    Label,
     Masking,
     Verdict,
 )
@@ -47,11 +48,32 @@ def judged_beside(
     stop = after(seconds)
     try:
         verdict = judge_with_table(published, _Beside.of(entry, chosen, table).shown(held_back=held_back), stop)
+        findings = list(verdict.findings)
+        for of in published.labels:
+            if chosen.maskings.get(of.label) == IDENTITY:
+                beside = _Beside.of(*_about(entry, chosen, of.label), table).shown(held_back=held_back)
+                findings += map(of.placed, judge_with_table(of.published, beside, stop).findings)
     except AdvisorError:
         message = f"the entry {entry.name} does not count the records of the masked table of {configuration}"
         raise EntryError(f"{message}; make both anew from one table") from None
-    found = told_findings(verdict.findings)
-    return Verdict(passed=verdict.passed, findings=found, rows_per_person=entry.rows_per_person)
+    told = told_findings(findings)
+    return Verdict(passed=not findings, findings=told, rows_per_person=entry.rows_per_person)
+
+
+def _about(entry: EntryDocument, chosen: Configuration, label: str) -> tuple[EntryDocument, Configuration]:
+    """Return what an entry with this label alone says of values and their masking, and its configuration."""
+    asked, default = next(each for each in entry.attributes if each.name == label), entry.label
+    kind = infer_type(default.domain).value
+    instead = Attribute.model_validate({"name": default.name, "type": kind, "domain": default.domain})
+    changed = {
+        "label": Label(name=label, domain=asked.domain, histogram=asked.histogram or []),
+        "attributes": [instead if each is asked else each for each in entry.attributes],
+        "pairs": [],
+    }
+    maskings = {name: masking for name, masking in chosen.maskings.items() if name != label}
+    return entry.model_copy(update=changed), chosen.model_copy(
+        update={"maskings": {**maskings, default.name: IDENTITY}}
+    )
 
 
 def _chosen(entry: EntryDocument, configuration: str) -> Configuration:
