@@ -54,7 +54,8 @@ def _counts_of_masked(entry: EntryContent, masking: str) -> LabelCounts | None:
         quasi_identifiers=None if known is None else [name for name in known if name in own],
     )
     releases = Releases.of(shared, masking)
-    return LabelCounts(PublishedCounts(evidence, {}, releases, entry.rows_per_person or 1), places)
+    published = PublishedCounts(evidence, {}, releases, entry.rows_per_person or 1)
+    return LabelCounts(entry.label.name, published, places)
 
 
 def counted_apart(entry: EntryContent, pairs: Mapping[int, _Pair]) -> dict[int, _Pair]:

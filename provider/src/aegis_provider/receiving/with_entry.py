@@ -50,7 +50,7 @@ def judged_beside(
         verdict = judge_with_table(published, _Beside.of(entry, chosen, table).shown(held_back=held_back), stop)
         findings = list(verdict.findings)
         for of in published.labels:
-            if chosen.maskings.get(of.label) == IDENTITY:
+            if of.label != entry.label.name and chosen.maskings.get(of.label) == IDENTITY:
                 beside = _Beside.of(*_about(entry, chosen, of.label), table).shown(held_back=held_back)
                 findings += map(of.placed, judge_with_table(of.published, beside, stop).findings)
     except AdvisorError:
