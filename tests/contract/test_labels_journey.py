@@ -109,6 +109,7 @@ def test_a_request_is_for_the_table_that_serves_its_label(client, aegis, browser
     made = json.loads(aegis("requests", "new", head.id, *options, "--accept-terms", "--json")[1])
     assert (made["configuration"], made["request"]["label"]) == (best, "deductible_plan")
     assert "label deductible_plan" in aegis("requests", "show", made["id"])[1]
+    assert "joint; about deductible_plan" in seen(browser, "/operator/questions")
     assert "all attributes tell about deductible_plan" in seen(browser, f"/requests/{made['id']}")
 
     form = Html(browser.get(f"/requests/new?entry={head.id}&label=deductible_plan").text)
