@@ -112,6 +112,8 @@ def test_pairs_of_a_label_are_not_those_that_joint_measures_need():
     assert has_pairs(ENTRY)
     assert not has_pairs(ENTRY | {"pairs": of_labels})
     assert has_pairs(ENTRY | {"pairs": of_labels, "labels": None})
+    assert has_pairs(ENTRY | {"pairs": [pair for pair in of_labels if "zip" not in pair["attributes"]]})
+    assert not has_pairs(ENTRY | {"pairs": []})
 
 
 def test_names_of_configurations_are_the_same_for_every_label():

@@ -43,9 +43,14 @@ def maskings_about(
 
 
 def has_pairs(schema: Mapping[str, Any]) -> bool:
-    """Whether a schema has pairs of attributes, besides those that are counts with a label, as joint measures need."""
+    """Whether a schema has pairs of attributes, as joint measures need.
+
+    Counts with a label are not enough, unless they are with the only other attribute.
+    """
     labels = set(labels_of(schema))
-    return any(labels.isdisjoint(pair["attributes"]) for pair in schema.get("pairs") or ())
+    counted = [set(pair["attributes"]) - labels for pair in schema.get("pairs") or ()]
+    is_single = len(set[str]().union(*counted)) == 1
+    return is_single or any(len(names) > 1 for names in counted)
 
 
 def task_in_words(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
