@@ -99,7 +99,7 @@ class QuestionForm:
         measures: the two groups of measures by title: words by measure id.
         unweighted: the joint measures, which need equal weights.
         labels: the columns that can be the label, in words; empty if only one can.
-        label: the chosen one.
+        label: the chosen one; `target`: its masking that is to be predicted, if the question has one.
         sliders: the attributes, unless there are too many.
         named: otherwise, the named attributes, one on each line.
         weighted: and the weights other than 1, one on each line.
@@ -118,6 +118,7 @@ class QuestionForm:
     criteria: Mapping[str, str]
     labels: Mapping[str, str]
     label: str
+    target: str
     has_generated: bool
     wants_generated: bool
     wants_people: bool
@@ -161,6 +162,7 @@ def question_form(
         criteria={name: asked.text(f"require-{name}") for name in criteria if name in vouched or name == "k"},
         labels=labels.in_words,
         label=asked.text("label") or labels.default,
+        target=asked.text("target"),
         has_generated=about.generated > 0,
         wants_generated="generated" in asked.texts("kinds"),
         wants_people=asked.text("unit") == PERSON,
@@ -203,6 +205,7 @@ def question_members(form: Form, names: Sequence[str], default: str = "") -> dic
     return {
         "measure": form.text("measure"),
         "label": label if label != default else None,
+        "target": form.text("target") or None,
         **({"attributes": chosen} if is_selection else {}),
         "weights": weights or None,
         "require": {name: limit for name, limit in required.items() if limit is not None} or None,
@@ -235,7 +238,8 @@ def question_link(entry_id: str, question: wire.AdviceRequest) -> str:
     fields += [(f"require-{name}", written(limit)) for name, limit in (question.require or {}).items()]
     fields += [("kinds", kind) for kind in question.kinds if kind == "generated"]
     fields += [] if question.unit is None else [("unit", question.unit)]
-    fields += [] if question.label is None else [("label", question.label)]
+    named = (("label", question.label), ("target", question.target))
+    fields += [(name, text) for name, text in named if text is not None]
     measure, corrected = MEASURES.get(question.measure), question.bias_correction
     if measure is not None and corrected is not None and corrected != measure.corrected_by_default:
         fields.append(("bias_correction", str(corrected).lower()))
@@ -248,12 +252,14 @@ def question_commands(
     """Commands that ask the same about an entry with these attributes. A weight of 0 omits an attribute."""
     chosen = question.attributes
     weights = dict(question.weights or {}) | {name: 0.0 for name in names if chosen and name not in chosen}
-    options = ["--measure", question.measure, *([] if question.label is None else ["--label", question.label])]
+    options = ["--measure", question.measure]
+    for option, text in (("--label", question.label), ("--target", question.target)):
+        options += [] if text is None else [option, text]
     for option, numbers in (("--require", question.require), ("--weights", weights)):
         options += [word for name, value in (numbers or {}).items() for word in (option, f"{name}={written(value)}")]
     options += ["--kinds", "masked,generated"] if "generated" in question.kinds else []
     options += [] if question.unit is None else ["--require", f"unit={question.unit}"]
-    members = {"measure", "label", "attributes", "weights", "require", "kinds", "unit"}
+    members = {"measure", "label", "target", "attributes", "weights", "require", "kinds", "unit"}
     body = question.model_dump(include=members, exclude_none=True) | {"limit": None}
     return Commands(
         (aegis("advise", entry_id, *options),) if len(weights) <= SLIDERS else (),

@@ -54,6 +54,7 @@ def in_words(asked: wire.AdviceRequest) -> str:
     required = [f"{name} {number:g}" for name, number in (asked.require or {}).items()]
     required += ["of people"] if required and asked.unit else []
     parts = [asked.measure, *([] if asked.label is None else [f"about {asked.label}"])]
+    parts += [] if asked.target is None else [f"label as {asked.target}"]
     parts += [f"of {len(asked.attributes)} attributes"] if asked.attributes else []
     parts += [f"{len(asked.weights)} weights"] if asked.weights else []
     parts += [f"requires {', '.join(required)}"] if required else []

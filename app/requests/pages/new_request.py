@@ -63,7 +63,7 @@ def new_request_commands(viewer: Viewer, head: Head, asked: Form, names: Sequenc
     known = wire.NewDataRequest.model_fields
     said = {name: asked.text(name) or name.upper() for name in SAID if asked.text(name) or known[name].is_required()}
     options = ["--measure", str(members["measure"])] if members.get("measure") else []
-    options += ["--label", str(members["label"])] if members.get("label") else []
+    options += [word for name in ("label", "target") if members.get(name) for word in (f"--{name}", str(members[name]))]
     options += [word for name in members.get("attributes", ()) for word in ("--attribute", name)]
     options += [word for name, limit in members.get("require", {}).items() for word in ("--require", f"{name}={limit}")]
     options += [word for name, one in members.get("weights", {}).items() for word in ("--weights", _weight(name, one))]

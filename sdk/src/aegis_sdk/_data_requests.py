@@ -43,6 +43,7 @@ class DataRequestsFlows(ServiceFlows):
         terms: str,
         version: int | None = None,
         label: str | None = None,
+        target: str | None = None,
         attributes: Sequence[str] | None = None,
         weights: Mapping[str, float] | None = None,
         require: Mapping[str, float] | None = None,
@@ -54,8 +55,8 @@ class DataRequestsFlows(ServiceFlows):
         """Request the masked table of the first configuration of your advice on a question, or of a given one.
 
         Args:
-            measure: The measure of utility; `label`, `attributes`, `weights`, `require`, `kinds` and `unit` are as
-                in `Client.advise`.
+            measure: The measure of utility; `label`, `target`, `attributes`, `weights`, `require`, `kinds` and
+                `unit` are as in `Client.advise`.
             contact: For the provider.
             terms: Acceptance of the entry's terms: their digest, `terms` of the entry's head.
             configuration: The one to ask for, which meets `require`.
@@ -70,6 +71,7 @@ class DataRequestsFlows(ServiceFlows):
             "contact": contact,
             "terms": terms,
             **({} if label is None else {"label": label}),
+            **({} if target is None else {"target": target}),
             **({} if kinds is None else {"kinds": list(kinds)}),
             **({} if unit is None else {"unit": unit}),
             **({} if configuration is None else {"configuration": configuration}),

@@ -2,13 +2,16 @@
 
 import re
 from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 import pytest
 
 from aegis_advisor.measures import MEASURES, OFFERED
-from app.advice.pages.question import MEASURE_WORDS, question_members
+from aegis_sdk import wire
+from app.advice.pages.question import MEASURE_WORDS, question_commands, question_link, question_members
 from app.pages.forms import Form
+from app.pages.viewers import Viewer
 from app.platform.callers import Role
 from tests.app.advice.test_views import two_attributes
 from tests.app.console.callers import CONSUMER, OWNER
@@ -149,6 +152,28 @@ def test_weights_that_the_page_does_not_show_for_a_measure_are_not_asked_with():
         question_members(Form({**boxes, "measure": [one]}), ["age", "sex"])["weights"] for one in ("joint", "g3")
     ]
     assert weights == [None, {"age": 4.0, "sex": 0.5}]
+
+
+def test_a_label_is_never_scored_and_the_default_one_is_then_an_attribute():
+    names = ["age", "smoker"]
+
+    def asked(label, *ticked):
+        boxes = {f"step-{name}": ["3"] for name in ("health", *names)}
+        return question_members(Form({**boxes, "label": [label], "attributes": [*ticked]}), names, "health")
+
+    assert "attributes" not in asked("smoker", "health", "age", "smoker")
+    assert asked("smoker", "age", "smoker")["attributes"] == ["age"]
+    assert asked("health", "age", "smoker")["label"] is None
+    assert "attributes" not in asked("health", "health", "age", "smoker")
+
+
+def test_a_label_and_its_masking_are_asked_again_by_link_and_command():
+    question = wire.AdviceRequest(measure="g3", label="smoker", target="smoker-2")
+    form = Form(parse_qs(urlsplit(question_link("e", question)).query))
+    members = question_members(form, ["age", "smoker"], "health")
+    assert (members["label"], members["target"]) == ("smoker", "smoker-2")
+    [line] = question_commands(Viewer(OWNER), "e", question).aegis
+    assert line.endswith("--measure g3 --label smoker --target smoker-2")
 
 
 async def test_a_wrong_question_is_explained_on_the_form_which_keeps_its_fields(market):

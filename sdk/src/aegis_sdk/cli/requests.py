@@ -21,6 +21,7 @@ from aegis_sdk.cli.options import (
     MeasureOption,
     RequestIdArgument,
     RequireOfPeopleOption,
+    TargetOption,
     WeightsOption,
     kinds_of,
     requirements_in,
@@ -60,6 +61,7 @@ def new(
     ] = None,
     measure: MeasureOption = None,
     label: AskedLabelOption = None,
+    target: TargetOption = None,
     weights: WeightsOption = None,
     kinds: KindsOption = None,
     configuration: Annotated[
@@ -84,6 +86,7 @@ def new(
             terms=head.terms or "",
             version=head.version,
             label=label,
+            target=target,
             attributes=attribute,
             weights=weighted or None,
             require=required or None,
