@@ -82,7 +82,9 @@ def small_counts(entry: PublishedEntry) -> Iterator[Fault]:
 def _is_exact(table: CountsInPlace, entry: PublishedEntry) -> bool:
     """Whether a table has exact counts: no noise, and no rounding of it or of the whole entry."""
     is_rounded = table.declared is not None and table.declared.rounded_to is not None
-    return not (table.is_noisy or is_rounded or entry.control.drawn_once)
+    # Pairs that declare nothing are exact where all else was rounded once, unless they are counts of a label.
+    was_rounded_once = entry.control.drawn_once and (table.pair is None or entry.labels is not None)
+    return not (table.is_noisy or is_rounded or was_rounded_once)
 
 
 def _left_out(entry: PublishedEntry) -> Iterator[tuple[Path, int]]:
