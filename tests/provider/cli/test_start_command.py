@@ -144,7 +144,7 @@ WIDE = ",".join(f"c{place}" for place in range(100_000))
         ('a,helth\n1,x\n"2,z\n', "line 3: a quoted field ends in the wrong place"),
         ("a,helth\n1,x\n2\n", "line 3: 1 fields where the header has 2"),
         (
-            "a,helth\n" + "".join(f"1,{n}\n" for n in range(201)),
+            "a,helth\n" + "".join(f"1,v{n}\n" for n in range(201)),
             "the label 'helth' has 201 different values, more than 200; name one of classes, or make classes first",
         ),
         (
