@@ -11,9 +11,10 @@ from sklearn.metrics import mutual_info_score
 from aegis_advisor.evidence import PairCounts
 from aegis_provider import LaplaceNoise, MinimumCell, RandomRounding, load_plan, prepare_entry
 from aegis_provider.control import Roles, apply_controls
-from aegis_provider.control.rounded_statistics import rounded_trace, step_for
+from aegis_provider.control.rounded_statistics import rounded_traces, step_for
 from aegis_provider.counting import unmasked_trace as module
 from aegis_provider.counting.coded_table import CodedTable
+from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.counting.unmasked_trace import UnmaskedTrace
 from aegis_provider.plan.model import IDENTITY
 from aegis_sdk.wire.disclosure_control import JointTrace, is_multiple
@@ -241,7 +242,8 @@ def entry(plans):
 
 def rounded(entry, slope, spread, seed):
     chance = drawn_by(np.random.default_rng(seed))
-    return rounded_trace(entry, UnmaskedTrace(TRACE, slope, spread), 5, chance)["joint_trace"]
+    told = PairsTold(trace=UnmaskedTrace(TRACE, slope, spread))
+    return rounded_traces(entry, told, 5, chance)["joint_trace"]
 
 
 @pytest.mark.long
