@@ -114,7 +114,7 @@ def label_in(entry: EntryContent, label: str | None) -> LabelContent:
         return entry.label
     asked = next(attribute for attribute in entry.attributes if attribute.name == label)
     maskings = [masking for masking in asked.maskings if masking.mapping is not None]
-    return LabelContent(name=label, domain=asked.domain, maskings=maskings)
+    return LabelContent(name=label, domain=asked.domain, scores=asked.scores, maskings=maskings)
 
 
 def class_of(label: LabelContent, target: str) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ RECORDS = some_records(5)
 #: What an answer says about itself, and not about the configurations.
 OWN = ("id", "entry", "request", "created_at", "elapsed_ms", "label", "names")
 BUDGET = 4
+SCORES = {"values": [620, 3_000, 8_500, 20_000], "variance": 1e8}
 
 
 @pytest.fixture(name="market", scope="module")
@@ -35,6 +36,9 @@ async def _market(_one_loop, shared_database_url):
             "name": "plain"
         }
         entries["several"] = entry_of(RECORDS, LABELS, name="several", visibility="all", **told)
+        entries["charges"] = entries["charges"] | {"format": 4}
+        entries["charges"]["label"]["scores"] = SCORES
+        next(one for one in entries["several"]["attributes"] if one["name"] == "charges")["scores"] = SCORES
         heads = {name: await publish(api, entry, **keys["provider"]) for name, entry in entries.items()}
         yield SimpleNamespace(api=api, worker=worker, keys=keys, heads=heads, url=shared_database_url, entries=entries)
 

@@ -15,7 +15,7 @@ from aegis_provider.report.rendering import markdown_lines, render_page
 from aegis_provider.search import LimitsCost
 from aegis_provider.workflow import Card
 from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardLabel, CardPeople
-from aegis_provider.workflow.card_head import head_of
+from aegis_provider.workflow.card_head import head_of, kept_light
 from aegis_provider.workflow.card_report import card_report, write_card
 from aegis_sdk.charts import Interval as Limits
 from aegis_sdk.charts import Plane, SeriesBars, Spot
@@ -203,6 +203,8 @@ def test_of_a_table_that_tells_nothing_certain_no_share_is_kept():
     assert (card.headline, card.by_models) == (f"{nothing}, so there is little that c2 could keep", "")
     certain = replace(card, measured=(replace(measured[0], low=0.501), measured[1]))
     assert certain.headline.startswith("c2 keeps 80 % of what the table tells about ill")
+    number = replace(certain, measured=tuple(replace(each, scale="R2", low=0.2) for each in measured))  # 0 is chance
+    assert ("R2 of 0.515" in str(kept_light(number)), "nothing certain" in str(kept_light(card))) == (True, True)
 
 
 def test_a_rounded_number_of_records_left_out_is_told_as_such():

@@ -183,9 +183,7 @@ def _counted(
         unmasked = _tables(entry, attribute, IDENTITY, known[IDENTITY])
         if unmasked.noise is None and unmasked.rounded_to is None:
             joint = unmasked.joint
-        elif not any(
-            whole_counts(attribute)
-        ):  # counts that declare an error are those of a masking that changes nothing
+        elif not any(whole_counts(attribute)):  # inexact counts stand for a masking that changes nothing
             maskings.append(unmasked)
     return replace(attribute, joint=joint, maskings=maskings)
 

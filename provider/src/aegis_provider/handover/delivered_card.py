@@ -132,5 +132,8 @@ def _measured_card(plan: Plan, request: DataRequest, entry: EntryDocument, maske
         people=people_of(entry, None if checked is None else checked.known),
         by_label={}
         if checked is None
-        else {label: CardTask(None, privacy) for label, privacy in checked.by_label.items()},
+        else {  # nobody can count people in a masked table
+            label: CardTask(None, numbers if entry.people is None else {})
+            for label, numbers in checked.by_label.items()
+        },
     )

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from aegis_provider.classifiers import CHANCE, RAW
+from aegis_provider.classifiers import RAW
 from aegis_provider.counting.stated_maskings import MERGED
 from aegis_provider.plan.model import DROP, IDENTITY
 from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, SURE, says_certain
@@ -227,7 +227,7 @@ def _certain(card: Card) -> str:
 def kept_light(card: Card) -> Light:
     """Return what is kept, by the least of the measure and the models, by the same rule."""
     label, raw, own = shown(card.label), card.auc_of(RAW), card.auc_of(card.configuration)
-    if raw is not None and raw.low <= CHANCE:
+    if raw is not None and raw.low <= raw.nothing:
         return _light("What is kept", "look", [f"the table itself tells nothing certain about {label}", _REFITTED])
     by_models = None if card.predicted is None else card.predicted.value
     each = [task.kept for task in card.by_label.values()]

@@ -102,7 +102,7 @@ def release(
 ) -> Released:
     """Mask a table so that it has the required privacy and keeps as much utility for the label as possible.
 
-    With several labels, each is protected from whoever knows all others, and what is kept is the mean over them.
+    With several labels, each is protected from somebody who knows all others, and what is kept is the mean over them.
 
     Every step leaves its files in the output folder, where an interrupted run resumes if nothing else changed. Ctrl-C
     during the search continues with the best configurations so far. A refused run leaves the plan and its

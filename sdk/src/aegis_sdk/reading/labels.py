@@ -22,10 +22,10 @@ def label_of(asked: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
 
 def most_joint(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> int:
     """The most that a joint measure can be: 1 for the scores of a label, otherwise its number of values less one."""
-    if advice.request.get("measure") == "joint_scores":
-        return 1
     label, columns = label_of(advice.request, schema), (schema["label"], *(schema.get("attributes") or ()))
-    return next(len(column["domain"]) for column in columns if column["name"] == label) - 1
+    asked, measure = next(column for column in columns if column["name"] == label), advice.request.get("measure")
+    by_scores = measure == "joint_scores" or (measure == "joint" and asked.get("scores") is not None)
+    return 1 if by_scores else len(asked["domain"]) - 1
 
 
 def maskings_about(
@@ -57,8 +57,8 @@ def task_in_words(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> I
     """Which label an answer is about, if the entry has several or it is none of them, and what does not compete."""
     label, labels, other = label_of(advice.request, schema), labels_of(schema), advice.label
     if other is not None and other.target is not None:
-        said = f"{other.left_out:,} configurations do not compete"
-        yield f"about {shown(label)} as {shown(other.target)} shows it: {said}"
+        do = "configuration does" if other.left_out == 1 else "configurations do"
+        yield f"about {shown(label)} as {shown(other.target)} shows it: {other.left_out:,} {do} not compete"
         return
     if other is not None and not other.listed:
         yield (

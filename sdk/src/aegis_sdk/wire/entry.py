@@ -112,8 +112,9 @@ class EntryDocument(CheckedRequest):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ENTRY]})
 
     format: EntryFormat = Field(
-        description="Version of this format: 4 if the entry has several `labels`, a member for them, or `scores`, else "
-        "3 if it has a `unit`, else 2 if it has generated configurations or transfer utilities, else 1"
+        description="Version of this format: 4 if the entry has several `labels`, a member for them, `scores` or "
+        "maskings of the label, else 3 if it has a `unit`, else 2 if it has generated configurations or transfer "
+        "utilities, else 1"
     )
     name: EntryName = Field(description="Unique within its tenant")
     title: Text = Field(default="", description="Title, in one line")

@@ -266,7 +266,7 @@ class Roles:
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
-        """Return the roles of a plan; whoever guesses one of several labels may know the others."""
+        """Return the roles of a plan; an attacker on one of several labels may know the others."""
         return cls(plan.label, plan.all_roles.quasi_identifiers, plan.sensitive)
 
 
