@@ -11,8 +11,10 @@ from aegis_provider import load_plan, summarize
 from aegis_provider.check import check
 from aegis_provider.counting.label_scores import middles
 from aegis_provider.draft import start
+from aegis_provider.draft.bins import _mean, _numbers
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.release.apply import apply
+from aegis_provider.table import open_table
 from aegis_sdk.wire import EntryDocument
 from tests.for_each import for_each
 
@@ -77,6 +79,30 @@ def test_a_mean_is_stated_unless_one_record_has_over_a_tenth_of_the_sum(tmp_path
     assert (drafted.scores[-1] == float(f"{mean:.1e}")) is stated
     assert (drafted.variance is not None) is stated
     assert stated or drafted.scores[-1] == edges[-2] + (edges[-2] - edges[-3]) / 2
+
+
+def test_a_mean_close_to_zero_has_the_digits_of_its_numbers(tmp_path):
+    """Its own two digits would tell the sum to a record's tenth."""
+    numbers = [*np.arange(-150.0, 150.0), *np.linspace(1_000, 1_003, 300)]
+    (tmp_path / "t.csv").write_text("y\n" + "".join(f"{one}\n" for one in numbers), encoding="utf-8")
+    edges = tuple(map(Decimal, ("-Infinity", "500", "Infinity")))
+    with open_table(tmp_path / "t.csv", delimiter=",") as opened:
+        binned = _numbers(opened, "y", None)
+        assert _mean(opened, binned.filter(binned["x"] < float(edges[1]))) == -0.0  # -0.5, of numbers of about 75
+        assert _mean(opened, binned.mutate(x=binned["x"] * 1e306)) is None  # their sum is infinite
+
+
+def test_the_score_of_missing_numbers_tells_no_count(tmp_path):
+    """The exact mean of 97 records, written in full, is a fraction of which 97 is the denominator."""
+    numbers = ["", "", "", *([1] * 31), *([2] * 33), *([4] * 33)]
+    (tmp_path / "t.csv").write_text("x,y,z\n" + "".join(f"{at % 2},{one},{at % 3}\n" for at, one in enumerate(numbers)))
+    label = "y: {discretize: {rule: edges, edges: [1, 2, 4, 5]}, scores: [1, 2, 4]}"
+    for labels, attributes in (("[y]", ""), ("[z, y]", "")):
+        text = f"labels: {labels}\nattributes: {{x: {{}}, {label}{attributes}}}\nconfigurations: {{all: {{}}}}\n"
+        (tmp_path / "plan.yaml").write_text(text, encoding="utf-8")
+        entry = summarize(tmp_path / "t.csv", load_plan(tmp_path / "plan.yaml"), name="e")
+        of = entry.label if labels == "[y]" else next(each for each in entry.attributes if each.name == "y")
+        assert dict(zip(of.domain, of.scores.values, strict=True))[""] == 2.4  # not 229 / 97
 
 
 def test_a_mean_is_of_people_where_a_column_says_whose_a_record_is(tmp_path):

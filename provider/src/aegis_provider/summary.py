@@ -410,14 +410,17 @@ class CountedEntry:
         }
 
     def _scores_of_values(self, counted: CountedAttribute, published: PublishedDomain) -> dict[str, Any]:
-        """Return the scores of an attribute that is a label: of values that are listed as one, their mean."""
+        """Return the scores of an attribute that is a label: of values that are listed as one, their plain mean.
+
+        A mean by their records would tell the shares of values that nothing else tells apart.
+        """
         name = counted.attribute.name
         scores = self._scores(name) if name in self.plan.other_labels else None
         if scores is None:
             return {}
-        groups, records = published.partition.groups, np.maximum(counted.counts.histogram(), 1)
-        sums, sizes = (np.bincount(groups, weights) for weights in (records * np.array(scores["values"]), records))
-        return {"scores": {**scores, "values": (sums / sizes).tolist()}}
+        groups = published.partition.groups
+        means = np.bincount(groups, scores["values"]) / np.bincount(groups)
+        return {"scores": {**scores, "values": means.tolist()}}
 
     def _unmasked_counts(self, counted: CountedAttribute, published: PublishedDomain) -> dict[str, Any]:
         """Return the histogram, and the joint counts if the attribute is released unmasked.

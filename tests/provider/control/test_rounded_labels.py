@@ -88,6 +88,13 @@ def test_associations_and_traces_of_each_label_are_rounded(write):
     told = [one for pair in entry.pairs for one in pair.with_labels.values()]
     assert told
     assert all(one.rounded_to == 3 and one.digits == 3 for one in told)
+    held = {}  # the combinations of two columns, which every label would be another look at
+    for pair in entry.pairs:
+        masked = dict(zip(pair.attributes, pair.maskings, strict=True))
+        for label, one in {"y": pair.with_label, **pair.with_labels}.items():
+            columns = frozenset(("y", "identity") if each[0] == label else each for each in masked.items())
+            held.setdefault(columns, set()).add(one.combinations)
+    assert {len(each) for each in held.values()} == {1}
     assert set(entry.joint_traces) == {"s", "r"}
     assert all(trace.rounded_to for trace in entry.joint_traces.values())
 

@@ -22,7 +22,12 @@ DIGITS: Final = 3
 
 
 def rounded_association(
-    chi_square: float, combinations: int, label: Sequence[int], base: int, chance: LastingRandomness
+    chi_square: float,
+    combinations: int,
+    label: Sequence[int],
+    base: int,
+    chance: LastingRandomness,
+    of_columns: LastingRandomness | None = None,
 ) -> LabelAssociation:
     """Return the association of two maskings with the label, rounded at random without bias, then to `DIGITS` digits.
 
@@ -35,9 +40,10 @@ def rounded_association(
         chi_square: The exact chi-square.
         combinations: The number of combinations that occur.
         label: The published records of each label value.
+        of_columns: The randomness of the combinations, if it is not that of chi-square.
     """
     unit = association_unit(base, np.asarray(label, dtype=np.int64))
-    occurring = base * _next(combinations / base, chance.number("combinations"))
+    occurring = base * _next(combinations / base, (of_columns or chance).number("combinations"))
     rounded = unit * _next(chi_square / unit, chance.number("chi-square"))
     digits = [float(Context(prec=DIGITS).create_decimal(Decimal(repr(number)))) for number in (rounded, occurring)]
     return LabelAssociation(

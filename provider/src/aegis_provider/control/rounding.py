@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, Self
@@ -283,26 +283,35 @@ class RandomRounding(Control):
         return pair.model_copy(update=dict(together))
 
     def _associated(self, pair: Pair, histograms: Mapping[str, Counts], entry: EntryDocument) -> Pair:
-        """Return the pair with rounded associations with the labels, whose published records are `histograms`."""
-        told, chance = self.beside.told, self.chance.of("pair", *sorted(pair.attributes), "with label")
-        default, changed = entry.label.name, dict[str, Any]()
+        """Return the pair with rounded associations with the labels, whose published records are `histograms`.
+
+        The number of combinations of two columns has one draw for all labels: they would be as many looks at it.
+        """
+        told, default, changed = self.beside.told, entry.label.name, dict[str, Any]()
+
+        def drawn(columns: Iterable[str]) -> LastingRandomness:
+            return self.chance.of("pair", *sorted(columns), "with label")
+
+        chance = drawn(pair.attributes)
         if pair.with_label is not None:
             known = told.frequent.get(key_of(pair), pair.with_label)
-            drawn = chance.of(default) if entry.labels else chance
-            changed["with_label"] = self._association(known, histograms[default], drawn)
-        if pair.with_labels:
-            changed["with_labels"] = {
-                name: self._association(
-                    told.of_others[name].frequent.get(key_of(pair), exact), histograms[name], chance.of(name)
-                )
-                for name, exact in pair.with_labels.items()
-            }
+            own = chance.of(default) if entry.labels else chance
+            changed["with_label"] = self._association(known, histograms[default], own, chance)
+        for name, exact in pair.with_labels.items():
+            known = told.of_others[name].frequent.get(key_of(pair), exact)
+            columns = drawn(default if each == name else each for each in pair.attributes)
+            association = self._association(known, histograms[name], chance.of(name), columns)
+            changed.setdefault("with_labels", {})[name] = association
         return pair.model_copy(update=changed)
 
     def _association(
-        self, known: LabelAssociation | wire.LabelAssociation, label: Counts, chance: LastingRandomness
+        self,
+        known: LabelAssociation | wire.LabelAssociation,
+        label: Counts,
+        chance: LastingRandomness,
+        of_columns: LastingRandomness,
     ) -> wire.LabelAssociation:
-        return rounded_association(known.chi_square, known.combinations, label.tolist(), self.base, chance)
+        return rounded_association(known.chi_square, known.combinations, label.tolist(), self.base, chance, of_columns)
 
 
 def drawn_for(masking: Masking) -> str:

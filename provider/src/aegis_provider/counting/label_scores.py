@@ -1,5 +1,6 @@
 """The scores of a label's classes: stated in the plan, or the middles of the bins of a number."""
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
@@ -20,7 +21,8 @@ _HALF: Final = Decimal("0.5")
 def scores_of(counted: CountedTable, plan: Plan, label: str, histogram: Counts) -> dict[str, Any] | None:
     """Return the `scores` of a label for an entry, one for each value of its domain; `None` if it has none.
 
-    Records without a number get the mean of the others, so that they neither help nor harm a prediction.
+    Records without a number get the mean of the others, to two digits, so that they neither help nor harm a prediction:
+    the exact mean would tell the number of records, and a sum of exact counts.
 
     Args:
         histogram: (values,) The records of each value of the label.
@@ -40,7 +42,10 @@ def scores_of(counted: CountedTable, plan: Plan, label: str, histogram: Counts) 
         )
     values = np.array([known.get(text, np.nan) for text in domain.texts])
     held = ~np.isnan(values) & (histogram > 0)
-    values[np.isnan(values)] = np.average(values[held], weights=histogram[held]) if held.any() else 0.0
+    if held.any() and np.isnan(values).any():
+        mean, size = (np.average(each[held], weights=histogram[held]) for each in (values, np.abs(values)))
+        values[np.isnan(values)] = to_two_digits(float(mean), float(size))
+    values[np.isnan(values)] = 0.0
     variance = {} if described.variance is None else {"variance": described.variance}
     return {"values": [_plain(value) for value in values.tolist()], **variance}
 
@@ -85,6 +90,14 @@ def middle(bins: Bins, code: int) -> Decimal:
     if upper.is_finite():
         return upper - (inner[1] - inner[0]) * _HALF
     return lower + (inner[-1] - inner[-2]) * _HALF
+
+
+def to_two_digits(mean: float, size: float) -> float:
+    """Return a mean to the second digit of `size`, the mean of absolute values.
+
+    Numbers of both signs can have a mean close to 0, whose own digits would tell the sum almost exactly.
+    """
+    return round(mean, 1 - math.floor(math.log10(size))) if size > 0 else 0.0
 
 
 def _plain(value: float) -> int | float:

@@ -1,5 +1,6 @@
 """The bins in which a draft counts the numbers of a column."""
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from typing import Final
@@ -7,7 +8,7 @@ from typing import Final
 import ibis
 
 from aegis_provider.counting.counted_table import LEAST
-from aegis_provider.counting.label_scores import middles
+from aegis_provider.counting.label_scores import middles, to_two_digits
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import Attribute
 from aegis_provider.table import Table
@@ -113,11 +114,10 @@ def label_in_bins(table: Table, name: str, least: int, person: str | None) -> At
     scores = list(middles(edges))
     for place, within in ((0, numbers["x"] < float(edges[1])), (-1, numbers["x"] >= float(edges[-2]))):
         mean = _mean(table, numbers.filter(within))
-        scores[place] = scores[place] if mean is None else _two_digits(mean)
+        scores[place] = scores[place] if mean is None else mean
     mean = float(table.engine.fetch(numbers.aggregate(mean=numbers["x"].mean())).to_pylist()[0]["mean"])
     variance = _mean(table, numbers.mutate(x=(numbers["x"] - mean) ** 2))
-    stated = None if variance is None else _two_digits(variance)
-    return Attribute(name, None, (), Edges(tuple(edges)), scores=tuple(scores), variance=stated)
+    return Attribute(name, None, (), Edges(tuple(edges)), scores=tuple(scores), variance=variance)
 
 
 def _numbers(table: Table, name: str, person: str | None) -> ibis.Table:
@@ -154,17 +154,14 @@ def _with_people(edges: Sequence[Decimal], people: Sequence[int], least: int) ->
 
 
 def _mean(table: Table, numbers: ibis.Table) -> float | None:
-    """Return the mean, unless somebody has over a tenth of the sum of absolute values."""
+    """Return the mean to two digits, unless somebody has over a tenth of the sum of absolute values."""
     size = {"size": numbers["x"].abs(), "x": numbers["x"], "n": ibis.literal(1)}
     each = numbers.mutate(**size)
     if "who" in numbers.columns:
         each = each.group_by("who").aggregate(size=each["size"].sum(), x=each["x"].sum(), n=each["n"].sum())
     sums = each.aggregate(most=each["size"].max(), size=each["size"].sum(), x=each["x"].sum(), n=each["n"].sum())
     [seen] = table.engine.fetch(sums).to_pylist()
-    if not seen["n"] or seen["most"] > _DOMINANT * seen["size"]:
+    size = float(seen["size"] or 0)
+    if not seen["n"] or seen["most"] > _DOMINANT * size or not math.isfinite(size):
         return None
-    return float(seen["x"]) / int(seen["n"])
-
-
-def _two_digits(number: float) -> float:
-    return float(f"{number:.1e}")
+    return to_two_digits(float(seen["x"]) / int(seen["n"]), size / int(seen["n"]))
