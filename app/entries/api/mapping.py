@@ -13,6 +13,7 @@ from app.entries.model.documents import (
     decompress,
     with_counts,
     with_shares,
+    with_statistics,
     without,
     without_counts,
 )
@@ -70,7 +71,7 @@ def entry_document(
 
     Others than owners (`in_full`) read neither numbers of suppressed records nor, but as shares, measured utilities.
     """
-    stored = decompress(schema)
+    stored = with_statistics(decompress(schema))
     document: dict[str, Any] = (with_counts(stored, tables) if tables else without_counts(stored)) | decompress(
         configurations
     )

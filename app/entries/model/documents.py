@@ -6,7 +6,7 @@
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from aegis_advisor.evidence import (
     IDENTITY,
+    AssociationContent,
     AttributeContent,
     ConfigurationsContent,
     ControlContent,
@@ -127,7 +128,50 @@ def parts_of(document: Document) -> tuple[Document, Document]:
     configurations = {name: member for name, member in document.items() if name in CONFIGURATION_MEMBERS}
     for path in _COUNTS:  # an explicit null is part of the published document, and of its digest
         schema = changed(schema, path, lambda counts: None if counts is None else _GONE)
-    return changed(schema, ("pairs", "*", "joint"), lambda counts: None if counts is None else _COUNTED), configurations
+    schema = changed(schema, ("pairs", "*", "joint"), lambda counts: None if counts is None else _COUNTED)
+    return _with_statistics_hidden(schema), configurations
+
+
+@dataclass(frozen=True, slots=True)
+class _OfLabels:
+    """The statistics of labels but the default one: by pair, its associations, and the traces by label."""
+
+    with_labels: Sequence[Mapping[str, AssociationContent] | None]
+    joint_traces: Mapping[str, PublishedTrace] = field(default_factory=dict)
+
+
+def _with_statistics_hidden(schema: Document) -> Document:
+    """A schema with `with_labels` and `joint_traces` in place of the label's histogram, which is stored as an array.
+
+    A version of the service that does not know these members runs beside this one, and would show them to others. Every
+    version leaves the histogram out. A pair without counts and `with_label` keeps its own, which tell that it has none.
+    """
+    told = [
+        None if pair.get("joint") is None and pair.get("with_label") is None else pair.get("with_labels")
+        for pair in schema.get("pairs") or ()
+    ]
+    traces = schema.get("joint_traces") or {}
+    if not any(told) and not traces:
+        return schema
+    pairs = [
+        pair if each is None else without(pair, (("with_labels",),))
+        for pair, each in zip(schema.get("pairs") or (), told, strict=True)
+    ]
+    hidden = {"with_labels": told, "joint_traces": traces}
+    schema = without(schema, (("joint_traces",),)) | {"label": schema["label"] | {"histogram": hidden}}
+    return schema | ({"pairs": pairs} if pairs else {})
+
+
+def with_statistics(schema: Document) -> Document:
+    """A stored schema with the statistics of all labels at their places."""
+    label = dict(schema["label"])
+    if not isinstance(label.get("histogram"), dict):
+        return schema
+    hidden = label.pop("histogram")
+    told = zip(schema.get("pairs") or (), hidden["with_labels"], strict=True)
+    pairs = [pair if each is None else pair | {"with_labels": each} for pair, each in told]
+    traces = {"joint_traces": hidden["joint_traces"]} if hidden["joint_traces"] else {}
+    return schema | {"label": label} | ({"pairs": pairs} if pairs else {}) | traces
 
 
 def without_counts(document: Document) -> Document:
@@ -232,11 +276,22 @@ def entry_in(document: Document) -> EntryContent:
 
 def stored_entry(schema: bytes, tables: Sequence[CountTable] = (), configurations: bytes | None = None) -> EntryContent:
     """A stored entry with some of its counts, as int64 arrays, and with its configurations if given."""
-    entry = with_arrays(read_as(EntryContent, schema), tables)
+    entry = with_arrays(_content_of(schema), tables)
     if configurations is None:
         return entry
     listed = read_as(ConfigurationsContent, configurations)
     return replace(entry, configurations=listed.configurations, configuration_table=listed.configuration_table)
+
+
+def _content_of(schema: bytes) -> EntryContent:
+    entry = read_as(EntryContent, schema)
+    if not isinstance(entry.label.histogram, dict):
+        return entry
+    hidden = msgspec.convert(entry.label.histogram, _OfLabels)
+    told = zip(entry.pairs, hidden.with_labels, strict=True)
+    pairs = [pair if each is None else replace(pair, with_labels=each) for pair, each in told]
+    label = replace(entry.label, histogram=None)
+    return replace(entry, label=label, pairs=pairs, joint_traces=hidden.joint_traces)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import orjson
 import pytest
 
 from aegis_advisor.evidence import associations_of, evidence_of, pairs_of
+from app.entries.api.mapping import entry_document
 from app.entries.model.documents import (
     compress,
     decompress,
@@ -12,8 +13,10 @@ from app.entries.model.documents import (
     stored_attributes,
     stored_entry,
     with_counts,
+    without,
     without_counts,
 )
+from tests.labels import LABELS, entry_of, some_records
 from tests.pairs import PAIRED, VALUES, associated_entry, pair, paired_entry
 from tests.service import publication
 
@@ -56,6 +59,23 @@ def test_the_counts_that_were_stored_are_attached_to_their_pairs():
     schema = decompress(content.schema)
     attached = with_counts(schema, content.count_tables)
     assert [one["joint"].tolist() for one in attached["pairs"]] == [one["joint"] for one in paired_entry()["pairs"]]
+
+
+def test_a_version_that_knows_one_label_shows_others_no_statistics_of_more():
+    """It runs beside this one, and leaves out counts and `with_label` only."""
+    traces = {"joint_trace": {"value": 0.9}, "joint_traces": {"smoker": {"value": 0.7}}}
+    entry = entry_of(some_records(0), LABELS, **traces)
+    content = publication(entry).content
+    before = (("label", "histogram"), ("joint_trace",), ("pairs", "*", "joint"), ("pairs", "*", "with_label"))
+    shown = orjson.dumps(without(decompress(content.schema), before))
+    assert not [each for each in (b"chi_square", b"with_labels", b"joint_traces", b"0.7") if each in shown]
+    assert b"chi_square" not in orjson.dumps(entry_document(content.schema, content.configurations, in_full=False))
+    owned = entry_document(content.schema, content.configurations, content.count_tables, in_full=True)
+    assert orjson.loads(orjson.dumps(owned, option=orjson.OPT_SERIALIZE_NUMPY)) == entry
+    whole, read = entry_in(entry), stored_entry(content.schema, content.count_tables, content.configurations)
+    assert [pair.with_labels for pair in read.pairs] == [pair.with_labels for pair in whole.pairs]
+    assert (read.joint_traces, read.label.name) == (whole.joint_traces, whole.label.name)
+    assert stored_entry(content.schema).label.histogram is None
 
 
 def test_without_the_counts_of_pairs_the_others_are_attached():

@@ -12,6 +12,7 @@ from aegis_advisor.evidence.attribute import (
     masked_records,
 )
 from aegis_advisor.evidence.content import (
+    AssociationContent,
     AttributeContent,
     ConfigurationContent,
     ConfigurationsContent,
@@ -41,6 +42,7 @@ __all__ = [
     "IDENTITY",
     "REFINED",
     "UNMASKED",
+    "AssociationContent",
     "AttributeContent",
     "AttributeEvidence",
     "ConfigurationContent",
