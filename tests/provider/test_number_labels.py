@@ -6,8 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.preprocessing import OneHotEncoder
 
 from aegis_provider import load_plan, summarize
+from aegis_provider.advice import expected_of
 from aegis_provider.check import check
 from aegis_provider.counting.label_scores import middles
 from aegis_provider.draft import start
@@ -142,6 +146,33 @@ def test_the_masked_table_shows_bins_and_no_number(plan, table, tmp_path):
 
 
 @pytest.mark.long
+def test_a_draft_gives_every_label_that_is_a_number_the_same_bins_and_scores(plan, table, tmp_path):
+    start(table, "kind", tmp_path / "plan.yaml", other_labels=["charges"])
+    drafted = load_plan(tmp_path / "plan.yaml", configurations_needed=False)
+    assert drafted.labels == ("kind", "charges")
+    other = drafted.described("charges")
+    assert (other.discretization, other.maskings) == (plan.label_as.discretization, ())
+    assert (other.scores, other.variance) == (plan.label_as.scores, plan.label_as.variance)
+
+
+def test_what_is_expected_of_a_number_follows_from_the_entry_for_every_label(plan, table, drawn, tmp_path):
+    both = tmp_path / "both.yaml"
+    start(table, "kind", both, other_labels=["charges"])
+    both.write_text(both.read_text(encoding="utf-8") + CONFIGURATIONS, encoding="utf-8")
+    several = expected_of(summarize(table, load_plan(both), name="t"), "all")
+    alone = expected_of(summarize(table, plan, name="t"), "all")
+    assert (list(several), list(alone)) == (["kind", "charges"], ["charges"])
+    assert several["kind"][0].auc > 0.5
+    x, kind, numbers = drawn
+    shown = OneHotEncoder().fit_transform(np.stack([x, kind], axis=1))
+    reached = cross_val_score(LinearRegression(), shown, numbers, cv=KFold(5, shuffle=True, random_state=1)).mean()
+    for masked, whole in (several["charges"], alone["charges"]):
+        assert masked.auc is None
+        assert masked.r2 == pytest.approx(reached, abs=0.06)
+        assert masked.rmse == pytest.approx(np.sqrt(1 - masked.r2) * numbers.std(), rel=0.05)
+        assert whole.r2 == pytest.approx(masked.r2, abs=0.02)
+
+
 def test_a_check_trains_regressors_in_the_unit_of_the_number(plan, table, drawn):
     attributes = tuple(replace(each, fitted_to_label=False) for each in plan.attributes)  # fitting takes seconds
     result = check(table, replace(plan, attributes=attributes), ["all", "coarse"], seconds=120, folds=2)

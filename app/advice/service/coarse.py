@@ -316,15 +316,5 @@ def configuration_shares(
 
 
 def expected_numbers(expected: Expected, *, is_coarse: bool = False) -> dict[str, float | None]:
-    """What a model should reach, in the contract's names; to two digits if coarse (an error in the
-    label's unit to two significant ones).
-
-    Exact numbers would be an equation for the counts, one for each row.
-    """
-    numbers = asdict(expected)
-    if not is_coarse:
-        return numbers
-    return {
-        name: None if number is None else float(f"{number:.2g}" if name == "rmse" else round(number, 2))
-        for name, number in numbers.items()
-    }
+    """What a model should reach, in the contract's names; to two digits if coarse."""
+    return asdict(expected.in_two_digits if is_coarse else expected)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aegis_advisor.errors import AdvisorError
 from aegis_provider.errors import EntryError
-from aegis_sdk.reading import ids_of
-from aegis_sdk.wire import Advice, EntryDocument
+from aegis_sdk.reading import ids_of, maskings_in
+from aegis_sdk.wire import IDENTITY, Advice, EntryDocument
+
+if TYPE_CHECKING:  # slow to load
+    from aegis_advisor.evidence import EntryContent
+    from aegis_advisor.expected import Expected
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,44 @@ def advise(
     best = len(found.tied)
     rows[:best] = sorted(rows[:best], key=lambda row: (left_out or {}).get(row.id, 0))
     return EntryAdvice(measure, found.ranking_basis, tuple(rows))
+
+
+def expected_of(entry: EntryDocument, configuration: str) -> dict[str, tuple[Expected, Expected | None]]:
+    """Return what a model of each label should reach on a masked table and on the table as it is, by published counts.
+
+    A label that the configuration does not show as it is, or whose counts do not say it, is left out; `None` stands for
+    a table as it is that they do not describe.
+    """
+    from aegis_provider.entry import content_of  # noqa: PLC0415 - slow to load, as above
+
+    content, maskings, found = content_of(entry), {**maskings_in(entry, configuration)}, {}
+    for label in entry.labels or (entry.label.name,):
+        if maskings.get(label, IDENTITY) == IDENTITY:
+            with suppress(AdvisorError):  # its release stands without
+                masked, whole = _expected(content.about(label), {entry.label.name: IDENTITY, **maskings})
+                found |= {} if masked is None else {label: (masked, whole)}
+    return found
+
+
+def _expected(task: EntryContent, maskings: Mapping[str, str]) -> tuple[Expected | None, Expected | None]:
+    """Return what is expected on a masked table, and on the table as it is, of a label's task."""
+    from aegis_advisor.evidence import evidence_of, pairs_of  # noqa: PLC0415 - slow to load, as above
+    from aegis_advisor.ranking import expected_performance  # noqa: PLC0415
+    from aegis_advisor.reconstruction import reconstruct  # noqa: PLC0415
+
+    evidence, scores = evidence_of(task), task.label.scores
+    options = [tuple(dict.fromkeys((maskings[each.name], IDENTITY))) for each in evidence]
+    [masked], whole = expected_performance(
+        evidence,
+        [reconstruct(each) for each in evidence],
+        options,
+        np.zeros((1, len(evidence)), dtype=np.intp),
+        tuple(pairs_of(task).values()),
+        np.ones(len(evidence)),
+        task.joint_trace,
+        None if scores is None else scores.variance,
+    )
+    return masked, whole
 
 
 def of_service(answer: Advice) -> EntryAdvice:

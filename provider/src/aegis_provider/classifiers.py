@@ -18,6 +18,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_sdk.reading import number
+
 Matrix: TypeAlias = NDArray[np.float64]
 Places: TypeAlias = NDArray[np.intp]
 
@@ -249,6 +251,7 @@ class LabelCheck:
         own: The same on the winner's release.
         why: Why no model was trained; empty if one was.
         scale: What these are: `AUC` or `R2`.
+        rmse: Of a number, the root of the mean squared error on that release, in its unit.
     """
 
     model: str
@@ -256,13 +259,15 @@ class LabelCheck:
     own: Interval | None
     why: str = ""
     scale: str = "AUC"
+    rmse: Interval | None = None
 
     @property
     def in_words(self) -> str:
         """The numbers in words."""
         if self.raw is None or self.own is None:
             return self.why
-        return f"{self.scale} {self.own.value:.3f} of {self.raw.value:.3f}, by {self.model}"
+        error = "" if self.rmse is None else f", RMSE {number(self.rmse.value, 3)}"
+        return f"{self.scale} {self.own.value:.3f} of {self.raw.value:.3f}{error}, by {self.model}"
 
 
 @dataclass(frozen=True)

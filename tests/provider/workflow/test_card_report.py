@@ -8,18 +8,19 @@ import pytest
 from pydantic import TypeAdapter
 
 from aegis_provider.check import NOTHING, RAW, Interval
-from aegis_provider.cli.release import frontier_rows
+from aegis_provider.cli.release import frontier_rows, lights_of
 from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, KnownShares
 from aegis_provider.report.model import Light, Terms, TextTable
 from aegis_provider.report.rendering import markdown_lines, render_page
 from aegis_provider.search import LimitsCost
 from aegis_provider.workflow import Card
-from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardLabel, CardPeople
+from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardExpected, CardLabel, CardPeople, CardTask
 from aegis_provider.workflow.card_head import head_of, kept_light
 from aegis_provider.workflow.card_report import card_report, write_card
 from aegis_sdk.charts import Interval as Limits
 from aegis_sdk.charts import Plane, SeriesBars, Spot
 from aegis_sdk.reading import Alone
+from aegis_sdk.wire import Expected
 from tests.for_each import for_each
 
 BOOSTING, LINEAR = "gradient boosting", "logistic regression"
@@ -185,6 +186,23 @@ def test_the_page_has_both_pictures():
     assert page.count("<figure") == 2
     assert "this release" in page
     assert "3 others, together" in page
+
+
+def test_a_number_has_r2_and_an_error_in_its_unit_and_no_auc(tmp_path):
+    measured = tuple(replace(each, scale="R2", rmse=1234.5) for each in CARD.measured)
+    task = CardTask(0.8, {"k": 5}, "boosted", 0.75, 0.8, scale="R2", rmse=1234.5)
+    whole = Expected(r2=0.75, rmse=1100, low=0.7, high=0.8)
+    expected = CardExpected(Expected(r2=0.7, rmse=1200, low=0.69, high=0.71), whole)
+    card = replace(CARD, measured=measured, by_label={CARD.label: task}, expected={CARD.label: expected})
+    write_card(tmp_path / "card.md", card_report(card), "{}")
+    lights = "\n".join(lights_of(card))
+    for said in (lights, *((tmp_path / f"card{ending}").read_text() for ending in (".md", ".html"))):
+        assert "AUC" not in said
+        assert "R2 of 0.750, of 0.800 on the table, RMSE 1.2e+03" in said or said is not lights
+    words = "a model should reach R2 0.70 (0.69 to 0.71), RMSE 1,200; on the table as it is 0.75"
+    assert card.expectations == (f"c2: {words}",)
+    assert f"{words}." in (tmp_path / "card.md").read_text()
+    assert table_of(card, "trained on").header[-1] == "RMSE"
 
 
 def test_what_models_keep_stands_below_the_headline():

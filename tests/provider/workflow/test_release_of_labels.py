@@ -73,7 +73,13 @@ def test_the_card_says_what_is_kept_of_each_label_and_how_a_model_predicts_it(fo
         assert task.kept == round(exact["by_label"][label]["kept"], 2)
         assert 0 < task.auc == round(task.auc, 3) <= 1
         assert (task.model != "", task.why) == (True, "")
+    expected = {label: (each.masked.auc, each.whole.auc) for label, each in card.expected.items()}
+    assert list(expected) == [*LABELS]
+    for label, (masked, whole) in expected.items():
+        assert (masked, whole) == (round(masked, 2), round(whole, 2))
+        assert masked == pytest.approx(card.by_label[label].auc, abs=0.06)
     said = (folder / "release" / "card.md").read_text()
+    assert f"a model of smoker should reach AUC {expected['smoker'][0]:.2f} (" in said
     assert "for predicting ill, smoker, tired" in said
     assert f"| smoker | {card.by_label['smoker'].kept:.0%}".replace("%", " %") in said
 

@@ -7,7 +7,7 @@ What it explains of the class is reduced to what it will explain of new records 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Final, Self
 
@@ -65,6 +65,15 @@ class Expected:
     rmse: float | None = None
     low: float
     high: float
+
+    @property
+    def in_two_digits(self) -> Self:
+        """These numbers to two digits, `rmse` to two significant ones: exact ones are an equation for the counts."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        known = {name: number for name, number in given.items() if number is not None}
+        return replace(
+            self, **{name: float(f"{one:.2g}" if name == "rmse" else round(one, 2)) for name, one in known.items()}
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -164,11 +164,13 @@ def refuse_other_entry(entry: EntryDocument, plan: Plan, configurations: Sequenc
     """Refuse an entry to which the numbers of these configurations do not belong.
 
     Raises:
-        EntryError: The entry has another label or other maskings, or its counts have noise, which measured numbers
-            would bypass.
+        EntryError: The entry has another label or other maskings, its label is a number, or its counts have noise,
+            which measured numbers would bypass.
     """
     if entry.label.name != plan.label:
         raise EntryError(f"the entry's label is {entry.label.name!r}, but the plan's is {plan.label!r}")
+    if entry.label.scores is not None:
+        raise EntryError(f"the label {entry.label.name!r} is a number, and an entry states measured AUCs only")
     if entry.label.noise is not None or (entry.disclosure_control and entry.disclosure_control.epsilon is not None):
         raise EntryError("the entry's counts have noise, but a measured AUC has none: do not add it to this entry")
     published = {configuration.id: configuration for configuration in entry.masked}
@@ -285,7 +287,7 @@ def _of_label(table: Source, plan: Plan, label: str, winner: str, seconds: float
     raw, own = found.of(RAW, model), found.of(winner, model)
     if raw is None or own is None:
         return LabelCheck("", None, None, "no time was left to train a model")
-    return LabelCheck(model, raw.auc, own.auc, scale=found.scale)
+    return LabelCheck(model, raw.auc, own.auc, scale=found.scale, rmse=None if found.scale == AUC else own.accuracy)
 
 
 def _of_default(

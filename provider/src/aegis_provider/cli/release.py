@@ -40,7 +40,7 @@ from aegis_sdk.cli.options import (
     weights_of,
 )
 from aegis_sdk.cli.terminal import aligned, print_result, stage, warn
-from aegis_sdk.reading import ACCEPT_UNIQUE, Share, shown
+from aegis_sdk.reading import ACCEPT_UNIQUE, Share, number, shown
 
 if TYPE_CHECKING:
     from aegis_provider.workflow import Card, Released
@@ -186,6 +186,7 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     card = released.card
     yield from lights_of(card)
     yield card.headline
+    yield from card.expectations
     if card.named:
         yield card.named
     yield card.alone.line(offered=True)
@@ -207,13 +208,14 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""
     if models := list(_models(card)):
-        yield from aligned(("trained on", card.scale, "95 % interval"), models)
+        yield from aligned(("trained on", card.scale, "95 % interval", *["RMSE"] * card.states_error), models)
         yield from () if isinstance(released.findings.check, str) else released.findings.check.notes
         yield ""
     if card.by_label:
         from aegis_provider.workflow.card_report import task_rows
 
-        yield from aligned(("label", "keeps", "k", "l", "AUC", "on the table", "model"), list(task_rows(card)))
+        header = ("label", "keeps", "k", "l", "a model reaches", "on the table", "model")
+        yield from aligned(header, list(task_rows(card)))
         yield ""
     yield from aligned(("required", "keeps"), list(frontier_rows(card)))
     yield ""
@@ -256,11 +258,12 @@ def _leaking(card: Card) -> Iterator[str]:
         yield f"{more}--keep-leaks NAME, in a new folder, keeps what is known before {shown(card.label)} is"
 
 
-def _models(card: Card) -> Iterator[tuple[str, str, str]]:
+def _models(card: Card) -> Iterator[tuple[str, ...]]:
     for name in dict.fromkeys(each.table for each in card.measured):
         measured = card.auc_of(name)
         if measured is not None:
-            yield name, f"{measured.auc:.3f}", f"{measured.low:.3f} to {measured.high:.3f}"
+            limits, error = f"{measured.low:.3f} to {measured.high:.3f}", [number(measured.rmse, 2)] * card.states_error
+            yield name, f"{measured.auc:.3f}", limits, *error
 
 
 def frontier_rows(card: Card) -> Iterator[tuple[str, str]]:

@@ -169,7 +169,7 @@ def start(
         as_texts = () if odd_as_missing else add
         surveyed, number = [*new_labels, *names, *beside], 1 + len(new_labels)
         as_read, columns = columns_of(opened, label, surveyed, as_texts, fold_case=fold_case, stated=stated)
-        as_read, bins = _in_bins(as_read, columns[0], there, whose.person, minimum)
+        as_read, bins = _in_bins(as_read, columns[:number], there, whose.person, minimum)
         survey = _survey(
             opened,
             columns[: number + len(names)],
@@ -177,7 +177,7 @@ def start(
             add,
             whose.person,
             accept_identifiers=accept_identifiers,
-            in_bins=isinstance(as_read.reading(label), Binned),
+            in_bins={*bins, *([label] if isinstance(as_read.reading(label), Binned) else [])},
         )
         if there is not None and survey.label.fold_case and not there.fold_case:
             raise PlanError(f"{output}: an existing plan is not changed; write `fold_case: true` into it")
@@ -192,6 +192,7 @@ def start(
             survey,
             {*add, *stated},
             {*add, *keep_leaks},
+            bins,
             least,
             progress,
         )
@@ -204,7 +205,7 @@ def start(
     if there is None:
         how: dict[str, Any] = {"fold_case": survey.label.fold_case, "person": dict(members_of_person(whose))}
         heading = f"{source}, {survey.label.records:,} records"
-        _write(output, plan_text(heading, drafting.labels, attributes, left_out, label_as=bins, **how))
+        _write(output, plan_text(heading, drafting.labels, attributes, left_out, label_as=bins.get(label), **how))
     elif attributes:
         _write(output, extended(output, attributes, label))
     kept = tuple(attribute.name for attribute in there.attributes) if there else ()
@@ -218,15 +219,19 @@ def start(
 
 
 def _in_bins(
-    table: Table, label: Column, there: Plan | None, person: str | None, minimum: int | None
-) -> tuple[Table, Attribute | None]:
-    """Read a label that is a number as bins, those of an existing plan or new ones; others are not changed."""
+    table: Table, labels: Sequence[Column], there: Plan | None, person: str | None, minimum: int | None
+) -> tuple[Table, dict[str, Attribute]]:
+    """Return the new bins of each label that is a number, and the table with the default label in its bins.
+
+    The bins of an existing plan are not changed.
+    """
+    label = labels[0]
     if there is not None:
-        return discretized(table, {name: rule for name, rule in there.binned.items() if name == label.name}), None
-    if not label.is_number or label.distinct <= LABEL_BINS or label.numbers < label.known:
-        return table, None
-    bins = label_in_bins(table, label.name, minimum or default_minimum(label.records), person)
-    return discretized(table, Plan("", label.name, (), (), {}, label_as=bins).binned), bins
+        return discretized(table, {name: rule for name, rule in there.binned.items() if name == label.name}), {}
+    numbers = [each for each in labels if each.is_number and each.distinct > LABEL_BINS and each.numbers == each.known]
+    least = minimum or default_minimum(label.records)
+    bins = {each.name: label_in_bins(table, each.name, least, person) for each in numbers}
+    return discretized(table, Plan("", label.name, (), (), {}, label_as=bins.get(label.name)).binned), bins
 
 
 def _labels_of(table: Table, label: str, records: int) -> tuple[dict[str, int], str]:
@@ -295,13 +300,13 @@ def _survey(
     person: str | None,
     *,
     accept_identifiers: bool,
-    in_bins: bool,
+    in_bins: Collection[str],
 ) -> _Survey:
     """Judge the labels, which come first, and the columns to draft."""
     of_labels, columns = surveyed[:labels], surveyed[labels:]
     for each in of_labels:
-        _check_label(table.name, each, in_bins=in_bins and each is of_labels[0])
-    raw = of_labels[1:] if in_bins else of_labels
+        _check_label(table.name, each, in_bins=each.name in in_bins)
+    raw = [each for each in of_labels if each.name not in in_bins]
     for each in [*raw, *(column for column in columns if column.name in add)]:
         if each.identifies and not accept_identifiers:
             raise IdentifierError(f"{table.name}: {shortened(each.name)}: {told(table, each.name, each.identifies)}")
@@ -369,18 +374,25 @@ def _drafted(
     survey: _Survey,
     named: Collection[str],
     kept: Collection[str],
+    of_labels: Mapping[str, Attribute],
     minimum: int,
     progress: Progress,
 ) -> tuple[tuple[DraftedAttribute, ...], Leaks]:
     """Draft the named columns, and the most informative of the others; without those that leak, unless kept.
 
-    `whose`: what says whose a record is, and the labels.
+    `whose`: what says whose a record is, and the labels; `of_labels`: the bins of those that are numbers.
     """
     columns, others = [*survey.to_draft, *survey.others], {each.name for each in survey.others}
     if not columns:
         return (), Leaks()
-    bins = bins_of(table, [each.name for each in columns if each.is_number and each.distinct > MOST_NUMBERS])
-    plain = tuple(Attribute(each.name, each.type, (), bins.get(each.name), writing=each.writing) for each in columns)
+    numbers = [each for each in columns if each.is_number and each.distinct > MOST_NUMBERS]
+    bins = bins_of(table, [each.name for each in numbers if each.name not in of_labels])
+    plain = tuple(
+        replace(of_labels[each.name], value_type=each.type, writing=each.writing)
+        if each.name in of_labels
+        else Attribute(each.name, each.type, (), bins.get(each.name), writing=each.writing)
+        for each in columns
+    )
     label, person, rows = whose.label, whose.person, whose.rows_per_person
     of = tuple(name for name in whose.other_labels if name in others)
     counting = Plan("", label, plain, (), {}, person=person, rows_per_person=rows, other_labels=of)
@@ -399,11 +411,15 @@ def _drafted(
         notes = tuple(leaks.notes.get(column.name, ()))
         draft = drafted(counted, each, column, minimum)
         if column.name in others:
-            draft, notes = replace(draft, attribute=each.attribute, levels=()), ("a label, shown as it is", *notes)
+            draft, notes = replace(draft, attribute=each.attribute, levels=()), (_shown_as(each.attribute), *notes)
         attributes.append(replace(draft, notes=notes))
         progress(done, len(chosen))
     copies = _needless(attributes, leaks.copies, {*named, *kept, *others})
     return tuple(each for each in attributes if each.column.name not in copies), replace(leaks, copies=copies)
+
+
+def _shown_as(label: Attribute) -> str:
+    return "a label, shown as it is" if label.scores is None else "a label that is a number, shown in bins"
 
 
 def _needless(

@@ -124,10 +124,14 @@ def _label_lines(label: Attribute) -> Iterator[str]:
     """Yield the lines of a label that is a number."""
     if not isinstance(label.discretization, Edges):
         return
-    yield "  # The label, a number, is counted and shared in bins, never as it is. A score: the middle of a bin;"
-    yield "  # of an open one, the mean to two digits, unless one person has over 10 % of the sum. So is the variance."
     yield f"  {scalar(label.name)}:"
-    yield f"    discretize: {{rule: edges, edges: {_edges(label.discretization.edges)}}}"
+    yield from _in_bins(label, label.discretization)
+
+
+def _in_bins(label: Attribute, bins: Edges) -> Iterator[str]:
+    yield "    # A label that is a number is counted and shared in bins, never as it is. A score: the middle of a bin;"
+    yield "    # of an open one, the mean to two digits, unless a person has over 10 % of the sum. So is the variance."
+    yield f"    discretize: {{rule: edges, edges: {_edges(bins.edges)}}}"
     yield f"    scores: [{', '.join(map(_number, label.scores or ()))}]"
     yield from () if label.variance is None else (f"    variance: {_number(label.variance)}",)
 
@@ -151,7 +155,9 @@ def attribute_lines(drafted: DraftedAttribute, label: str) -> Iterator[str]:
     yield from (f"    {field}" for field in attribute.writing.fields)
     if attribute.fitted_to_label:
         yield "    fitted_to: label"
-    if isinstance(attribute.discretization, Edges):
+    if isinstance(attribute.discretization, Edges) and attribute.scores is not None:
+        yield from _in_bins(attribute, attribute.discretization)
+    elif isinstance(attribute.discretization, Edges):
         edges = attribute.discretization.edges
         yield f"    # {len(edges) - 1} bins replace its numbers; they do not depend on the label"
         yield f"    discretize: {{rule: edges, edges: {_edges(edges)}}}"

@@ -10,7 +10,8 @@ from aegis_provider.privacy import KnownShares
 from aegis_provider.report.verdicts import leak_warning
 from aegis_provider.search import LimitsCost, in_words
 from aegis_provider.workflow.generating import Comparison
-from aegis_sdk.reading import Alone, Share, number, share_with_limits, shown, some
+from aegis_sdk.reading import Alone, Share, number, share_with_limits, should_reach, shown, some
+from aegis_sdk.wire import Expected
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ class CardAuc:
     """How well a model predicts the label from a table, with the limits of the 95 % interval.
 
     `scale`: what `auc` is: the AUC, or `R2` of a label that is a number, the share of the variance that is predicted.
+    `rmse`: the root of the mean squared error of a number, in its unit; `None` for classes, or if not published.
     """
 
     table: str
@@ -100,6 +102,12 @@ class CardAuc:
     low: float
     high: float
     scale: str = AUC
+    rmse: float | None = None
+
+    @property
+    def error(self) -> str:
+        """The error of a number in words: `, RMSE 670`; empty for classes."""
+        return "" if self.rmse is None else f", RMSE {number(self.rmse, 2)}"
 
     @property
     def nothing(self) -> float:
@@ -119,6 +127,7 @@ class CardTask:
         raw_auc: The same, trained on the table.
         why: Why none was trained; empty if one was.
         scale: `AUC`, or `R2` if the label is a number.
+        rmse: Of a number, the root of the mean squared error on the release, in its unit.
     """
 
     kept: float | None
@@ -128,6 +137,18 @@ class CardTask:
     raw_auc: float | None = None
     why: str = ""
     scale: str = AUC
+    rmse: float | None = None
+
+
+@dataclass(frozen=True)
+class CardExpected:
+    """What a model should reach on the release and on the table as it is (`None`: not known), by the entry's counts.
+
+    Two digits, which whoever has the entry can compute.
+    """
+
+    masked: Expected
+    whole: Expected | None
 
 
 @dataclass(frozen=True)
@@ -270,6 +291,7 @@ class Card:
     chosen: bool = False
     holds_back: str = ""
     by_label: Mapping[str, CardTask] = field(default_factory=dict)
+    expected: Mapping[str, CardExpected] = field(default_factory=dict)
 
     @property
     def predicts(self) -> str:
@@ -362,6 +384,15 @@ class Card:
         return f"{self.configuration} keeps {kept} of what the table tells about {about}{measured}{self._unsearched}"
 
     @property
+    def expectations(self) -> tuple[str, ...]:
+        """What a model of each label should reach, in a line: `c32: a model should reach AUC 0.70 (0.69 to 0.71)`."""
+        several = len(self.by_label) > 1
+        return tuple(
+            f"{self.configuration}: {should_reach(each.masked, each.whole, label if several else None, digits=2)}"
+            for label, each in self.expected.items()
+        )
+
+    @property
     def _unsearched(self) -> str:
         return f"; {self.cut}" if self.cut else ""
 
@@ -381,6 +412,11 @@ class Card:
     def scale(self) -> str:
         """What models are measured by: the AUC, or `R2` of a label that is a number."""
         return self.measured[0].scale if self.measured else AUC
+
+    @property
+    def states_error(self) -> bool:
+        """Whether it has the error of models, in the label's unit."""
+        return any(each.rmse is not None for each in self.measured)
 
     def auc_of(self, table: str) -> CardAuc | None:
         """Return the AUC on a table of the best model for the unmasked table; `None` if unknown."""

@@ -240,7 +240,9 @@ def kept_light(card: Card) -> Light:
     said = [f"{kept} about {about}", *filter(None, [costs, card.cut])]
     if raw is not None and own is not None:
         reached = f"an {own.scale} of {own.auc:.3f}, of {raw.auc:.3f} on the table"
-        said += [f"a model{of} trained on it reaches {reached}", _REFITTED]
+        said += [f"a model{of} trained on it reaches {reached}{own.error}", _REFITTED]
+    else:
+        said += [each.partition(": ")[2] for each in card.expectations]
     return _light("What is kept", tone, said)
 
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from aegis_provider.advice import EntryAdvice
-from aegis_provider.classifiers import RAW, CheckResult
+from aegis_provider.classifiers import AUC, RAW, CheckResult
 from aegis_provider.counting.kept import Kept
 from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.plan.model import DROP, Plan
@@ -26,6 +26,7 @@ from aegis_provider.workflow.card import (
     CardAuc,
     CardChoice,
     CardColumn,
+    CardExpected,
     CardLabel,
     CardPeople,
     CardService,
@@ -125,6 +126,7 @@ class Findings:
         check: The check by models, or why none were trained.
         comparison: The comparison with generated tables, or why it failed; `None` if there are none.
         repeating: The identifiers that are the same in several records, if records are counted.
+        expected: What a model of each label should reach, by the entry's counts.
     """
 
     search: SearchResult
@@ -138,6 +140,7 @@ class Findings:
     check: CheckResult | str
     comparison: Comparison | str | None = None
     repeating: tuple[str, ...] = ()
+    expected: Mapping[str, CardExpected] = field(default_factory=dict)
 
     @property
     def advice(self) -> EntryAdvice:
@@ -231,6 +234,7 @@ def card_of(
         repeating=findings.repeating,
         chosen=advice.named is not None,
         by_label=dict(_tasks(findings, plan)),
+        expected=findings.expected,
     )
 
 
@@ -248,6 +252,7 @@ def _tasks(findings: Findings, plan: Plan) -> Iterator[tuple[str, CardTask]]:
             own, raw = (_auc(check, label, table) for table in (best, RAW))
             why, scale = ("", check.scale) if one is None else (one.why, one.scale)
             task = replace(task, model=model, auc=own, raw_auc=raw, why=why, scale=scale)
+            task = replace(task, rmse=_error(check, label, best))
         yield label, task
 
 
@@ -258,6 +263,14 @@ def _auc(check: CheckResult, label: str, table: str) -> float | None:
         return None if own is None else own.value
     found = None if check.best_model is None else check.of(table, check.best_model)
     return None if found is None else found.auc.value
+
+
+def _error(check: CheckResult, label: str, table: str) -> float | None:
+    """Return the error on the release of the model of a label that is a number; `None` of classes."""
+    if (one := check.by_label.get(label)) is not None:
+        return None if one.rmse is None else one.rmse.value
+    found = None if check.scale == AUC or check.best_model is None else check.of(table, check.best_model)
+    return None if found is None else found.accuracy.value
 
 
 def people_of(entry: EntryDocument, known: KnownRows | None) -> CardPeople | None:
@@ -374,6 +387,7 @@ def _measured(check: CheckResult) -> Iterator[CardAuc]:
             performance.auc.low,
             performance.auc.high,
             check.scale,
+            None if check.scale == AUC else performance.accuracy.value,
         )
 
 

@@ -167,6 +167,7 @@ def _verdict(card: Card) -> Iterator[str]:
     yield as_sentence(alone.sentence if alone.is_much(offered=False) else alone.line(offered=True))
     yield card.together_verdict
     yield f"{card.headline}."
+    yield from (f"{each}." for each in card.expectations)
     if card.by_models:
         yield as_sentence(card.by_models)
     yield from _warnings(card)
@@ -320,7 +321,7 @@ def _utility(card: Card) -> Iterator[Part]:
         f"{card.basis}."
     )
     if card.by_label:
-        yield TextTable(("label", "keeps", "k", "l", "AUC", "on the table", "model"), list(task_rows(card)))
+        yield TextTable(("label", "keeps", "k", "l", "a model reaches", "on the table", "model"), list(task_rows(card)))
     if card.weights:
         weights = ", ".join(f"{shown(name)} {weight:g}" for name, weight in card.weights.items())
         yield f"In that measure, columns count: {weights}; every other one counts 1."
@@ -331,9 +332,11 @@ def _utility(card: Card) -> Iterator[Part]:
         rows = [
             (each.table, each.model, f"{each.auc:.3f}", f"{each.low:.3f} to {each.high:.3f}") for each in card.measured
         ]
-        yield TextTable(
-            ("trained on", "model", card.scale, "95 % interval"), rows, "models were tested on other records"
-        )
+        header: tuple[str, ...] = ("trained on", "model", card.scale, "95 % interval")
+        if card.states_error:
+            errors = [number(each.rmse, 2) for each in card.measured]
+            header, rows = (*header, "RMSE"), [(*row, error) for row, error in zip(rows, errors, strict=True)]
+        yield TextTable(header, rows, "models were tested on other records")
         yield f"{card.check[0].upper()}{card.check[1:]}."
     yield Terms(list(_utility_terms(card)))
 
@@ -341,8 +344,8 @@ def _utility(card: Card) -> Iterator[Part]:
 def task_rows(card: Card) -> Iterator[tuple[str, ...]]:
     """Yield a row for each of several labels: what is kept, how it is protected, and how well a model predicts it."""
     for name, task in card.by_label.items():
-        scale = "" if task.scale == AUC else f"{task.scale} "
-        aucs = (_NONE if auc is None else f"{scale}{auc:.3f}" for auc in (task.auc, task.raw_auc))
+        both = (task.auc, "" if task.rmse is None else f", RMSE {number(task.rmse, 2)}"), (task.raw_auc, "")
+        aucs = (_NONE if auc is None else f"{task.scale} {auc:.3f}{error}" for auc, error in both)
         privacy = (number(task.privacy[each], 6) if each in task.privacy else _NONE for each in BY_LABEL)
         kept = _NONE if task.kept is None else kept_in_words(task.kept)
         yield shown(name), kept, *privacy, *aucs, task.model or task.why or _NONE
@@ -374,6 +377,7 @@ def _scale_term(card: Card) -> Term:
             "and one that has not, it ranks the right one first. 0.5 is chance, 1 is always",
         )
     told = f"the share of the variance of {label}, as it is, that a model predicts: 0 is nothing, 1 everything"
+    told += f". RMSE: the root of its mean squared error, in the unit of {label}" if card.states_error else ""
     return Term(card.scale, told)
 
 

@@ -1,7 +1,7 @@
 """The release card as others may read it: combined with entry and masked table, it discloses no further count.
 
 Its counts of the table are the rounded counts of the entry. Counts of the release are visible in the masked table.
-Everything else that depends on unseen records is a share of two digits, or an AUC of three.
+Everything else that depends on unseen records is a share or an error of two digits, or an AUC or `R^2` of three.
 """
 
 from collections.abc import Mapping
@@ -38,6 +38,9 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
     known = {configuration.id: configuration for configuration in entry.masked}
     chosen = known.get(card.configuration)
     published = {} if chosen is None else chosen.privacy or {}
+    # An error in the label's unit tells with `R2` the variance, which one person's number may decide.
+    described = (entry.label, *entry.attributes)
+    varying = {each.name for each in described if each.scores is not None and each.scores.variance is not None}
     release, before = card.highest_risk
     reached, control = dict(card.reached), entry.disclosure_control
     left_out = None if card.holds_back else _left_out(card.left_out, chosen)
@@ -69,19 +72,21 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         predicted=_interval(card.predicted),
         runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),
         frontier=tuple(_choice(choice, known.get(choice.configuration)) for choice in card.frontier),
-        measured=tuple(map(_auc, card.measured)),
+        measured=tuple(_auc(each, states_variance=entry.label.name in varying) for each in card.measured),
         comparison=None if card.comparison is None else _comparison(card.comparison),
         limits=None if card.limits is None else _limits(card.limits),
         by_label={
-            label: _task(task, hides_k=(entry.rows_per_person or 1) > 1) for label, task in card.by_label.items()
+            label: _task(task, hides_k=(entry.rows_per_person or 1) > 1, states_variance=label in varying)
+            for label, task in card.by_label.items()
         },
     )
 
 
-def _task(task: CardTask, *, hides_k: bool) -> CardTask:
+def _task(task: CardTask, *, hides_k: bool, states_variance: bool) -> CardTask:
     auc, raw_auc = (None if each is None else round(each, _AUC_DIGITS) for each in (task.auc, task.raw_auc))
+    rmse = _error(task.rmse) if states_variance else None
     privacy = {name: number for name, number in task.privacy.items() if name != "k" or not hides_k}
-    return replace(task, kept=_share(task.kept), privacy=privacy, auc=auc, raw_auc=raw_auc)
+    return replace(task, kept=_share(task.kept), privacy=privacy, auc=auc, raw_auc=raw_auc, rmse=rmse)
 
 
 def _limits(cost: LimitsCost) -> LimitsCost:
@@ -160,9 +165,13 @@ def _interval(interval: Interval | None) -> Interval | None:
     return Interval(value, low, high)
 
 
-def _auc(measured: CardAuc) -> CardAuc:
+def _auc(measured: CardAuc, *, states_variance: bool) -> CardAuc:
     auc, low, high = (round(each, _AUC_DIGITS) for each in (measured.auc, measured.low, measured.high))
-    return replace(measured, auc=auc, low=low, high=high)
+    return replace(measured, auc=auc, low=low, high=high, rmse=_error(measured.rmse) if states_variance else None)
+
+
+def _error(rmse: float | None) -> float | None:
+    return None if rmse is None else float(f"{rmse:.1e}")
 
 
 def _comparison(comparison: Comparison) -> Comparison:

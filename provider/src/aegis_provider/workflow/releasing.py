@@ -6,13 +6,14 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import TypeAdapter
 
+from aegis_provider.advice import expected_of
 from aegis_provider.classifiers import CheckResult
 from aegis_provider.entry import refuse_name
 from aegis_provider.errors import MachineError, OutputError, SmallCountsError
@@ -28,7 +29,7 @@ from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.table.databases import is_url
 from aegis_provider.workflow.aim import USUAL, Aim
-from aegis_provider.workflow.card import CARD_ENDINGS, Card, CardService
+from aegis_provider.workflow.card import CARD_ENDINGS, Card, CardExpected, CardService
 from aegis_provider.workflow.card_head import head_of, in_markdown
 from aegis_provider.workflow.card_making import Findings, Summarised, card_of, entry_faults, texts_of_cards
 from aegis_provider.workflow.deadline import Deadline
@@ -48,7 +49,7 @@ from aegis_sdk import (
     UniqueRecordsError,
 )
 from aegis_sdk.reading import ACCEPT_UNIQUE, read_together_line
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk.wire import EntryDocument, Expected
 
 if TYPE_CHECKING:  # slow to load
     from aegis_provider.disclosure import Judged
@@ -405,7 +406,19 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
     comparison = _compared(steps, entry, sorted(masks.values(), key=lambda each: each.privacy.get("k", 0)))
     summarised = replace(counted.summarised, advice=advice)
     done = (search, entry, counted.judged, summarised, masked, together, assessed, kept, check, comparison)
-    return Findings(*done, steps.repeating)
+    return Findings(*done, steps.repeating, _expected(steps, entry, advice.best.id))
+
+
+def _expected(steps: Steps, entry: EntryDocument, configuration: str) -> dict[str, CardExpected]:
+    """Return what a model of each label should reach, by the counts that others get."""
+    with steps.stage("expecting what a model will reach"):
+        return {
+            label: CardExpected(
+                Expected(**asdict(masked.in_two_digits)),
+                None if whole is None else Expected(**asdict(whole.in_two_digits)),
+            )
+            for label, (masked, whole) in expected_of(entry, configuration).items()
+        }
 
 
 def _compared(steps: Steps, entry: EntryDocument, masks: Sequence[Configuration]) -> Comparison | str | None:

@@ -124,16 +124,27 @@ def expectation(advice: Advice | CoarseAdvice) -> str | None:
     if expected is None:
         return None
     whole = advice.expected if isinstance(advice, Advice) else None
-    as_it_is = "" if whole is None else f"; on the table as it is {_reached(whole)[1]:.3f}"
     label = advice.request.get("label")  # of the default one, what follows says the name
+    return f"{advice.configuration}: {should_reach(expected, whole, label)}"
+
+
+def should_reach(expected: Expected, whole: Expected | None, label: str | None = None, digits: int = 3) -> str:
+    """Say what a model should reach: `a model of smoker should reach AUC 0.70 (0.69 to 0.71); on the table ... 0.745`.
+
+    Args:
+        whole: What it should reach on the table as it is, to these digits; None if not known.
+        label: What it predicts, if that needs to be said.
+    """
+    as_it_is = "" if whole is None else f"; on the table as it is {_reached(whole)[1]:.{digits}f}"
     model = "a model" if label is None else f"a model of {shown(label)}"
-    return f"{advice.configuration}: {model} should reach {expected_words(expected)}{as_it_is}"
+    return f"{model} should reach {expected_words(expected)}{as_it_is}"
 
 
 def expected_words(expected: Expected) -> str:
-    """What a model should reach, with its interval, such as `AUC 0.70 (0.69 to 0.71)`."""
-    name, number = _reached(expected)
-    return f"{name} {number:.2f} ({expected.low:.2f} to {expected.high:.2f})"
+    """What a model should reach, with its interval: `AUC 0.70 (0.69 to 0.71)`, or of a number `R2 ..., RMSE 670`."""
+    name, reached = _reached(expected)
+    error = "" if expected.rmse is None else f", RMSE {number(expected.rmse, 2)}"
+    return f"{name} {reached:.2f} ({expected.low:.2f} to {expected.high:.2f}){error}"
 
 
 def _reached(expected: Expected) -> tuple[str, float]:
