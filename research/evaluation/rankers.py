@@ -33,6 +33,9 @@ PUBLISHED = ("mutual_information", "chi_square", "g3")
 """The measures by which the published algorithm is evaluated."""
 
 SEED = 11
+RANKING = [measure for measure in MEASURES.values() if not measure.uses_scores]
+"""All measures but those of labels with scores, which no table here has."""
+
 DRAWS = 5
 """How often a ranker that draws at random ranks a study, each time with a seed of its own."""
 
@@ -88,7 +91,7 @@ class Entrant:
 def entrants() -> Iterator[Entrant]:
     """Yield all entrants in the report's order."""
     yield from _by_knowledge("counts")
-    for measure in MEASURES.values():
+    for measure in RANKING:
         if measure.correction is not None:
             correct = not measure.corrected_by_default
             asked = partial(_by_product, measure=measure.id, bias_correction=correct)
@@ -108,7 +111,7 @@ def entrants() -> Iterator[Entrant]:
 
 def _by_knowledge(knowledge: Knowledge) -> Iterator[Entrant]:
     """Yield an entrant per measure. Joint measures need the counts of every masking used, so `half` leaves them out."""
-    for measure in MEASURES.values():
+    for measure in RANKING:
         if not (measure.is_joint and knowledge.startswith("half")):
             asked = partial(_by_product, measure=measure.id, knowledge=knowledge)
             yield Entrant(f"{measure.id}, {knowledge}", named(measure.id), knowledge, asked)

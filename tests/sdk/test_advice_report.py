@@ -251,7 +251,7 @@ def test_what_a_model_should_reach_stands_first_and_in_the_ranking():
     row = row.model_copy(update={"expected": Expected(r2=0.3134, rmse=12.5, low=0.304, high=0.322)})
     whole = advice.expected.model_copy(update={"auc": None, "r2": 0.41})
     first = next(report(advice.model_copy(update={"ranking": [row], "expected": whole}), LISTED))
-    assert first == "c1: a model should reach R2 0.31 (0.30 to 0.32); on the table as it is 0.410"
+    assert first == "c1: a model should reach R2 0.31 (0.30 to 0.32), RMSE 12; on the table as it is 0.410"
 
 
 @pytest.mark.parametrize(

@@ -122,13 +122,13 @@ def expected_of(entry: EntryDocument, configuration: str) -> dict[str, tuple[Exp
     """Return what a model of each label should reach on a masked table and on the table as it is, by published counts.
 
     A label that the configuration does not show as it is, or whose counts do not say it, is left out; `None` stands for
-    a table as it is that they do not describe.
+    a table as it is that they do not describe. Empty for a configuration that is not listed.
     """
     from aegis_provider.entry import content_of  # noqa: PLC0415 - slow to load, as above
 
     content, maskings, found = content_of(entry), {**maskings_in(entry, configuration)}, {}
     for label in entry.labels or (entry.label.name,):
-        if maskings.get(label, IDENTITY) == IDENTITY:
+        if maskings and maskings.get(label, IDENTITY) == IDENTITY:
             with suppress(AdvisorError):  # its release stands without
                 masked, whole = _expected(content.about(label), {entry.label.name: IDENTITY, **maskings})
                 found |= {} if masked is None else {label: (masked, whole)}

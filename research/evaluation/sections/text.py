@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from aegis_advisor.measures import MEASURES
 from research.evaluation.outcomes import Outcome
-from research.evaluation.rankers import DRAWS
+from research.evaluation.rankers import DRAWS, RANKING
 from research.losses import CONFIDENCE
 from research.report import Section
 from research.training import (
@@ -36,8 +35,8 @@ RIVALS = """\
 
 
 _RANKERS_AND_INTERVALS = f"""\
-A **ranker** gives each configuration a utility and picks the best. Aegis ranks with each of its {len(MEASURES)}
-measures, where possible with and without the correction for bias. **Published** is the algorithm of the paper read
+A **ranker** gives each configuration a utility and picks the best. Aegis ranks with {len(RANKING)} of its
+measures, all but those of labels with scores, where possible with and without the correction for bias. **Published** is the algorithm of the paper read
 literally: each masking is measured against a reconstruction of its own, with randomised rounding. Rivals see only the
 data that their papers give them. What is drawn at random ranks with {DRAWS} seeds (scores and ties are those of the
 first). Aegis breaks ties by mutual information, then by the order of the configurations; a rival picks any of its best

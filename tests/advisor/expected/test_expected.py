@@ -185,6 +185,7 @@ def test_a_number_is_predicted_as_regression_predicts_it(records):
     codes, variance = np.zeros((1, 4), dtype=np.int64), float(number.var())
     [told] = expect_number(evidence, [NAMES] * 4, codes, pairs, variance)
     [of_scores] = expect_number(evidence, [NAMES] * 4, codes, pairs)
+    assert of_scores.rmse is None
     assert of_scores.r2 == pytest.approx(reached(values, means[classes]), abs=0.005)
     assert told.r2 == pytest.approx(of_scores.r2 * means[classes].var() / variance, rel=1e-6)
     assert told.low <= reached(values, number) <= told.high + 0.01

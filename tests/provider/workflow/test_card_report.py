@@ -198,7 +198,7 @@ def test_a_number_has_r2_and_an_error_in_its_unit_and_no_auc(tmp_path):
     lights = "\n".join(lights_of(card))
     for said in (lights, *((tmp_path / f"card{ending}").read_text() for ending in (".md", ".html"))):
         assert "AUC" not in said
-        assert "R2 of 0.750, of 0.800 on the table, RMSE 1.2e+03" in said or said is not lights
+        assert "R2 of 0.750, of 0.800 on the table, RMSE 1,234" in said or said is not lights
     words = "a model should reach R2 0.70 (0.69 to 0.71), RMSE 1,200; on the table as it is 0.75"
     assert card.expectations == (f"c2: {words}",)
     assert f"{words}." in (tmp_path / "card.md").read_text()

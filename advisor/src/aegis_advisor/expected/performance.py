@@ -54,7 +54,7 @@ class Expected:
         auc: of logistic regression for two classes; for more, the mean over the classes, each against the rest.
         accuracy: the share of records whose class it names.
         r2: of linear regression: the share of the number's variance that it explains.
-        rmse: its root mean square error, in the number's unit.
+        rmse: its root mean square error, in the number's unit; None if the number's variance is not stated.
         low: the lower limit of the 90 % interval of `auc` or `r2`.
         high: the upper limit.
     """
@@ -302,7 +302,8 @@ def expect_number(
 
     Args:
         evidence: on the attributes that a model learns from; its label's classes have scores.
-        variance: of the number itself; None if the scores are all there is. For the others see `expect`.
+        variance: of the number itself; None if not stated: then `r2` is of the scores, and there is no `rmse`. For the
+            others see `expect`.
     """
     if not len(codes):
         return []
@@ -312,10 +313,10 @@ def expect_number(
     design = Design.of(evidence, options, codes, pairs, estimate, scores)
     left_out = design.lacking(codes) | (_values(design, codes) > MOST_VALUES)
     whole = between if variance is None else max(variance, between)
-    return [
-        None if left else _Table.of(design, row, label).expected_number(between, whole)
-        for row, left in zip(codes.tolist(), left_out.tolist(), strict=True)
-    ]
+    rows = zip(codes.tolist(), left_out.tolist(), strict=True)
+    told = [None if left else _Table.of(design, row, label).expected_number(between, whole) for row, left in rows]
+    # Scores of bins vary less than the number: only its own variance gives an error in its unit.
+    return [one if one is None or variance is not None else replace(one, rmse=None) for one in told]
 
 
 def _values(design: Design, codes: Codes) -> IntArray:
