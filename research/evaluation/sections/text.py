@@ -35,12 +35,13 @@ RIVALS = """\
 
 
 _RANKERS_AND_INTERVALS = f"""\
-A **ranker** gives each configuration a utility and picks the best. Aegis ranks with {len(RANKING)} of its
-measures, all but those of labels with scores, where possible with and without the correction for bias. **Published** is the algorithm of the paper read
-literally: each masking is measured against a reconstruction of its own, with randomised rounding. Rivals see only the
-data that their papers give them. What is drawn at random ranks with {DRAWS} seeds (scores and ties are those of the
-first). Aegis breaks ties by mutual information, then by the order of the configurations; a rival picks any of its best
-ones. Counts are those of the whole table, as a provider would publish them.
+A **ranker** gives each configuration a utility and picks the best. Aegis ranks with {len(RANKING)} of its measures,
+all but those of labels with scores, where possible with and without the correction for bias. **Published** is the
+algorithm of the paper read literally: each masking is measured against a reconstruction of its own, with randomised
+rounding. Rivals see only the data that their papers give them. What is drawn at random ranks with {DRAWS} seeds
+(scores and ties are those of the first). Aegis breaks ties by mutual information, then by the order of the
+configurations; a rival picks any of its best ones. Counts are those of the whole table, as a provider would publish
+them.
 
 **Intervals** are over the splits of one table, which overlap, so they are those of the corrected resampled t (Nadeau &
 Bengio 2003, *Inference for the generalization error*, Machine Learning 52): over *J* splits the variance of a mean is
