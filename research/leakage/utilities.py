@@ -24,6 +24,8 @@ HIGHER_IS_BETTER: Mapping[str, bool] = {
     "cramers_v_corrected": True,
     "jensen_shannon": True,
     "normalised_mutual_information": True,
+    "correlation_ratio": True,
+    "correlation_ratio*": True,
 }
 
 #: Measures that keep the same share as another one, since they differ by a factor that no masking changes.
@@ -50,6 +52,9 @@ def utilities(tables: FloatArray) -> dict[str, FloatArray]:
     by_label = np.sum(labels**2, axis=-1) / total
     middle = (tables + expected) / 2
     entropies = _entropy(rows, total) + _entropy(labels, total)
+    explained = _correlation_ratio(tables, rows, labels)
+    spare = np.maximum(used_rows - 1, 0)
+    by_chance = _over(spare * (1 - explained), total - 1 - spare)
     return {
         "mutual_information": information,
         "mutual_information*": information - np.maximum(information_bias, 0.0) / total / np.log(2),
@@ -63,7 +68,17 @@ def utilities(tables: FloatArray) -> dict[str, FloatArray]:
         "cramers_v_corrected": _corrected_v(chi_square / total, used_rows, used_labels, total),
         "jensen_shannon": _sum(rel_entr(tables, middle) + rel_entr(expected, middle)) / (2 * total * np.log(2)),
         "normalised_mutual_information": _over(2 * information, entropies),
+        "correlation_ratio": explained,
+        "correlation_ratio*": np.where(total - 1 - spare >= 1, explained - by_chance, 0.0),
     }
+
+
+def _correlation_ratio(tables: FloatArray, rows: FloatArray, labels: FloatArray) -> FloatArray:
+    """The share of the variance of the labels' places 0, 1, 2, ... that lies between the rows."""
+    places, total = np.arange(tables.shape[-1], dtype=np.float64), rows.sum(axis=-1)
+    mean = (labels @ places / total)[..., np.newaxis]
+    between = np.sum(_over((tables @ places - rows * mean) ** 2, rows), axis=-1)
+    return _over(between, np.sum(labels * (places - mean) ** 2, axis=-1))
 
 
 def _biases(tables: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
