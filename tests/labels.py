@@ -47,22 +47,31 @@ def some_records(seed: int, size: int = 400) -> dict[str, IntArray]:
 def entry_of(records: Mapping[str, IntArray], labels: Sequence[str], **changes: Any) -> dict[str, Any]:
     """Return the entry of these records with these labels, the default one first.
 
-    It has the configurations that show the default label as it is. Counts that follow from finer ones are left out.
+    It has the configurations that show the default label, masked or not. Counts that follow from finer ones are not in
+    it.
     """
     label, *others = labels
     names = [name for name in VALUES if name != label]
     chosen = {number: dict.fromkeys(VALUES, "identity") | one for number, one in enumerate(CONFIGURATIONS)}
+    masked = {one[label] for one in chosen.values()} - {"identity", "drop"}
     configurations = [
-        {"id": f"c{number}", "maskings": {name: one[name] for name in names}}
+        {"id": f"c{number}", "maskings": {name: one[name] for name in (names if not masked else VALUES)}}
         for number, one in chosen.items()
-        if one[label] == "identity"
+        if one[label] != "drop"
     ]
-    several = {"format": 4, "labels": list(labels)} if others else {"format": 1}
+    several = {"labels": list(labels)} if others else {}
+    own = {"name": label, "domain": _domain(label), "histogram": _counted(records, (label, "identity"))}
+    if masked:
+        own["maskings"] = [
+            {"id": masking, "domain": _domain(label, masking), "mapping": MAPPINGS[label, masking]}
+            for masking in sorted(masked)
+        ]
     return {
         **several,
+        "format": 4 if others or masked else 1,
         "name": "some",
         "records": len(records[label]),
-        "label": {"name": label, "domain": _domain(label), "histogram": _counted(records, (label, "identity"))},
+        "label": own,
         "attributes": [_attribute(records, name, label) for name in names],
         "pairs": list(_pairs(records, label, others, configurations)),
         "configurations": configurations,
@@ -117,7 +126,9 @@ def _pairs(
     records: Mapping[str, IntArray], label: str, others: Sequence[str], configurations: Sequence[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the pair of every two maskings that a configuration combines, with its associations with all labels."""
-    used = [[item for item in one["maskings"].items() if item[1] != "drop"] for one in configurations]
+    used = [
+        [view for view in one["maskings"].items() if view[0] != label and view[1] != "drop"] for one in configurations
+    ]
     both = sorted({pair for views in used for pair in combinations(views, 2)})
     for one, other in both:
         pair: dict[str, Any] = {"attributes": [one[0], other[0]], "maskings": [one[1], other[1]]}

@@ -77,12 +77,29 @@ def test_every_way_to_ask_about_a_label_gives_the_same_answer(client, aegis, url
         first, *lines = printed.splitlines()
         assert f"{first}." in page
         assert f"About {label}, one of 3 labels of this entry: {LISTED}." in page
-        [left_out] = [line for line in lines if "as it is, and" in line] or [""]
+        [left_out] = [line for line in lines if "be compared" in line] or [""]
         assert (advice.label is not None and advice.label.left_out > 0) is bool(left_out)
         assert left_out in page
         assert (f"--label {label}" in page) is (label != LABELS[0])
         headlines.add((advice.configuration, first))
     assert len(headlines) == len(LABELS)
+
+
+def test_tables_that_mask_a_label_compete_and_a_target_leaves_out_those_that_are_too_coarse(
+    client, aegis, browser, head
+):
+    entry, label = client.entry(head.id).entry_schema, "physical_limitation"
+    for target, left_out, ranked in ((None, 0, 3), ("known", 0, 3), ("identity", 1, 2)):
+        advice = client.advise(head.id, "joint", label=label, target=target)
+        assert (advice.label.left_out, len(advice.ranking)) == (left_out, ranked)
+        chosen = () if target is None else ("--target", target)
+        printed = aegis("advise", head.id, "--measure", "joint", "--label", label, *chosen)[1]
+        assert printed.splitlines() == list(report(advice, entry))
+        fields = {"measure": "joint", "label": label, "target": target or ""}
+        asked = browser.post(f"/entries/{head.id}/ask", data=fields)
+        assert asked.headers["Location"] == f"/advice/{advice.id}"
+    form = Html(browser.get(f"/entries/{head.id}/ask").text)
+    assert "physical_limitation known" in re.sub(r"\s+", " ", form.text)
 
 
 async def test_programs_that_wait_and_those_that_do_not_get_the_same(client, url, head):

@@ -150,7 +150,8 @@ async def _question_page(
     async with state.database.transaction() as session:
         advice = services_of(state, session).advice(state.recent)
         left = await advice.questions_left(viewer.caller, head, state.question_budget)
-        labels = Labels(head.labels, await advice.estimated_labels(head))
+        can = await advice.askable(head)
+        labels = Labels(head.labels, can.estimated, can.targets)
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
     form = question_form(about, names, labels, asked, () if refusal is None else refusal.faults)
     label = None if form.label == head.label else form.label

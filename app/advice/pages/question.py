@@ -1,7 +1,7 @@
 """The form of a question about an entry."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -68,10 +68,14 @@ class Slider:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The columns that a question about a version can be about: those that it lists, and those that pairs allow."""
+    """The columns that a question about a version can be about: those that it lists, and those that pairs allow.
+
+    `targets`: by column, its maskings that can be predicted instead.
+    """
 
     listed: Sequence[str]
     estimated: Sequence[str] = ()
+    targets: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def default(self) -> str:
@@ -100,6 +104,7 @@ class QuestionForm:
         unweighted: the joint measures, which need equal weights.
         labels: the columns that can be the label, in words; empty if only one can.
         label: the chosen one; `target`: its masking that is to be predicted, if the question has one.
+        targets: by label, the maskings to choose from.
         sliders: the attributes, unless there are too many.
         named: otherwise, the named attributes, one on each line.
         weighted: and the weights other than 1, one on each line.
@@ -119,6 +124,7 @@ class QuestionForm:
     labels: Mapping[str, str]
     label: str
     target: str
+    targets: Mapping[str, Sequence[str]]
     has_generated: bool
     wants_generated: bool
     wants_people: bool
@@ -163,6 +169,7 @@ def question_form(
         labels=labels.in_words,
         label=asked.text("label") or labels.default,
         target=asked.text("target"),
+        targets=labels.targets,
         has_generated=about.generated > 0,
         wants_generated="generated" in asked.texts("kinds"),
         wants_people=asked.text("unit") == PERSON,

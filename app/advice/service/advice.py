@@ -1,17 +1,15 @@
 """Advice for callers: asking questions and reading answers, and for operators, the questions of all tenants."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from anyio import to_thread
 
 from aegis_advisor import MODEL_VERSION
-from aegis_advisor.evidence import IDENTITY
 from app.advice.model import Advice, AdviceQuestion, Status, View
 from app.advice.service.questions import needs_pairs, refuse_unanswerable, selected_places
-from app.advice.service.tasks import estimated_labels, refuse_label, task_of
+from app.advice.service.tasks import Askable, askable, refuse_label, task_of, unanswered
 from app.advice.service.views import refuse_beyond_coarse, view_for
 from app.advice.service.work import ReferenceService
 from app.advice.store.advice import AdviceStore, Asked, AskedRecord, QuestionStore, SpentBudget, TenantQuestion
@@ -55,7 +53,7 @@ class RecentVersions:
     def __init__(self) -> None:
         # With the digest, because another version may get the id after a backup is restored.
         self._kept: OrderedDict[tuple[int, str, str | None], KnownVersion] = OrderedDict()
-        self._estimated: OrderedDict[tuple[int, str], tuple[str, ...]] = OrderedDict()
+        self._askable: OrderedDict[tuple[int, str], Askable] = OrderedDict()
 
     def find(self, head: Head, label: str | None = None) -> KnownVersion | None:
         """The cached data of a label in a version, which may have been deleted since; None: of the default label."""
@@ -72,15 +70,15 @@ class RecentVersions:
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
 
-    def find_estimated(self, head: Head) -> tuple[str, ...] | None:
-        """The cached columns of `AdviceService.estimated_labels`."""
-        return self._estimated.get((head.version_id, head.digest))
+    def find_askable(self, head: Head) -> Askable | None:
+        """The cached result of `AdviceService.askable`."""
+        return self._askable.get((head.version_id, head.digest))
 
-    def keep_estimated(self, head: Head, names: tuple[str, ...]) -> None:
-        """Cache these columns."""
-        self._estimated[head.version_id, head.digest] = names
-        if len(self._estimated) > MOST_KEPT:
-            self._estimated.popitem(last=False)
+    def keep_askable(self, head: Head, found: Askable) -> None:
+        """Cache this result."""
+        self._askable[head.version_id, head.digest] = found
+        if len(self._askable) > MOST_KEPT:
+            self._askable.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,24 +158,24 @@ class AdviceService:
             return None
         return max(budget - await self._questions.used(head.version_id, caller.tenant), 0)
 
-    async def estimated_labels(self, head: Head) -> tuple[str, ...]:
-        """The columns that a head's version does not list as labels, but whose pair counts answer questions about them.
+    async def askable(self, head: Head) -> Askable:
+        """What questions about a head's version can be about, besides the labels that it lists.
 
-        Not looked for in versions with more than `MOST_COLUMNS` attributes, which can be asked nevertheless.
+        Other columns are not tried in versions with more than `MOST_COLUMNS`, which can be asked nevertheless.
 
         Raises:
             NotFoundError: the version has just been deleted.
         """
-        known = self._recent.find_estimated(head)
+        known = self._recent.find_askable(head)
         if known is not None:
             return known
         version = await self._version(head, None)
         schema = await self._contents.schema(head.version_id)
-        if schema is None or len(version.outline) > MOST_COLUMNS:
-            return ()
-        names = await to_thread.run_sync(estimated_labels, schema, version.outline, version.table)
-        self._recent.keep_estimated(head, names)
-        return names
+        if schema is None:
+            return Askable()
+        found = await to_thread.run_sync(askable, schema, version.outline, version.table, MOST_COLUMNS)
+        self._recent.keep_askable(head, found)
+        return found
 
     async def refuse_unsuitable(self, head: Head, question: AdviceQuestion, configuration: str) -> None:
         """Refuse a configuration that a version lacks, or that does not meet what a question requires, saying what.
@@ -196,7 +194,9 @@ class AdviceService:
         else:
             place = table.ids.index(configuration)
             unmet = table.unmet(place, question.required, question.policy, question.kinds)
-            unmet += _hidden(table, frame.outline, place, question.label)
+            schema = await self._contents.schema(head.version_id)
+            if schema is not None and (question.label is not None or question.target is not None):
+                unmet += await to_thread.run_sync(unanswered, question, schema, table, configuration)
         if unmet:
             faults = tuple(Fault("/configuration", detail) for detail in unmet)
             detail = "The configuration asked for does not meet what the request requires."
@@ -306,16 +306,6 @@ class AdviceService:
         if not head.shows_counts_to(caller):  # it would reveal that somebody else asked the same
             own = replace(own, elapsed_ms=None)
         return SeenAdvice(own, view, head.version < head.latest_seen_by(caller))
-
-
-def _hidden(table: ConfigurationTable, outline: Sequence[AttributeOutline], place: int, label: str | None) -> list[str]:
-    """A sentence if the configuration at a place does not show the label as it is."""
-    names = [attribute.name for attribute in outline]
-    if label not in names:
-        return []
-    column = names.index(label)
-    is_shown = table.options[column][table.codes[place, column]] == IDENTITY
-    return [] if is_shown else [f"{table.ids[place]!r} does not show the label {label!r} as it is."]
 
 
 @dataclass(frozen=True, slots=True)

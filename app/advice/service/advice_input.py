@@ -26,7 +26,7 @@ from aegis_advisor.ranking import Memory
 from aegis_advisor.reconstruction import Reference, reconstruct
 from app.advice.model import Advice, AdviceQuestion, PackedReference
 from app.advice.service.questions import needs_pairs
-from app.advice.service.tasks import class_of, label_in
+from app.advice.service.tasks import class_of, competing
 from app.entries.model.configurations import LABEL, ConfigurationTable, unpack_configurations
 from app.entries.model.documents import stored_attributes, stored_entry
 from app.entries.model.entries import AttributeOutline, CountTable, PackedConfigurations
@@ -102,8 +102,11 @@ class RecentInputs:
 class Known:
     """The unpacked evidence on the selected attributes, and results computed from it.
 
-    `published`: the trace of the unmasked table, if the question selects all of its attributes. `is_listed`: whether
-    the entry lists the question's label, which is `label` with its maskings.
+    Attributes:
+        published: the trace of the unmasked table, if the question selects all of its attributes.
+        is_listed: whether the entry lists the question's label.
+        label: the question's label with its maskings.
+        table: the configurations that compete in its task.
     """
 
     records: int
@@ -115,21 +118,22 @@ class Known:
     memory: Memory
     is_listed: bool
     label: LabelContent
+    table: ConfigurationTable
 
     @classmethod
-    def of(cls, given: AdviceInput) -> Self:
-        """Unpack the input of an answer."""
+    def of(cls, given: AdviceInput, table: ConfigurationTable) -> Self:
+        """Unpack the input of an answer, given all configurations of the version."""
         together, tables, label = needs_pairs(given.question, given.outline), given.count_tables, given.question.label
         is_listed = True
         if together or label is not None or LABEL in given.configurations.declared:
             entry = stored_entry(given.schema, tables)
-            shown = label_in(entry, label)
             is_listed = label is None or label in (entry.labels or ())
-            entry = entry if label is None else entry.about(label)
+            if label is not None and given.label_place is not None:
+                table, entry = competing(entry, table, given.label_place), entry.about(label)
             evidence = evidence_of(entry, given.places)
         else:
             entry = stored_attributes(given.schema, given.places, tables)
-            evidence, shown = evidence_of(entry), entry.label
+            evidence = evidence_of(entry)
         return cls(
             entry.records,
             evidence,
@@ -139,7 +143,8 @@ class Known:
             entry.joint_trace if len(given.places) == len(given.outline) else None,
             Memory(),
             is_listed,
-            shown,
+            entry.label,
+            table,
         )
 
     def toward(self, target: str) -> Self:
@@ -162,14 +167,19 @@ def known_of(given: AdviceInput) -> _Unpacked:
     # The same tables are unpacked with the pairs or without.
     packed = pickle.dumps((*key_of, given.question.label, needs_pairs(given.question, given.outline)))
     if len(packed) > LARGEST_KEPT:
-        return Known.of(given), unpack_configurations(given.configurations, given.listed)
+        return _unpacked(given)
     key = blake2b(packed).digest()
     if key not in _RECENT:
-        _RECENT[key] = Known.of(given), unpack_configurations(given.configurations, given.listed)
+        _RECENT[key] = _unpacked(given)
     _RECENT.move_to_end(key)
     if len(_RECENT) > MOST_KEPT:
         _RECENT.popitem(last=False)
     return _RECENT[key]
+
+
+def _unpacked(given: AdviceInput) -> _Unpacked:
+    table = unpack_configurations(given.configurations, given.listed)
+    return Known.of(given, table), table
 
 
 _REFINED = "refined_"

@@ -110,8 +110,7 @@ def compute_advice(given: AdviceInput) -> bytes:
     if given.question.ranks_declared:
         return compute_declared(given)
     known, every = known_of(given)
-    asked, place = given.question, given.label_place
-    table = every if place is None else every.showing(place)
+    asked, table = given.question, known.table
     meeting, competing = table.meeting(asked.required, asked.policy), table.of_kinds(asked.kinds)
     if asked.target is not None:
         competing &= reaching(known.label, table, asked.target)

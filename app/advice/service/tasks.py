@@ -6,7 +6,7 @@ and its joint counts are pair counts (`aegis_advisor.evidence.task`). Here only 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
@@ -19,6 +19,7 @@ from aegis_advisor.evidence import (
     CountedPair,
     EntryContent,
     LabelContent,
+    label_maskings,
     lacking,
     pairs_with,
     whole_counts,
@@ -43,7 +44,7 @@ class Task:
 
     Attributes:
         outline: the attributes, in the entry's order; another label's place has the default label.
-        table: the configurations that compete: those that show the label as it is.
+        table: the configurations that compete (`competing`).
         first: the number of the first attribute's reference. The default label's references have the places of their
             attributes as numbers, and those of the label at place `p` follow from `(p + 1) * 20,000` on.
     """
@@ -79,14 +80,51 @@ def task_of(schema: bytes, outline: tuple[AttributeOutline, ...], table: Configu
         for at, one in enumerate(outline)
     ]
     attributes[place] = _of_default(entry, place, outline[place])
-    return Task(tuple(attributes), table.showing(place), first_number(place))
+    return Task(tuple(attributes), competing(entry, table, place), first_number(place))
 
 
-def estimated_labels(
-    schema: bytes, outline: tuple[AttributeOutline, ...], table: ConfigurationTable
-) -> tuple[str, ...]:
-    """The columns that a version does not list as labels, but whose pair counts answer questions about them."""
-    return tuple(_estimated(_places(schema), outline, table))
+def competing(entry: EntryContent, table: ConfigurationTable, place: int) -> ConfigurationTable:
+    """The configurations that compete in the task of the label at a place.
+
+    They show the label as it is, or masked so that the counts of all that they share with the masked label are known.
+    """
+    asked, used = entry.attributes[place], set(np.unique(table.codes[:, place]).tolist())
+    names = [attribute.name for attribute in entry.attributes]
+    options = dict(zip(names, table.options, strict=True))
+    maskings, counted = [masking.id for masking in label_maskings(asked)], []
+    for masking in maskings:
+        is_used = table.options[place].index(masking) in used
+        lack = set(lacking(entry, asked.name, options, masking)) if is_used else set()
+        counted.append([np.array([(name, one) not in lack for one in options[name]]) for name in names])
+    return table.showing(place, maskings, counted)
+
+
+@dataclass(frozen=True, slots=True)
+class Askable:
+    """What questions about a version can be about, besides the labels that it lists.
+
+    Attributes:
+        estimated: the columns that it does not list as labels, but whose pair counts answer questions about them.
+        targets: by column, the maskings of it that configurations in its task show.
+    """
+
+    estimated: tuple[str, ...] = ()
+    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def askable(
+    schema: bytes, outline: tuple[AttributeOutline, ...], table: ConfigurationTable, most_columns: int
+) -> Askable:
+    """What questions about a version can be about; no column is tried if there are more than `most_columns`."""
+    entry = _places(schema)
+    estimated = tuple(_estimated(entry, outline, table)) if len(outline) <= most_columns else ()
+    targets = {}
+    for name in (*(entry.labels or [entry.label.name]), *estimated):
+        label, place = label_in(entry, name), _place(outline, name)
+        codes = (table if place < 0 else competing(entry, table, place)).label_codes
+        if codes is not None:
+            targets[name] = tuple(label.maskings[code - 1].id for code in np.unique(codes).tolist() if code)
+    return Askable(estimated, targets)
 
 
 def _places(schema: bytes) -> EntryContent:
@@ -110,11 +148,10 @@ def _estimated(entry: EntryContent, outline: tuple[AttributeOutline, ...], table
 
 def label_in(entry: EntryContent, label: str | None) -> LabelContent:
     """A label of an entry, None for the default one, with its maskings that are functions."""
-    if label is None:
+    if label in (None, entry.label.name):
         return entry.label
     asked = next(attribute for attribute in entry.attributes if attribute.name == label)
-    maskings = [masking for masking in asked.maskings if masking.mapping is not None]
-    return LabelContent(name=label, domain=asked.domain, scores=asked.scores, maskings=maskings)
+    return LabelContent(name=asked.name, domain=asked.domain, scores=asked.scores, maskings=label_maskings(asked))
 
 
 def class_of(label: LabelContent, target: str) -> NDArray[np.int64]:
@@ -169,6 +206,26 @@ def _label_faults(question: AdviceQuestion, label: LabelContent, table: Configur
         yield Fault("/target", f"{detail}; ask about {some(reached)}.")
 
 
+def unanswered(question: AdviceQuestion, schema: bytes, table: ConfigurationTable, configuration: str) -> list[str]:
+    """A sentence if a configuration does not compete for the label or the target of a question.
+
+    Args:
+        question: one that this version can answer.
+        schema: the version's schema as stored.
+        table: all configurations of the version, with their ids.
+        configuration: the id of one of them.
+    """
+    entry = _places(schema)
+    place = next((at for at, one in enumerate(entry.attributes) if one.name == question.label), None)
+    task = table if place is None else competing(entry, table, place)
+    label = label_in(entry, None if place is None else question.label)
+    if configuration not in task.ids:
+        return [f"{configuration!r} does not show the label {label.name!r}, or not with counts."]
+    if question.target is None or reaching(label, task, question.target)[task.ids.index(configuration)]:
+        return []
+    return [f"{configuration!r} does not show {label.name!r} as finely as {question.target!r}."]
+
+
 def first_number(label: int) -> int:
     """The number of the first attribute's reference in the task of the label at this place."""
     return (label + 1) * _ATTRIBUTES
@@ -195,18 +252,19 @@ def _faults(
     if outline[place].values < 2:  # noqa: PLR2004 -- then there is nothing to predict
         yield f"All records have the same value of {label!r}."
         return
-    task = table.showing(place)
+    task = competing(entry, table, place)
     if not len(task.codes):
-        yield f"No configuration shows {label!r} as it is."
+        yield f"No configuration shows {label!r}, as it is or masked."
         return
+    as_it_is = table.showing(place)
     whole = {masking.id for masking in whole_counts(entry.attributes[place])}
     has_default = any(masking.counted for masking in outline[place].maskings if masking.id in whole)
     if not outline[place].joint and not has_default:
         yield f"The entry has no counts of {label!r} with {entry.label.name!r}."
-    used = [np.unique(column) for column in task.codes.T]
+    used = [np.unique(column) for column in as_it_is.codes.T]
     shared = {
         one.name: [options[code] for code in codes]
-        for one, options, codes in zip(outline, task.options, used, strict=True)
+        for one, options, codes in zip(outline, as_it_is.options, used, strict=True)
     }
     lack = [f"{name!r} ({masking})" for name, masking in lacking(entry, label, shared)]
     if lack:

@@ -40,8 +40,8 @@ class ConfigurationTable:
         privacy: by criterion, the promised number of each configuration; NaN without a promise.
         unit: what these numbers count: `PERSON`, or None for records.
         generated: (configurations,) whether each is generated; None if none is.
-        label_codes: (configurations,) how each shows the default label: 0 as it is, else by its first masking, its
-            second and so on; None if all show it as it is.
+        label_codes: (configurations,) how each shows the label: 0 as it is, else by its first masking, its second and
+            so on; None if all show it as it is.
     """
 
     ids: tuple[str, ...]
@@ -81,15 +81,30 @@ class ConfigurationTable:
             raise InvalidDocumentError(_why_none(competing, met, kinds), code="no_configuration_left")
         return np.asarray(kept)
 
-    def showing(self, place: int) -> "ConfigurationTable":
-        """The masked configurations that show the attribute at a place as it is.
+    def showing(
+        self, place: int, maskings: Sequence[str] = (), counted: Sequence[Sequence[NDArray[np.bool_]]] = ()
+    ) -> "ConfigurationTable":
+        """The masked configurations that show the attribute at a place, with it as the label.
 
-        With this attribute as the label, the default label is an attribute at its place, which all of them show.
+        The default label is then an attribute at its place, which all of them show as it is.
+
+        Args:
+            place: the place of the attribute.
+            maskings: those of the label; configurations with others are left out, and so are those that drop it.
+            counted: by masking of the label, for each attribute (options,) whether its counts with it are known;
+                configurations that need others are left out.
         """
-        shown = self.of_kinds(MASKED_ONLY) & (self.codes[:, place] == self.options[place].index(IDENTITY))
+        options = list(self.options)
+        code = {IDENTITY: 0} | {masking: number for number, masking in enumerate(maskings, start=1)}
+        label = np.array([code.get(option, -1) for option in options[place]])[self.codes[:, place]]
+        shown = self.of_kinds(MASKED_ONLY) & (label >= 0)
         if self.label_codes is not None:
             shown &= self.label_codes == 0
-        codes, options = self.codes[shown], list(self.options)
+        for number, known in enumerate(counted, start=1):
+            rows = np.flatnonzero(shown & (label == number))
+            for column, each in zip(self.codes[rows].T, known, strict=True):
+                shown[rows] &= each[column]
+        codes, label = self.codes[shown], label[shown]
         codes[:, place], options[place] = 0, (IDENTITY,)
         return ConfigurationTable(
             ids=tuple(selected(self.ids, shown)),
@@ -97,6 +112,7 @@ class ConfigurationTable:
             codes=codes,
             privacy={name: numbers[shown] for name, numbers in self.privacy.items()},
             unit=self.unit,
+            label_codes=label if label.any() else None,
         )
 
     def unmet(self, place: int, asked: RequiredPrivacy, policy: RequiredPrivacy, kinds: Collection[str]) -> list[str]:

@@ -147,7 +147,8 @@ async def _form_page(
     head, index = await read_index(state, viewer.caller, asked.text("entry"), asked.version)
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
     async with state.database.transaction() as session:
-        labels = Labels(head.labels, await services_of(state, session).advice(state.recent).estimated_labels(head))
+        can = await services_of(state, session).advice(state.recent).askable(head)
+        labels = Labels(head.labels, can.estimated, can.targets)
     answer = page(
         request,
         "new_request.html",

@@ -12,7 +12,7 @@ from aegis_advisor.evidence.content import NoiseContent
 from aegis_advisor.evidence.perturbation import noise_variance
 from aegis_advisor.evidence.task import _of_sums
 from aegis_advisor.measures import MEASURES
-from aegis_advisor.ranking import Question, recommend
+from aegis_advisor.ranking import LabelChoices, Question, recommend, recommend_among_labels
 from aegis_advisor.reconstruction import reconstruct
 from aegis_advisor.verdict import Releases
 from tests.for_each import for_each
@@ -34,16 +34,21 @@ def answer(entry, measure):
     evidence, releases = evidence_of(entry), Releases.of(entry)
     names = tuple(attribute.name for attribute in entry.attributes)
     question = Question(measure, names, np.full(len(names), 1 / len(names)))
-    said = recommend(
+    asked = (
         evidence,
         [reconstruct(one) for one in evidence],
         releases.codes,
-        [tuple(options) for options in releases.options],
+        list(map(tuple, releases.options)),
         question,
-        tuple(pairs_of(entry).values()),
-        associations=tuple(associations_of(entry).values()),
-        published=entry.joint_trace,
     )
+    pairs, ways = tuple(pairs_of(entry).values()), ["identity", *(masking.id for masking in entry.label.maskings)]
+    shown = np.array([ways.index(one.maskings.get(entry.label.name, "identity")) for one in entry.configurations])
+    if shown.any():
+        choices = LabelChoices(shown, tuple(map(entry.label.class_of, ways)))
+        said = recommend_among_labels(*asked, choices, pairs, entry.joint_trace)
+    else:
+        associations = tuple(associations_of(entry).values())
+        said = recommend(*asked, pairs, associations=associations, published=entry.joint_trace)
     ids = [each.id for each in entry.configurations]
     rows = zip(
         said.ranking.index, said.ranking.deviation, said.ranking.utility, said.ranking.standard_error, strict=True
@@ -91,12 +96,36 @@ def assert_task(records, labels, label, measures, **told):
 @for_each(("seed", "label"), enumerate(LABELS))
 def test_the_task_of_a_label_is_that_of_its_own_entry(seed, label):
     traces = {name: trace for name, trace in TRACES.items() if name != LABELS[0]}
-    assert_task(some_records(seed), LABELS, label, MEASURES, joint_trace=TRACES[LABELS[0]], joint_traces=traces)
+    measures = [name for name in MEASURES if label != "charges" or name != "joint_interactions"]  # it needs the label
+    assert_task(some_records(seed), LABELS, label, measures, joint_trace=TRACES[LABELS[0]], joint_traces=traces)
 
 
 def test_counts_of_pairs_answer_for_a_column_that_is_not_listed():
     measures = [name for name in MEASURES if name != "joint_interactions"]
     assert_task(some_records(3), LABELS[:1], "charges", measures[:3])
+
+
+BLOCKS = (
+    {"age": "age-3", "zip": "zip-2", "charges": "identity"},
+    {"age": "identity", "zip": "zip-2", "charges": "charges-2"},
+)
+
+
+def test_counts_with_the_masked_label_only_are_blocks_of_its_task(monkeypatch):
+    monkeypatch.setattr("tests.labels.CONFIGURATIONS", BLOCKS)
+    records, label = some_records(3), "charges"
+    task, document = content(entry_of(records, LABELS[:1])).about(label), entry_of(records, [label])
+    age = next(one for one in document["attributes"] if one["name"] == "age")
+    assert "joint" not in age
+    del next(one for one in age["maskings"] if one["id"] == "age-odd")["joint"]
+    joint = np.zeros((6, 2), dtype=np.int64)
+    np.add.at(joint, (records["age"], records[label] // 2), 1)
+    block = {"attributes": ["age", label], "maskings": ["identity", "charges-2"], "joint": joint.tolist()}
+    alone = content(document | {"pairs": [*document["pairs"], block]})
+    assert [len(one.blocks) for one in evidence_of(task) if one.name == "age"] == [1]
+    names = sorted(attribute.name for attribute in task.attributes)
+    for measure in ("mutual_information", "g3", "joint"):
+        assert_equal(*(answer(in_order(each, names), measure) for each in (task, alone)))
 
 
 SHARED = {"age": {"identity", "age-odd", "drop"}, "zip": {"zip-2"}, "smoker": {"identity"}, "charges": {"identity"}}

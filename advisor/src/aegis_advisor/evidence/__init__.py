@@ -35,7 +35,7 @@ from aegis_advisor.evidence.masked_label import with_label_masked
 from aegis_advisor.evidence.pair import PairAssociation, PairCounts, association_unit
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.rounded import sum_variances, with_declared_rounding
-from aegis_advisor.evidence.task import UNMASKED, CountedPair, lacking, pairs_with, whole_counts
+from aegis_advisor.evidence.task import UNMASKED, CountedPair, label_maskings, lacking, pairs_with, whole_counts
 
 __all__ = [
     "DROP",
@@ -70,6 +70,7 @@ __all__ = [
     "coarser_views",
     "evidence_of",
     "exact_counts",
+    "label_maskings",
     "lacking",
     "likely_tables",
     "masked_records",

@@ -21,11 +21,17 @@ def with_label_masked(evidence: AttributeEvidence, class_of: IntArray) -> Attrib
     """
     classes, terms = int(class_of.max()) + 1, int(np.bincount(class_of).max())
     joint, scores = evidence.joint, evidence.label_scores
+    whole = None if joint is not None else next(_of_whole_values(evidence, class_of), None)
+    if whole is not None and whole.perturbation.is_none:
+        joint = whole.joint
+    elif joint is not None:
+        joint = _merged(joint, class_of)
+    inexact = () if whole is None or joint is not None else (whole,)
     return replace(
         evidence,
         label_histogram=fold(evidence.label_histogram[:, np.newaxis], class_of, classes)[:, 0],
-        joint=None if joint is None else _merged(joint, class_of),
-        maskings=tuple(_counted(evidence, masking, class_of, terms) for masking in evidence.maskings),
+        joint=joint,
+        maskings=(*(_counted(evidence, masking, class_of, terms) for masking in evidence.maskings), *inexact),
         label_perturbation=evidence.label_perturbation.of_sums(terms),
         blocks=tuple(_still_blocks(evidence, class_of, classes)),
         label_scores=None if scores is None else _mean_scores(scores, evidence.label_histogram, class_of),
@@ -48,6 +54,15 @@ def _counted(evidence: AttributeEvidence, masking: Masking, class_of: IntArray, 
             perturbation = block.perturbation.of_sums(int(np.bincount(merges).max()))
             return replace(masking, joint=_merged(joint, merges), perturbation=perturbation)
     return masking
+
+
+def _of_whole_values(evidence: AttributeEvidence, class_of: IntArray) -> Iterator[Masking]:
+    """The counts of all values with the masked label, in blocks that tell them apart."""
+    for mapping, label_mapping, joint, block in _tables(evidence):
+        merges = coarsening(label_mapping, class_of, joint.shape[1])
+        if merges is not None and np.array_equal(mapping, np.arange(evidence.values)):
+            perturbation = block.perturbation.of_sums(int(np.bincount(merges).max()))
+            yield replace(block, joint=_merged(joint, merges), perturbation=perturbation, label_mapping=None)
 
 
 def _still_blocks(evidence: AttributeEvidence, class_of: IntArray, classes: int) -> Iterator[Masking]:

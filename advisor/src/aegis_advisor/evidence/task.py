@@ -1,7 +1,8 @@
 """The task of a label: the content of an entry as if it were made with that label alone.
 
 The joint counts of an attribute with another label than the default one are a pair of both, with the label as it is. In
-the label's task they are the attribute's joint counts, and the default label is an attribute at the label's place.
+the label's task they are the attribute's joint counts, and the default label is an attribute at the label's place. Its
+maskings are those of a label, and pairs of a masking and the masked label are blocks.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -45,15 +46,21 @@ class CountedPair:
     masking: str
 
 
-def pairs_with(entry: EntryContent, label: str) -> Mapping[str, Mapping[str, CountedPair]]:
-    """The pairs that tell the counts of each masked attribute with a label as it is, by attribute and masking id.
+def pairs_with(entry: EntryContent, label: str, shown: str = IDENTITY) -> Mapping[str, Mapping[str, CountedPair]]:
+    """The pairs that tell the counts of each masked attribute with a label, by attribute and masking id.
 
     A masking without a pair of its own takes that of a finer masking, of which it is a function.
+
+    Args:
+        entry: the entry, with or without its counts.
+        label: the label.
+        shown: one of its `label_maskings`, which counts with a finer one tell, too; by default, it is as it is.
     """
+    finer = {(label, masking) for masking in (IDENTITY, *_finer(entry, label, shown))}
     known: dict[str, dict[str, CountedPair]] = {}
     for place, pair in enumerate(entry.pairs):
         for side in (0, 1) if pair.joint is not None else ():
-            if (pair.attributes[1 - side], pair.maskings[1 - side]) == (label, IDENTITY):
+            if (pair.attributes[1 - side], pair.maskings[1 - side]) in finer:
                 masking = pair.maskings[side]
                 known.setdefault(pair.attributes[side], {})[masking] = CountedPair(place, side, masking)
     return {
@@ -61,6 +68,17 @@ def pairs_with(entry: EntryContent, label: str) -> Mapping[str, Mapping[str, Cou
         for attribute in entry.attributes
         if attribute.name in known
     }
+
+
+def _finer(entry: EntryContent, label: str, shown: str) -> Iterator[str]:
+    """The maskings of a label of which a masking of it is a function; none if that is the identity."""
+    asked = next((one for one in entry.attributes if one.name == label and shown != IDENTITY), None)
+    for masking in () if asked is None else label_maskings(asked):
+        if (
+            coarsening(np.asarray(masking.mapping), np.asarray(asked.masking(shown).mapping), len(masking.domain))
+            is not None
+        ):
+            yield masking.id
 
 
 def _with_coarser(attribute: AttributeContent, known: Mapping[str, CountedPair]) -> Mapping[str, CountedPair]:
@@ -76,14 +94,18 @@ def _with_coarser(attribute: AttributeContent, known: Mapping[str, CountedPair])
     return every
 
 
-def lacking(entry: EntryContent, label: str, shared: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:
+def lacking(
+    entry: EntryContent, label: str, shared: Mapping[str, Collection[str]], shown: str = IDENTITY
+) -> Iterator[tuple[str, str]]:
     """Yield the attributes and maskings shared beside a label whose counts with it are not known.
 
     Args:
         entry: the entry, with or without its counts.
-        shared: by attribute, the maskings in configurations that show the label as it is.
+        label: the label.
+        shared: by attribute, the maskings in configurations that show the label so.
+        shown: one of its `label_maskings`; by default, it is as it is.
     """
-    known = pairs_with(entry, label)
+    known = pairs_with(entry, label, shown)
     for attribute in entry.attributes:
         for masking in sorted(shared.get(attribute.name, ())) if attribute.name != label else ():
             is_counted = masking == DROP or masking in known.get(attribute.name, {})
@@ -94,8 +116,8 @@ def lacking(entry: EntryContent, label: str, shared: Mapping[str, Collection[str
 def about(entry: EntryContent, label: str) -> EntryContent:
     """Return the content of an entry as if made with this label alone.
 
-    Configurations that mask or drop the label are left out, and so are generated ones: their declared utilities are
-    about the default label.
+    Configurations that drop the label are left out, and so are generated ones: their declared utilities are about the
+    default label.
 
     Raises:
         NoTaskError: the entry has no such column, or no counts of it.
@@ -106,7 +128,7 @@ def about(entry: EntryContent, label: str) -> EntryContent:
     if place is None:
         raise NoTaskError(label)
     asked, known = entry.attributes[place], pairs_with(entry, label)
-    new_label = _label(asked)
+    new_label = replace(_label(asked), maskings=label_maskings(asked))
     attributes = [
         _counted(entry, attribute, new_label, known.get(attribute.name, {})) for attribute in entry.attributes
     ]
@@ -117,13 +139,22 @@ def about(entry: EntryContent, label: str) -> EntryContent:
         label=new_label,
         labels=None,
         attributes=attributes,
-        pairs=[*_other_pairs(entry, label), *_default_pairs(entry, label)],
+        pairs=[*_other_pairs(entry, label), *_default_pairs(entry, label), *_blocks(entry, new_label, known)],
         joint_trace=entry.joint_traces.get(label),
         joint_traces={},
         holdout=None,
-        configurations=None if listed is None else list(_showing(listed, label, entry.label.name)),
-        configuration_table=None if table is None else _rows_showing(table, label, entry.label.name),
+        configurations=None if listed is None else list(_showing(listed, new_label, entry.label.name)),
+        configuration_table=None if table is None else _rows_showing(table, new_label, entry.label.name),
     )
+
+
+def label_maskings(asked: AttributeContent) -> list[MaskingContent]:
+    """The maskings of an attribute that can be those of a label: functions of its value with two classes or more."""
+    return [
+        replace(masking, joint=None, noise=None, rounded_to=None, records=None)
+        for masking in asked.maskings
+        if masking.mapping is not None and 1 < np.unique(masking.mapping).size == len(masking.domain)
+    ]
 
 
 def whole_counts(attribute: AttributeContent) -> Iterator[MaskingContent]:
@@ -260,6 +291,24 @@ def _other_pairs(entry: EntryContent, label: str) -> Iterator[PairContent]:
             yield replace(pair, with_label=told, with_labels={})
 
 
+def _blocks(
+    entry: EntryContent, label: LabelContent, known: Mapping[str, Mapping[str, CountedPair]]
+) -> Iterator[PairContent]:
+    """The pairs of a masking and the masked label, unless the counts of the masking with the label are known."""
+    shown = {(label.name, masking.id) for masking in label.maskings}
+    functions = {
+        (attribute.name, masking)
+        for attribute in entry.attributes
+        for masking in (IDENTITY, *(one.id for one in attribute.maskings if one.mapping is not None))
+        if masking not in known.get(attribute.name, {})
+    }
+    for pair in entry.pairs:
+        both = set(zip(pair.attributes, pair.maskings, strict=True))
+        if pair.joint is not None and pair.counted_with is None and both & shown and both - shown <= functions:
+            base = None if pair.rounded_to is None else pair.rounded_to * (pair.within or 1)
+            yield replace(pair, rounded_to=base, within=None, with_label=None, with_labels={})
+
+
 def _default_pairs(entry: EntryContent, label: str) -> Iterator[PairContent]:
     """The pairs of attributes with the default label, which are their joint counts."""
     told = {}
@@ -285,17 +334,20 @@ def _default_pairs(entry: EntryContent, label: str) -> Iterator[PairContent]:
                 )
 
 
-def _showing(listed: Iterable[ConfigurationContent], label: str, default: str) -> Iterator[ConfigurationContent]:
+def _showing(
+    listed: Iterable[ConfigurationContent], label: LabelContent, default: str
+) -> Iterator[ConfigurationContent]:
+    shown = {IDENTITY, *(masking.id for masking in label.maskings)}
     for each in listed:
-        if each.maskings.get(label) == IDENTITY:
-            kept = {name: masking for name, masking in each.maskings.items() if name != label}
-            yield replace(each, maskings=kept | {default: IDENTITY}, transfer=None)
+        if each.maskings.get(label.name) in shown:
+            yield replace(each, maskings={**each.maskings, default: IDENTITY}, transfer=None)
 
 
-def _rows_showing(table: TableContent, label: str, default: str) -> TableContent:
-    shown = [masking == IDENTITY for masking in table.maskings[label]]
+def _rows_showing(table: TableContent, label: LabelContent, default: str) -> TableContent:
+    names = {IDENTITY, *(masking.id for masking in label.maskings)}
+    shown = [masking in names for masking in table.maskings[label.name]]
     ids = list(compress(table.ids, shown))
-    columns = {name: list(compress(column, shown)) for name, column in table.maskings.items() if name != label}
+    columns = {name: list(compress(column, shown)) for name, column in table.maskings.items()}
     privacy = {name: list(compress(column, shown)) for name, column in (table.privacy or {}).items()}
     return replace(table, ids=ids, maskings=columns | {default: [IDENTITY] * len(ids)}, privacy=privacy)
 

@@ -6,6 +6,7 @@ as the counts of an entry with this label alone, besides those of the default on
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import compress
 from typing import TypeVar
 
 from aegis_advisor.evidence import IDENTITY, EntryContent, blocks_of, evidence_of, with_label_masked
@@ -78,13 +79,25 @@ def _rounded_labels(entry: EntryContent) -> list[str]:
 
 
 def _counts_of(entry: EntryContent, label: str) -> LabelCounts:
-    task = entry.about(label)
+    task = _as_it_is(entry.about(label))
     table = None if task.configuration_table is None else replace(task.configuration_table, privacy=None)
     listed = [replace(each, privacy=each.privacy_by_label.get(label)) for each in task.configurations or ()]
     task = replace(task, configurations=None if table is not None else listed, configuration_table=table)
     places = dict([*_places(entry, label), *_places_of_privacy(entry, label)])
     published = PublishedCounts(evidence_of(task), {}, Releases.of(task), entry.rows_per_person or 1)
     return LabelCounts(label, published, places)
+
+
+def _as_it_is(task: EntryContent) -> EntryContent:
+    """The task of a label with the configurations that show it as it is."""
+    name, table = task.label.name, task.configuration_table
+    if table is not None:
+        shown = [masking == IDENTITY for masking in table.maskings[name]]
+        columns = {attribute: list(compress(column, shown)) for attribute, column in table.maskings.items()}
+        table = replace(table, ids=list(compress(table.ids, shown)), maskings=columns)
+    listed = [each for each in task.configurations or () if each.maskings[name] == IDENTITY]
+    label = replace(task.label, maskings=())
+    return replace(task, label=label, configurations=listed if table is None else None, configuration_table=table)
 
 
 def _places(entry: EntryContent, label: str) -> Iterator[tuple[Path, Path]]:

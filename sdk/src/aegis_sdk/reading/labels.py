@@ -71,4 +71,5 @@ def task_in_words(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> I
         do, are = ("configurations do", "are") if other.left_out > 1 else ("configuration does", "is")
         has_generated = any(item.get("kind") == "generated" for item in schema.get("configurations") or ())
         generated = f" or {are} generated" if has_generated else ""
-        yield f"{other.left_out:,} {do} not show {shown(label)} as it is{generated}, and {are} not ranked"
+        what = f"not show {shown(label)} so that it can be compared{generated}"
+        yield f"{other.left_out:,} {do} {what}, and {are} not ranked"

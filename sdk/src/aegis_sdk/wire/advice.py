@@ -254,8 +254,8 @@ class AnsweredLabel(Answer):
         description="The masking of the label that is predicted, if the question names one",
     )
     left_out: int = Field(
-        description="Number of configurations that do not compete because they mask or drop the label, or are "
-        "generated, or because their masked label is not as fine as `target`"
+        description="Number of configurations that do not compete because they drop the label or mask it so that "
+        "counts do not tell what they show, are generated, or show it less finely than `target`"
     )
 
 
