@@ -84,20 +84,21 @@ def assert_nearly(one, other):
 
 
 @pytest.mark.parametrize(
-    ("label", "measure", "key"),
+    ("label", "measure", "key", "target"),
     [
-        ("charges", "joint", "provider"),
-        ("charges", "mutual_information", "other"),
-        ("charges", "joint_interactions", "provider"),
-        ("health", "g3", "other"),
+        ("charges", "joint", "provider", None),
+        ("charges", "mutual_information", "other", None),
+        ("charges", "g3", "other", "charges-2"),
+        ("charges", "joint_interactions", "provider", "identity"),  # it needs the label as it is
+        ("health", "g3", "other", None),
     ],
 )
-async def test_each_label_is_answered_as_by_an_entry_of_its_own(market, label, measure, key):
-    target = {"target": "identity"} if measure == "joint_interactions" else {}  # it needs the label as it is
-    one = await answer(market, "several", key, measure=measure, label=label, **target)
-    other = await answer(market, label, key, measure=measure, **target)
+async def test_each_label_is_answered_as_by_an_entry_of_its_own(market, label, measure, key, target):
+    asked_of = {} if target is None else {"target": target}
+    one = await answer(market, "several", key, measure=measure, label=label, **asked_of)
+    other = await answer(market, label, key, measure=measure, **asked_of)
     assert_nearly(told(one), told(other))
-    assert (other["label"] is None) == (not target)
+    assert (other["label"] is None) == (target is None)
     assert "label" not in other["request"]
     if label == LABELS[0]:
         assert one["label"] is None
@@ -105,7 +106,7 @@ async def test_each_label_is_answered_as_by_an_entry_of_its_own(market, label, m
     else:
         left_out = len(market.entries["several"]["configurations"]) - len(market.entries[label]["configurations"])
         left_out += 0 if other["label"] is None else other["label"]["left_out"]
-        assert one["label"] == {"name": label, "listed": True, "left_out": left_out} | target
+        assert one["label"] == {"name": label, "listed": True, "left_out": left_out} | asked_of
         assert one["request"]["label"] == label
 
 

@@ -54,7 +54,7 @@ def read_attributes(element: Element, label: str, labels: Collection[str] = ()) 
         attribute.checked_name(name)
         fields = attribute.fields(optional=_OPTIONAL_OF_ATTRIBUTE)
         if name == label and (others := [key for key in fields if key not in _OF_A_LABEL]):
-            attribute.fail(f"is the label, so `{others[0]}` cannot be stated")
+            attribute.fail(f"is the default label, so `{others[0]}` cannot be stated; other labels may have it")
         for key in ("scores", "variance"):
             if key in fields and name not in {label, *labels}:
                 fields[key].fail("only labels have it; delete it, or list the attribute under `labels`")
