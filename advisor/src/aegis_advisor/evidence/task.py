@@ -72,12 +72,12 @@ def pairs_with(entry: EntryContent, label: str, shown: str = IDENTITY) -> Mappin
 
 def _finer(entry: EntryContent, label: str, shown: str) -> Iterator[str]:
     """The maskings of a label of which a masking of it is a function; none if that is the identity."""
-    asked = next((one for one in entry.attributes if one.name == label and shown != IDENTITY), None)
-    for masking in () if asked is None else label_maskings(asked):
-        if (
-            coarsening(np.asarray(masking.mapping), np.asarray(asked.masking(shown).mapping), len(masking.domain))
-            is not None
-        ):
+    if shown == IDENTITY:
+        return
+    asked = next(one for one in entry.attributes if one.name == label)
+    wanted = np.asarray(asked.masking(shown).mapping)
+    for masking in label_maskings(asked):
+        if coarsening(np.asarray(masking.mapping), wanted, len(masking.domain)) is not None:
             yield masking.id
 
 
