@@ -126,7 +126,8 @@ def expected_of(entry: EntryDocument, configuration: str) -> dict[str, tuple[Exp
     """
     from aegis_provider.entry import content_of  # noqa: PLC0415 - slow to load, as above
 
-    content, maskings, found = content_of(entry), {**maskings_in(entry, configuration)}, {}
+    content, maskings = content_of(entry), {**maskings_in(entry, configuration)}
+    found: dict[str, tuple[Expected, Expected | None]] = {}
     for label in entry.labels or (entry.label.name,):
         if maskings and maskings.get(label, IDENTITY) == IDENTITY:
             with suppress(AdvisorError):  # its release stands without

@@ -216,7 +216,7 @@ def test_slope_and_spread_are_derivatives_of_the_trace(seed):
     centred = [m - m.mean(axis=0) - m.mean(axis=1, keepdims=True) + m.mean() for m in (moves[:3], moves[3:])]
     squares = np.concatenate([np.square(m).ravel() for m in centred])
     pairs = [PairCounts((0, 1), (IDENTITY, IDENTITY), both.astype(np.int64))]
-    assert module._spread(joints, pairs) == pytest.approx(np.sqrt(squares.sum() - squares.max()), rel=0.01)
+    assert module._spread(joints, pairs, None) == pytest.approx(np.sqrt(squares.sum() - squares.max()), rel=0.01)
 
 
 def trace_by(by_label, both):

@@ -155,8 +155,7 @@ def _with_people(edges: Sequence[Decimal], people: Sequence[int], least: int) ->
 
 def _mean(table: Table, numbers: ibis.Table) -> float | None:
     """Return the mean to two digits, unless somebody has over a tenth of the sum of absolute values."""
-    size = {"size": numbers["x"].abs(), "x": numbers["x"], "n": ibis.literal(1)}
-    each = numbers.mutate(**size)
+    each = numbers.mutate(size=numbers["x"].abs(), n=ibis.literal(1))
     if "who" in numbers.columns:
         each = each.group_by("who").aggregate(size=each["size"].sum(), x=each["x"].sum(), n=each["n"].sum())
     sums = each.aggregate(most=each["size"].max(), size=each["size"].sum(), x=each["x"].sum(), n=each["n"].sum())

@@ -329,7 +329,7 @@ def _utility(card: Card) -> Iterator[Part]:
         rank = "best of the others" if card.chosen else "next best"
         yield f"The {rank}, {card.runner_up[0]}, keeps {kept_in_words(card.runner_up[1])}."
     if card.measured:
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (each.table, each.model, f"{each.auc:.3f}", f"{each.low:.3f} to {each.high:.3f}") for each in card.measured
         ]
         header: tuple[str, ...] = ("trained on", "model", card.scale, "95 % interval")

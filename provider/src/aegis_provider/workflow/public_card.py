@@ -39,8 +39,8 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
     chosen = known.get(card.configuration)
     published = {} if chosen is None else chosen.privacy or {}
     # An error in the label's unit tells with `R2` the variance, which one person's number may decide.
-    described = (entry.label, *entry.attributes)
-    varying = {each.name for each in described if each.scores is not None and each.scores.variance is not None}
+    scored = [(entry.label.name, entry.label.scores), *((each.name, each.scores) for each in entry.attributes)]
+    varying = {name for name, scores in scored if scores is not None and scores.variance is not None}
     release, before = card.highest_risk
     reached, control = dict(card.reached), entry.disclosure_control
     left_out = None if card.holds_back else _left_out(card.left_out, chosen)
