@@ -27,6 +27,7 @@ LEFT = {
     "app/advice/service/views.py": (4, _ROWS),
     "app/advice/service/advice_input.py": (1, "arrays by names of its own"),
     "app/advice/store/advice.py": (8, "SQL over questions and outlines that are stored as JSON"),
+    "app/entries/model/documents.py": (14, "statistics of labels, which a stored schema has at another place"),
     "app/entries/pages/catalogue.py": (3, "fields of a form"),
     "app/entries/pages/entry_index.py": (3, "what a trained model reached, by which the page orders a document"),
     "app/entries/service/publications.py": (1, "the records of a document that is published"),
