@@ -90,7 +90,7 @@ def assert_nearly(one, other):
         ("charges", "mutual_information", "other", None),
         ("charges", "g3", "other", "charges-2"),
         ("charges", "joint_interactions", "provider", "identity"),  # it needs the label as it is
-        ("health", "g3", "other", None),
+        ("health", "g3", "provider", None),
     ],
 )
 async def test_each_label_is_answered_as_by_an_entry_of_its_own(market, label, measure, key, target):
@@ -200,4 +200,4 @@ async def test_a_version_that_knows_no_labels_reads_a_measure_that_there_is_not(
     with psycopg.connect(market.url) as connection:
         stored = [row[0] for row in connection.execute("SELECT question FROM advice WHERE question ? 'first'")]
     assert "theils_u about smoker" in {question["measure"] for question in stored}
-    assert all(question["measure"].endswith(f" about {question['label']}") for question in stored)
+    assert all(" about " in question["measure"] for question in stored)
