@@ -160,7 +160,7 @@ def test_what_is_expected_of_a_number_follows_from_the_entry_for_every_label(pla
     start(table, "kind", both, other_labels=["charges"])
     both.write_text(both.read_text(encoding="utf-8") + CONFIGURATIONS, encoding="utf-8")
     several = expected_of(summarize(table, load_plan(both), name="t"), "all")
-    alone = expected_of(summarize(table, plan, name="t"), "all")
+    alone = expected_of(summarize(table, plan, name="t", pairs=True), "all")
     assert (list(several), list(alone)) == (["kind", "charges"], ["charges"])
     assert several["kind"][0].auc > 0.5
     x, kind, numbers = drawn
