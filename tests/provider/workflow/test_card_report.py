@@ -194,7 +194,7 @@ def test_a_number_has_r2_and_an_error_in_its_unit_and_no_auc(tmp_path):
     whole = Expected(r2=0.75, rmse=1100, low=0.7, high=0.8)
     expected = CardExpected(Expected(r2=0.7, rmse=1200, low=0.69, high=0.71), whole)
     card = replace(CARD, measured=measured, by_label={CARD.label: task}, expected={CARD.label: expected})
-    write_card(tmp_path / "card.md", card_report(card), "{}")
+    write_card(tmp_path / "card", card_report(card), "{}")
     lights = "\n".join(lights_of(card))
     for said in (lights, *((tmp_path / f"card{ending}").read_text() for ending in (".md", ".html"))):
         assert "AUC" not in said
