@@ -54,7 +54,9 @@ def test_the_standard_error_is_the_spread_over_samples(measure, population):
     samples = rng.multinomial(2_000, shares.ravel(), size=500).reshape(500, *shares.shape)
     spread = np.std([measure(table.astype(float)) for table in samples])
     said = np.sqrt(np.mean([utility_error(table, measure) ** 2 for table in samples[:80]]))
-    if measure.id in ROUGH:
+    # Without association, a share of variance has no slope, and its error is that of a square.
+    flat = population == "independent" and measure.id in {"correlation_ratio", "joint_scores"}
+    if measure.id in ROUGH or flat:
         assert said >= 0.9 * spread
     else:
         assert 0.85 < said / spread < 1.2

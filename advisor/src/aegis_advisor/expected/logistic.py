@@ -34,7 +34,8 @@ def fitted(places: IntArray, values: int, shares: FloatArray, weights: FloatArra
     design = np.hstack([np.ones((records, 1)), indicators])
     wanted = np.concatenate([[(frequencies * shares).sum() / attributes], frequencies * shares])
     penalty = np.concatenate([[0.0], np.full(values, ridge)])
-    solution = np.concatenate([[float(logit(wanted[0]))], weights])
+    start = logit(np.clip(wanted[0], 1e-9, 1 - 1e-9))  # counts that are not exact may leave no record of a class
+    solution = np.concatenate([[float(start)], weights])
     for _ in range(STEPS):
         modelled = expit(design @ solution)
         curvature = (design * (modelled * (1 - modelled) / records)[:, np.newaxis]).T @ design
