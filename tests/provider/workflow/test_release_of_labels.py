@@ -3,12 +3,15 @@
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.receiving.verification import StatedRoles
 from aegis_provider.workflow import release
+from aegis_provider.workflow.public_card import public
+from aegis_sdk.wire import read_entry
 from tests.provider.workflow.releases import HOURS, rows_of
 
 LABELS = ("ill", "smoker", "tired")
@@ -35,13 +38,17 @@ def released(folder):
 def test_the_masked_table_has_all_labels_and_protects_each_from_who_knows_the_others(folder, released):
     rows = rows_of(folder / "release" / "masked.csv")
     columns = [*rows[0]]
+    measured = json.loads((folder / "release" / "provider-only.json").read_text())["by_label"]
     assert set(LABELS) <= set(columns)
     for label in LABELS:
         known = [name for name in columns if name != label]
         values = {(tuple(row[name] for name in known), row[label]) for row in rows}
         sizes = Counter(tuple(row[name] for name in known) for row in rows)
         k, least = min(sizes.values()), min(Counter(key for key, _ in values).values())
-        assert released.card.by_label[label].privacy == {"k": k, "l": least}
+        told, exact = released.card.by_label[label].privacy, measured[label]["privacy"]
+        assert exact == {"k": k, "l": least}
+        assert told.keys() == exact.keys()
+        assert all(told[name] <= exact[name] for name in told)  # in the steps of an entry
         assert k >= 4
         assert least >= 2
     assert released.card.reached["k"] == min(each.privacy["k"] for each in released.card.by_label.values())
@@ -93,3 +100,12 @@ def test_a_verifier_takes_the_attacks_of_the_plan_from_the_card(folder):
         assert (one.sensitive, {*one.quasi_identifiers}) == ((one.label,), {*known, *LABELS} - {one.label})
     assert sorted(one.label for one in roles.attacks) == [*LABELS]
     assert roles.quasi_identifiers == tuple(known)
+
+
+def test_a_card_tells_what_protects_each_label_no_finer_than_an_entry(folder, released):
+    _, entry = read_entry((folder / "release" / "entry.json").read_text())
+    fine = {"t": 0.1234567}
+    each = {label: replace(task, privacy=fine) for label, task in released.card.by_label.items()}
+    card = public(replace(released.card, reached=fine, by_label=each), entry, tuple(LABELS))
+    assert card.reached != fine
+    assert {label: task.privacy for label, task in card.by_label.items()} == dict.fromkeys(LABELS, card.reached)

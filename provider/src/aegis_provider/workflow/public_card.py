@@ -38,6 +38,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
     known = {configuration.id: configuration for configuration in entry.masked}
     chosen = known.get(card.configuration)
     published = {} if chosen is None else chosen.privacy or {}
+    by_label = {} if chosen is None else chosen.privacy_by_label
     # An error in the label's unit tells with `R2` the variance, which one person's number may decide.
     scored = [(entry.label.name, entry.label.scores), *((each.name, each.scores) for each in entry.attributes)]
     varying = {name for name, scores in scored if scores is not None and scores.variance is not None}
@@ -48,9 +49,12 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
     if entry.people is not None:  # nobody can count them in a masked table
         certain, guessable = (share_of_people(each, entry.people) for each in (card.certain, card.guessable))
     if (entry.rows_per_person or 1) > 1 and "k" in reached:
-        del reached["k"]
-        reached |= {"k": published["k"]} if "k" in published else {}
+        reached = _without_people(reached, published, entry)
         release = 1 / reached["k"] if release is not None and "k" in reached else None
+
+    def told(measured: Mapping[str, float], stated: Mapping[str, float]) -> dict[str, float]:
+        return coarse_privacy(_without_people(measured, stated, entry), stated, entry, chosen, sensitive)
+
     return replace(
         card,
         table=PurePath(card.table).name,
@@ -61,7 +65,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         promised={
             name: published.get(name, number) for name, number in card.promised.items() if _is_told(name, published)
         },
-        reached=coarse_privacy(reached, published, entry, chosen, sensitive),
+        reached=told(reached, published),
         highest_risk=(release, None if before is None else _share(min(before, HIGHEST_SAID))),
         labels=_labels(card.labels, entry),
         columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
@@ -76,16 +80,25 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         comparison=None if card.comparison is None else _comparison(card.comparison),
         limits=None if card.limits is None else _limits(card.limits),
         by_label={
-            label: _task(task, hides_k=(entry.rows_per_person or 1) > 1, states_variance=label in varying)
+            label: _task(task, told(task.privacy, by_label.get(label, {})), states_variance=label in varying)
             for label, task in card.by_label.items()
         },
     )
 
 
-def _task(task: CardTask, *, hides_k: bool, states_variance: bool) -> CardTask:
+def _without_people(
+    reached: Mapping[str, float], published: Mapping[str, float], entry: EntryDocument
+) -> dict[str, float]:
+    """Return measured privacy with the entry's `k` if that counts people, whom a masked table does not show."""
+    if (entry.rows_per_person or 1) == 1:
+        return dict(reached)
+    hidden = {name: number for name, number in reached.items() if name != "k"}
+    return hidden | ({"k": published["k"]} if "k" in reached and "k" in published else {})
+
+
+def _task(task: CardTask, privacy: Mapping[str, float], *, states_variance: bool) -> CardTask:
     auc, raw_auc = (None if each is None else round(each, _AUC_DIGITS) for each in (task.auc, task.raw_auc))
     rmse = _error(task.rmse) if states_variance else None
-    privacy = {name: number for name, number in task.privacy.items() if name != "k" or not hides_k}
     return replace(task, kept=_share(task.kept), privacy=privacy, auc=auc, raw_auc=raw_auc, rmse=rmse)
 
 
