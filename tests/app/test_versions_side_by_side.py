@@ -67,9 +67,17 @@ def advised(api, entry, measure):
 
 
 def assert_same_but_for_new_members(newer, older):
-    """What the newer version added is null for a question that does not use it, which an older client ignores."""
-    assert {name: newer[name] for name in older} == older
-    assert {name: newer[name] for name in newer.keys() - older.keys() if newer[name] is not None} == {}
+    """What the newer version added, at any depth, is null for a question that does not use it: an older client ignores it."""
+    if isinstance(older, dict):
+        assert {name: newer[name] for name in newer.keys() - older.keys() if newer[name] is not None} == {}
+        for name, value in older.items():
+            assert_same_but_for_new_members(newer[name], value)
+    elif isinstance(older, list):
+        assert len(newer) == len(older)
+        for one, other in zip(newer, older, strict=True):
+            assert_same_but_for_new_members(one, other)
+    else:
+        assert newer == older
 
 
 class Load:
