@@ -67,7 +67,7 @@ def advised(api, entry, measure):
 
 
 def assert_same_but_for_new_members(newer, older):
-    """What the newer version added, at any depth, is null for a question that does not use it: an older client ignores it."""
+    """What the newer version added, at any depth, is null for a question without it, which an older client ignores."""
     if isinstance(older, dict):
         assert {name: newer[name] for name in newer.keys() - older.keys() if newer[name] is not None} == {}
         for name, value in older.items():
