@@ -36,13 +36,16 @@ class Outcome:
 
 
 def attack(target: Target, steps: int, seed: int) -> Mapping[str, Outcome]:
-    """Attack an entry by the values of all answers alone, and by the order of configurations besides."""
+    """Attack by the values of all answers alone, by the order besides, and by what models should reach besides both."""
     rng = np.random.default_rng(seed)
     observed = Observation.of(target)
     before = Walks(target, None, rng, walks=WALKS).run(steps)
     return {
         "values": _outcome(target, Known(target, observed, with_order=False), before, steps, rng),
         "and order": _outcome(target, Known(target, observed, with_order=True), before, steps, rng),
+        "and expected": _outcome(
+            target, Known(target, observed, with_order=True, with_expected=True), before, steps, rng
+        ),
     }
 
 

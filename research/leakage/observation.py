@@ -1,4 +1,7 @@
-"""What others can learn from all answers together, at most: a word for each masking, and every rounded deviation."""
+"""What others can learn from all answers together, at most.
+
+A word for each masking, every rounded deviation, and what models should reach with one attribute.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +11,12 @@ from typing import Self
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray
-from aegis_advisor.ranking import AttributeAssessment, Question, recommend
+from aegis_advisor.evidence import IDENTITY
+from aegis_advisor.ranking import AttributeAssessment, Question, expected_performance, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
 from app.advice.service import coarse as shares
 from app.advice.service.coarse import Grid
-from research.leakage.target import Target
+from research.leakage.target import HiddenAttribute, Target
 from research.leakage.utilities import HIGHER_IS_BETTER
 
 WITH_SHARES = list(HIGHER_IS_BETTER).index(shares.MEASURE)
@@ -30,12 +34,14 @@ class Observation:
             nothing. The attacker learns only differences between attributes.
         levels: (measures, options of all attributes) the power of `Target.grid` that a deviation is rounded to;
             NaN if it is 0. The attacker learns differences within a measure only.
+        expected: per attribute (2, options) the AUC and the accuracy, to two digits, of a model with it alone.
     """
 
     low: Sequence[FloatArray]
     high: Sequence[FloatArray]
     magnitude: FloatArray
     levels: FloatArray
+    expected: Sequence[FloatArray]
 
     @classmethod
     def of(cls, target: Target) -> Self:
@@ -53,7 +59,17 @@ class Observation:
             [high for _, high in intervals],
             np.array([_power(one.worth, shares.GRID) for one in kept]),
             np.array([np.concatenate([*map(_levels, row, target.options, repeat(target.grid))]) for row in assessed]),
+            [_expected(*one) for one in zip(target.attributes, references, target.options, strict=True)],
         )
+
+
+def _expected(attribute: HiddenAttribute, reference: Reference, names: tuple[str, ...]) -> FloatArray:
+    """(2, options) what the answers say of configurations that share one attribute only."""
+    codes = np.arange(len(names))[:, np.newaxis]
+    options = [(*names, IDENTITY)]
+    told, _ = expected_performance([attribute.evidence], [reference], options, codes, (), np.ones(1))
+    coarse = [None if one is None else one.in_two_digits for one in told]
+    return np.array([(np.nan,) * 2 if one is None else (one.auc, one.accuracy) for one in coarse]).T
 
 
 def _assessed(target: Target, references: Sequence[Reference], measure: str) -> Sequence[AttributeAssessment]:

@@ -14,9 +14,10 @@ from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 from app.advice.service.coarse import GRID, TINY, Grid
 from research.leakage.moves import Mover
 from research.leakage.observation import WITH_SHARES, Observation
-from research.leakage.tables import Tables, deviations
+from research.leakage.tables import Tables, deviations, expected_of
 from research.leakage.target import Target
 
+HALF_DIGIT = 0.005
 _NOTHING = 1e-9
 _LEAST = 1e-300
 
@@ -75,6 +76,8 @@ class Walks:
             for place in places:
                 scores[place] = self._score(proposed, place)
             accepted &= self._known.agrees(scores, places)
+            if accepted.any():
+                accepted &= self._known.expects(proposed, places)
             self._scores = [np.where(accepted, new, old) for new, old in zip(scores, self._scores, strict=True)]
         self.tables = self.tables.chosen(proposed, accepted)
 
@@ -96,7 +99,7 @@ class Known:
     contain the truth: the attacker knows its errors by a favour.
     """
 
-    def __init__(self, target: Target, observed: Observation, *, with_order: bool) -> None:
+    def __init__(self, target: Target, observed: Observation, *, with_order: bool, with_expected: bool = False) -> None:
         tables = Tables.true(target, 1)
         truth = [deviations(*part) for part in zip(target.attributes, tables.counts, tables.histograms, strict=True)]
         shares = [_kept(scores)[:, 0] for scores in truth]
@@ -105,6 +108,12 @@ class Known:
         self._high = [np.maximum(high, one + _NOTHING)[:, np.newaxis] for _, high, one in pairs]
         self._magnitude, self._levels = observed.magnitude[np.newaxis], observed.levels
         self._with_order, self._grid = with_order, target.grid
+        self._attributes = target.attributes if with_expected else ()
+        reached = [expected_of(one, counts) for one, counts in zip(target.attributes, tables.counts, strict=True)]
+        self._expected = [
+            (np.fmin(two[..., np.newaxis] - HALF_DIGIT, true), np.fmax(two[..., np.newaxis] + HALF_DIGIT, true))
+            for two, true in zip(observed.expected, reached, strict=True)
+        ]
         self._magnitudes_within = np.maximum(self._magnitudes(truth), 1.0) + _NOTHING
         self._levels_within = np.maximum(self._orders(truth), 1.0) + _NOTHING
         outside = sum(int(((one < low) | (one > high)).sum()) for low, high, one in pairs)
@@ -118,6 +127,15 @@ class Known:
             agreed &= ((self._low[place] <= kept) & (kept <= self._high[place])).all(axis=0)
         if self._with_order and agreed.any():
             agreed &= (self._orders(scores) <= self._levels_within).all(axis=0)
+        return agreed
+
+    def expects(self, tables: Tables, changed: Sequence[int]) -> BoolArray:
+        """(walks,) whether models of these tables should reach what was observed, if that is known."""
+        agreed: BoolArray = np.ones(len(tables.counts[0]), dtype=bool)
+        for place in changed if self._attributes else ():
+            low, high = self._expected[place]
+            reached = expected_of(self._attributes[place], tables.counts[place])
+            agreed &= ((low - _NOTHING <= reached) & (reached <= high + _NOTHING)).all(axis=(0, 1))
         return agreed
 
     def _magnitudes(self, scores: Sequence[FloatArray]) -> FloatArray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from research.leakage.expectations import expectations
 from research.leakage.target import HiddenAttribute, Target
 from research.leakage.utilities import HIGHER_IS_BETTER, utilities
 
@@ -63,6 +64,13 @@ def deviations(attribute: HiddenAttribute, counts: IntArray, histogram: IntArray
     seen = np.stack(list(utilities(stacked).values()))
     best = np.where(_HIGHER, seen.max(axis=1, keepdims=True), seen.min(axis=1, keepdims=True))
     return np.asarray(np.abs(best - seen[:, 1:]))
+
+
+def expected_of(attribute: HiddenAttribute, counts: IntArray) -> FloatArray:
+    """(2, 1 + maskings, walks) the AUC and the accuracy expected without the attribute and with each masking of it."""
+    table = counts.astype(np.float64)
+    views = [table.sum(axis=1, keepdims=True), *(parts @ table for parts in attribute.maskings.values())]
+    return np.stack([expectations(view) for view in views], axis=1)
 
 
 def _reference(attribute: HiddenAttribute, table: FloatArray, views: Sequence[FloatArray]) -> FloatArray:

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
-from aegis_advisor.expected import expect, expect_number, expect_of_trace
+from aegis_advisor.expected import Expected, expect, expect_number, expect_of_trace
 from aegis_advisor.expected.logistic import area
 from aegis_advisor.expected.population import RECORDS, population
 from aegis_advisor.joint import score_jointly
@@ -198,6 +198,16 @@ def reached(values, number):
     model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), Ridge(1.0))
     folds = (KFold(5, shuffle=True, random_state=seed) for seed in range(4))
     return np.mean([cross_val_score(model, values, number, cv=fold).mean() for fold in folds])
+
+
+def test_to_two_digits_the_interval_and_the_error_say_no_more_than_the_number():
+    close = np.arange(0.6951, 0.7049, 0.0007)
+    coarse = {Expected(auc=one, accuracy=0.8, low=one - 0.009, high=one + 0.009).in_two_digits for one in close}
+    assert coarse == {Expected(auc=0.7, accuracy=0.8, low=0.69, high=0.71)}
+    errors = [Expected(r2=one, rmse=5.0 * np.sqrt(1 - one), low=one - 0.007, high=one + 0.012) for one in close]
+    assert {one.in_two_digits for one in errors} == {Expected(r2=0.7, rmse=2.7, low=0.69, high=0.71)}
+    ends = Expected(auc=0.4996, low=0.5, high=0.5086), Expected(r2=1.0, rmse=0.0, low=0.993, high=1.0)
+    assert [(one.in_two_digits.low, one.in_two_digits.high) for one in ends] == [(0.5, 0.51), (0.99, 1.0)]
 
 
 def test_made_up_records_have_the_shares_and_the_covariances():

@@ -7,7 +7,7 @@ What it explains of the class is reduced to what it will explain of new records 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final, Self
 
@@ -68,12 +68,20 @@ class Expected:
 
     @property
     def in_two_digits(self) -> Self:
-        """These numbers to two digits, `rmse` to two significant ones: exact ones are an equation for the counts."""
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
-        known = {name: number for name, number in given.items() if number is not None}
-        return replace(
-            self, **{name: float(f"{one:.2g}" if name == "rmse" else round(one, 2)) for name, one in known.items()}
-        )
+        """These numbers to two digits, `rmse` to two significant ones: exact ones are an equation for the counts.
+
+        The interval and `rmse` are those of the rounded number. Rounded themselves, they would say more of it.
+        """
+        number = self.auc if self.r2 is None else self.r2
+        rounded = 0.0 if number is None else round(number, 2)
+        moved = 0.0 if number is None else rounded - number
+        rmse, left = self.rmse, 1.0 - (number or 0.0)
+        if rmse is not None:
+            rmse = float(f"{rmse * np.sqrt((1.0 - rounded) / left) if left > 0 else 0.0:.2g}")
+        low, high = max(round(self.low + moved, 2), 0.0), min(round(self.high + moved, 2), 1.0)
+        given = {"auc": self.auc, "accuracy": self.accuracy, "r2": self.r2}
+        told = {name: None if one is None else round(one, 2) for name, one in given.items()}
+        return replace(self, **told, rmse=rmse, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
