@@ -5,21 +5,19 @@ sensitive values in every release. Its classes are the records that are in the s
 class, too, since others can see that. So the join's privacy is a limit for whatever is inferred from all of them.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from aegis_provider.errors import MachineError
-from aegis_provider.ledger.rows import LEFT_OUT, SENSITIVE
+from aegis_provider.ledger.rows import LEFT_OUT, Shown
 from aegis_provider.privacy import CRITERIA, Classes, SensitiveCounts, breaks, measure_privacy
 from aegis_provider.table.engine import bounded, quoted
 
@@ -44,6 +42,11 @@ class Composition:
     below: int
     certain: int
     known: bool
+
+    @property
+    def tells(self) -> bool:
+        """Whether it breaks a promise, or makes a value certain."""
+        return bool(self.broken or self.certain)
 
     def is_worse(self, before: Self) -> bool:
         """Return whether it breaks more of the promise than the join of what left before, by people or by how much."""
@@ -126,7 +129,7 @@ class Join:
     ) -> None:
         self.run = connection
         self._distinct = "DISTINCT" if of_people else ""
-        self.kinds = [_kinds(each) for each in releases]
+        self.kinds = [Shown.of(each).sensitive for each in releases]
         for n, each in enumerate(releases):
             if isinstance(each, Path):
                 connection.execute(f"CREATE TEMP VIEW r{n} AS FROM read_parquet({quoted(str(each))})")
@@ -255,8 +258,3 @@ class Join:
 
     def _fetched(self, query: str) -> pa.Table:
         return self.run.sql(query).to_arrow_table()
-
-
-def _kinds(release: Path | pa.Table) -> list[tuple[str, bool]]:
-    schema: Any = pq.read_schema(release) if isinstance(release, Path) else release.schema
-    return [(str(name), bool(ordered)) for name, ordered in json.loads(schema.metadata[SENSITIVE])]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Partition
 from aegis_provider.errors import PromiseError
+from aegis_provider.ledger.attacks import attacks_on
 from aegis_provider.ledger.composition import Composition, composed
 from aegis_provider.ledger.holding import MOST_HELD_BACK, HeldBack, held_back
 from aegis_provider.ledger.rows import Keys, rows_of
@@ -306,7 +307,7 @@ def _judged(
     broken, said = [], []
     for alike in groups:
         found, is_worse = _together(own, ledger, alike, chosen, rows, memory)
-        if not (found.known or own.plan.person is None or own.leaving.accept):
+        if not (any(each.known for each in found.values()) or own.plan.person is None or own.leaving.accept):
             raise LedgerError(
                 f"{ledger.name}: has nobody of {alike[-1].in_words()}: write {shown(own.plan.person)} as before, 7 "
                 f"neither as 07 nor as 7.0; if these are other people, {ACCEPT}"
@@ -324,12 +325,16 @@ def _holding(
     """(records,) Return which records to hold back so that no consumer's join breaks a promise."""
     how: dict[str, Any] = {"of_people": own.plan.person is not None, "memory_limit": memory}
     records = np.zeros(len(rows), dtype=np.bool_)
+    attacks = [
+        attack for alike in groups for attack in attacks_on([*map(ledger.rows, alike), rows], _promises(alike, chosen))
+    ]
     while True:
         before = records.copy()
-        for alike in groups:
-            left, rest = [ledger.rows(event) for event in alike], HeldBack(records, 0).within(rows)
-            records |= held_back(left, rest, _promises(alike, chosen), **how)
-        if len(groups) == 1 or (records == before).all():  # what one consumer needs can break another's join
+        for attack in attacks:
+            *left, mine = attack.releases
+            records |= held_back(left, HeldBack(records, 0).within(mine), attack.promises, **how)
+        # What one consumer needs, or the attack on one label, can break another's join.
+        if len(attacks) == 1 or (records == before).all():
             return records
 
 
@@ -382,12 +387,19 @@ def _together(
     chosen: Configuration,
     rows: pa.Table,
     memory: str,
-) -> tuple[Composition, bool]:
-    """Measure a release with what left; return also whether that breaks more of its promise than what left did."""
+) -> tuple[Mapping[str, Composition], bool]:
+    """Measure a release with what left, in the attack on each label.
+
+    Return also whether that breaks more of its promise than what left did.
+    """
     how: dict[str, Any] = {"of_people": own.plan.person is not None, "memory_limit": memory}
-    left, promises = [ledger.rows(event) for event in events], _promises(events, chosen)
-    found = composed([*left, rows], promises, **how)
-    return found, bool(found.broken) and found.is_worse(composed(left, promises[:-1], **how))
+    attacks = list(attacks_on([*map(ledger.rows, events), rows], _promises(events, chosen)))
+    found = {each.label: composed(each.releases, each.promises, **how) for each in attacks}
+    is_worse = any(
+        found[each.label].broken and found[each.label].is_worse(composed(each.releases[:-1], each.promises[:-1], **how))
+        for each in attacks
+    )
+    return found, is_worse
 
 
 def _keeping(own: _Own, ledger: Ledger, events: Sequence[Event], memory: str) -> Iterator[Configuration]:
@@ -416,20 +428,30 @@ def _before(ledger: Ledger, leaving: Leaving) -> list[list[Event]]:
     return [each for each in having if each]
 
 
-def _in_words(events: Sequence[Event], found: Composition, plan: Plan) -> str:
-    """Return what becomes known: `with c0071, delivered on 3 May 2026 to hospital-b: k = 2 for 28 people`."""
-    if not found.broken and not found.certain:
+def _in_words(events: Sequence[Event], found: Mapping[str, Composition], plan: Plan) -> str:
+    """Return what becomes known: `with c0071, delivered on 3 May 2026 to hospital-b: k = 2 for 28 people`.
+
+    Args:
+        found: What the attack on each label finds; of one, without its name.
+    """
+    several = [
+        f"{f'{shown(label)}: ' * bool(label)}{_told(each, label, plan)}" for label, each in found.items() if each.tells
+    ]
+    if not several:
         return ""
     times = Counter(each.in_words() for each in reversed(events))
     listed = [f"{what}, {n} times" if n > 1 else what for what, n in list(times.items())[:_NAMED]]
     more = f", and {len(times) - _NAMED} more" if len(times) > _NAMED else ""
+    return f"with {'; '.join(listed)}{more}: {'; '.join(several)}"
+
+
+def _told(found: Composition, label: str, plan: Plan) -> str:
     one, several = ("record", "records") if plan.person is None else ("person", "people")
     of = f"{found.below:,} {one if found.below == 1 else several}"
     worst = ", ".join(f"{name} = {number(found.reached[name], 3)}" for name in found.broken)
-    parts = [f"{worst} for {of}"] if worst else []
-    if found.certain:
-        parts.append(f"{' or '.join(map(shown, plan.sensitive))} of {found.certain:,} certain")
-    return f"with {'; '.join(listed)}{more}: {', '.join(parts)}"
+    sensitive = [name for name in plan.sensitive if not label or name == label or name not in plan.labels]
+    certain = f"{' or '.join(map(shown, sensitive or [label]))} of {found.certain:,} certain"
+    return ", ".join([f"{worst} for {of}"] * bool(worst) + [certain] * bool(found.certain))
 
 
 def _units(person: str | None) -> str:

@@ -1,18 +1,21 @@
 """The rows that a ledger keeps of a masked table: whose each is, by a keyed hash, its class and its sensitive values.
 
 `high`, `low`: the 16 bytes of the hash; `record`: four bytes that tell the records of a person apart; `class`: the
-number of its class, or -1 if it was left out; `s0, s1, ...`: the places of its sensitive values.
+number of its class, or -1 if it was left out; `q0, q1, ...`: the places of its quasi-identifiers' masked values;
+`s0, s1, ...`: those of its sensitive values, labels among them.
 """
 
 import hmac
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from pathlib import Path
+from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
@@ -24,12 +27,42 @@ from aegis_provider.table import Table
 from aegis_provider.table.values import MISSING
 
 LEFT_OUT: Final = -1
-SENSITIVE: Final = b"sensitive"
-"""Where the rows say which sensitive columns they have, and whether the values of each have an order."""
+WHOSE: Final = ("high", "low", "record", "place")
+"""The columns that say which record a row is, `place` in the table that leaves."""
 
 _BETWEEN: Final = "\x1f"
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 """Mixes the hashes of a person and of a record into one number; any odd one does."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the rows of a release say of its columns, in the metadata of their file.
+
+    Attributes:
+        sensitive: The names of the columns `s0, s1, ...`, and whether the values of each have an order.
+        known: Those of `q0, q1, ...`; empty in rows that were kept without them.
+        labels: The sensitive columns that are labels.
+    """
+
+    sensitive: Sequence[tuple[str, bool]]
+    known: Sequence[str] = ()
+    labels: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, rows: Path | pa.Table) -> Self:
+        """Return what these rows or the file with them say."""
+        schema: Any = pq.read_schema(rows) if isinstance(rows, Path) else rows.schema
+        said = {name.decode(): json.loads(value) for name, value in schema.metadata.items() if name in _SAID}
+        kinds = [(str(name), bool(ordered)) for name, ordered in said.pop("sensitive")]
+        return cls(kinds, **said)
+
+    def described(self, rows: pa.Table) -> pa.Table:
+        """Return rows that say this."""
+        return rows.replace_schema_metadata({name: json.dumps(getattr(self, name.decode())) for name in _SAID})
+
+
+_SAID: Final = (b"sensitive", b"known", b"labels")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,26 +141,24 @@ def rows_of(
     left_out = suppressed and configuration.suppresses
     suppression = promise.suppression(promise.judged.blocks()) if left_out else None
     names = promise.columns
-    known = [name for name in plan.quasi_identifiers if name in names]
     release = promise.release if suppression is None else suppression.release
     domains = tuple(release.domains[name] for name in names)
     parts = list(_coded(promise, suppression, names))
     codes = np.concatenate([codes for codes, _ in parts])
+    known, sensitive = ([name for name in of if name in names] for of in (plan.quasi_identifiers, plan.sensitive))
     records = DistinctRecords(names, domains, codes, np.ones(len(codes), dtype=np.int64))
-    classes, _ = class_of_each(records, {}, known)
-    classes = np.where(np.concatenate([out for _, out in parts]), LEFT_OUT, classes)
-    own = [names.index(name) for name in plan.sensitive if name in names]
-    sensitive = {f"s{n}": pa.array(codes[:, place].astype(np.int32)) for n, place in enumerate(own)}
-    kinds = [[names[place], domains[place].ordered] for place in own]
-    return pa.table(
-        {
-            "high": pa.array(keys.high),
-            "low": pa.array(keys.low),
-            "record": pa.array(keys.record),
-            "class": pa.array(classes.astype(np.int32)),
-            **sensitive,
-        }
-    ).replace_schema_metadata({SENSITIVE: json.dumps(kinds)})
+    classes = np.where(np.concatenate([out for _, out in parts]), LEFT_OUT, class_of_each(records, {}, known)[0])
+    coded = {f"{of}{n}": name for of, own in (("q", known), ("s", sensitive)) for n, name in enumerate(own)}
+    columns = {
+        "high": keys.high,
+        "low": keys.low,
+        "record": keys.record,
+        "class": classes.astype(np.int32),
+        **{column: codes[:, names.index(name)].astype(np.int32) for column, name in coded.items()},
+    }
+    labels = [name for name in sensitive if name in plan.labels]
+    kinds = [(name, domains[names.index(name)].ordered) for name in sensitive]
+    return Shown(kinds, known, labels).described(pa.table({name: pa.array(each) for name, each in columns.items()}))
 
 
 def _coded(
