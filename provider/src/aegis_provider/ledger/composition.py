@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from aegis_provider.errors import MachineError
 from aegis_provider.ledger.rows import LEFT_OUT, Shown
+from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import CRITERIA, Classes, SensitiveCounts, breaks, measure_privacy
 from aegis_provider.table.engine import bounded, quoted
+from aegis_sdk.reading import number, shown
 
 PERSON: Final = "high, low"
 """Whose a row is."""
@@ -43,10 +45,15 @@ class Composition:
     certain: int
     known: bool
 
-    @property
-    def tells(self) -> bool:
-        """Whether it breaks a promise, or makes a value certain."""
-        return bool(self.broken or self.certain)
+    def in_words(self, label: str, plan: Plan) -> str:
+        """Return what the attack on a label, or on the only one (empty), finds: `smoker: k = 2 for 28 people`."""
+        one, several = ("record", "records") if plan.person is None else ("person", "people")
+        of = f"{self.below:,} {one if self.below == 1 else several}"
+        worst = ", ".join(f"{name} = {number(self.reached[name], 3)}" for name in self.broken)
+        sensitive = [name for name in plan.sensitive if not label or name == label or name not in plan.labels]
+        certain = f"{' or '.join(map(shown, sensitive or [label]))} of {self.certain:,} certain"
+        found = ", ".join([f"{worst} for {of}"] * bool(worst) + [certain] * bool(self.certain))
+        return f"{shown(label)}: {found}" if label else found
 
     def is_worse(self, before: Self) -> bool:
         """Return whether it breaks more of the promise than the join of what left before, by people or by how much."""

@@ -23,7 +23,7 @@ from aegis_provider.privacy import CRITERIA
 from aegis_provider.state import lasting_randomness
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.notation import plainly
-from aegis_sdk.reading import number, shown
+from aegis_sdk.reading import shown
 from aegis_sdk.wire import strictest
 
 ACCEPT: Final = "--accept-composition"
@@ -434,24 +434,13 @@ def _in_words(events: Sequence[Event], found: Mapping[str, Composition], plan: P
     Args:
         found: What the attack on each label finds; of one, without its name.
     """
-    several = [
-        f"{f'{shown(label)}: ' * bool(label)}{_told(each, label, plan)}" for label, each in found.items() if each.tells
-    ]
+    several = [each.in_words(label, plan) for label, each in found.items() if each.broken or each.certain]
     if not several:
         return ""
     times = Counter(each.in_words() for each in reversed(events))
     listed = [f"{what}, {n} times" if n > 1 else what for what, n in list(times.items())[:_NAMED]]
     more = f", and {len(times) - _NAMED} more" if len(times) > _NAMED else ""
     return f"with {'; '.join(listed)}{more}: {'; '.join(several)}"
-
-
-def _told(found: Composition, label: str, plan: Plan) -> str:
-    one, several = ("record", "records") if plan.person is None else ("person", "people")
-    of = f"{found.below:,} {one if found.below == 1 else several}"
-    worst = ", ".join(f"{name} = {number(found.reached[name], 3)}" for name in found.broken)
-    sensitive = [name for name in plan.sensitive if not label or name == label or name not in plan.labels]
-    certain = f"{' or '.join(map(shown, sensitive or [label]))} of {found.certain:,} certain"
-    return ", ".join([f"{worst} for {of}"] * bool(worst) + [certain] * bool(found.certain))
 
 
 def _units(person: str | None) -> str:
