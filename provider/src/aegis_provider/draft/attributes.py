@@ -12,6 +12,7 @@ import numpy as np
 from aegis_provider.counting.counted_table import LEAST, CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.kept import information_of, kept_share
+from aegis_provider.draft.bins import LABEL_BINS
 from aegis_provider.draft.fitting import SIZES, fit_groups, fit_intervals, has_missing, joint_of, tree_of
 from aegis_provider.draft.known import is_known_by_name, may_be_known
 from aegis_provider.errors import shortened
@@ -178,7 +179,8 @@ def columns_of(
     """
     surveyed = {values.name: values for values in values_of(table, [label, *names])}
     types = {name: each.value_type for name, each in stated.items()}
-    unclear = [name for name in names if _may_be(table, surveyed[name]) and types.get(name) is not ValueType.STRING]
+    read = [label, *names] if surveyed[label].distinct > LABEL_BINS else names  # few are classes
+    unclear = [name for name in read if _may_be(table, surveyed[name]) and types.get(name) is not ValueType.STRING]
     seen = {name: recognised_in(table, name, types.get(name)) for name in unclear}
     forms = {name: each for name, each in seen.items() if each is not None and not (each.odd and name in as_texts)}
     writings = {name: Writing(each.form, odd_as_missing=True) for name, each in forms.items() if not each.has_many_odd}

@@ -1,7 +1,8 @@
 """The bins in which a draft counts the numbers of a column."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -14,6 +15,7 @@ from aegis_provider.plan.model import Attribute
 from aegis_provider.table import Table
 from aegis_provider.table.arithmetic import is_round, plain
 from aegis_provider.table.discretization import (
+    INFINITE,
     Binned,
     CutBins,
     Edges,
@@ -45,13 +47,14 @@ def bins_of(table: Table, names: Sequence[str]) -> dict[str, Edges]:
 def _edges(table: Table, name: str, binned: Table) -> list[Decimal]:
     """Return the edges of a column's bins, except those that disclose a rare number, unless it is round."""
     counted = _counted(table, name)
-    edges = {Decimal(plain(each.normalize())) for each in (*_cuts(binned, name), *_around_frequent(table, counted))}
+    edges = {*_cuts(binned, name), *_around(_frequent(table, counted, BINS))}
     return _untelling(table, counted, edges)
 
 
 def _cuts(binned: Table, name: str) -> tuple[Decimal, ...]:
     reading = binned.reading(name)
-    return reading.bins.edges if isinstance(reading, Binned) and isinstance(reading.bins, CutBins) else ()
+    edges = reading.bins.edges if isinstance(reading, Binned) and isinstance(reading.bins, CutBins) else ()
+    return tuple(Decimal(plain(edge.normalize())) for edge in edges)
 
 
 def _untelling(table: Table, counted: ibis.Table, edges: Collection[Decimal]) -> list[Decimal]:
@@ -70,17 +73,23 @@ def _counted(table: Table, name: str) -> ibis.Table:
     return numbers.group_by("x").aggregate(n=ibis._.count())
 
 
-def _around_frequent(table: Table, counted: ibis.Table) -> Iterator[Decimal]:
-    """Yield edges around every number that would fill a bin alone: the roundest between it and its neighbours."""
+def _frequent(table: Table, counted: ibis.Table, bins: int) -> list[Mapping[str, float | None]]:
+    """Return the numbers that would each fill one of so many bins alone, `x`, with their neighbours."""
     total = counted["n"].sum().over()
     beside = counted.mutate(
         total=total, before=counted["x"].lag().over(order_by="x"), after=counted["x"].lead().over(order_by="x")
     )
-    for found in table.engine.fetch(beside.filter(beside["n"] * BINS >= beside["total"])).to_pylist():
-        if found["before"] is not None:
-            yield roundest_above(found["before"], found["x"])
-        if found["after"] is not None:
-            yield roundest_above(found["x"], found["after"])
+    frequent = beside.filter(beside["n"] * bins >= beside["total"]).select("x", "before", "after")
+    found: list[Mapping[str, float | None]] = table.engine.fetch(frequent).to_pylist()
+    return found
+
+
+def _around(frequent: Sequence[Mapping[str, float | None]]) -> Iterator[Decimal]:
+    """Yield edges around each of these numbers: the roundest between it and its neighbours."""
+    for each in frequent:
+        for lower, upper in ((each["before"], each["x"]), (each["x"], each["after"])):
+            if lower is not None and upper is not None:
+                yield Decimal(plain(roundest_above(lower, upper).normalize()))
 
 
 #: The most bins of a label: finer ones tell little more of a number, and identify people.
@@ -92,10 +101,12 @@ _DOMINANT: Final = 0.1
 def label_in_bins(table: Table, name: str, least: int, person: str | None) -> Attribute:
     """Return the bins of a label that is a number, with the score of each, and the number's variance.
 
-    Bins have about equally many records, round edges, and records of at least `least` people. The score of a bin is its
-    middle; that of an open one its mean to two digits, unless somebody has over a tenth of its sum (of absolute values,
-    so that signs hide nobody): then half the width of its neighbour away from its edge. The variance is the mean square
-    of distances from the mean, likewise; if somebody has over a tenth of that sum, it is not stated.
+    A number of over a twentieth of the records has a bin of its own; the others have about equally many records. Edges
+    are round, the ends open, and bins have records of at least `least` people. The score of a bin is its middle, for
+    whole numbers that of the first and the last. That of an open bin is its mean: its edge, and the mean distance from
+    it to two digits, unless somebody has over a tenth of the sum of distances; then half the width of its neighbour
+    away from its edge. The variance is the mean square of distances from the mean, likewise; if somebody has over a
+    tenth of that sum, it is not stated.
 
     Args:
         person: The column that says whose a record is.
@@ -103,21 +114,43 @@ def label_in_bins(table: Table, name: str, least: int, person: str | None) -> At
     Raises:
         TableError: A value is not a number, or there are fewer than two bins.
     """
-    cuts = _cuts(discretized(table, {name: EqualFrequency(LABEL_BINS)}), name)
-    edges = _untelling(table, _counted(table, name), {Decimal(plain(each.normalize())) for each in cuts})
     numbers = _numbers(table, name, person)
+    edges = _label_edges(table, name)
     edges = _with_people(edges, _people_in(table, numbers, edges), least)
     if len(edges) <= 2:  # noqa: PLR2004 - the ends of a single bin
         raise TableError(
             f"{table.name}: the label {shortened(name)} has no two bins of {least} people or more; name another"
         )
-    scores = list(middles(edges))
-    for place, within in ((0, numbers["x"] < float(edges[1])), (-1, numbers["x"] >= float(edges[-2]))):
-        mean = _mean(table, numbers.filter(within))
-        scores[place] = scores[place] if mean is None else mean
-    mean = float(table.engine.fetch(numbers.aggregate(mean=numbers["x"].mean())).to_pylist()[0]["mean"])
+    mean, is_whole = _mean_and_whole(table, numbers)
+    scores = [middle - 0.5 * is_whole for middle in middles(edges)]
+    for place, edge in ((0, edges[1]), (-1, edges[-2])):
+        within = numbers["x"] < float(edge) if place == 0 else numbers["x"] >= float(edge)
+        away = _mean(table, numbers.filter(within).mutate(x=ibis._.x - float(edge)))
+        scores[place] = scores[place] if away is None else float(edge + Decimal(repr(away)))
     variance = _mean(table, numbers.mutate(x=(numbers["x"] - mean) ** 2))
     return Attribute(name, None, (), Edges(tuple(edges)), scores=tuple(scores), variance=variance)
+
+
+def _label_edges(table: Table, name: str) -> list[Decimal]:
+    """Return the edges of a label's bins: around frequent numbers, and between quantiles of the others."""
+    counted = _counted(table, name)
+    frequent = _frequent(table, counted, LABEL_BINS)
+    [place] = table.positions([name])
+    number = number_of(plain_key(table.readings[place], table.source[f"c{place}"]))
+    others = table.source.filter(number.notnull())
+    others = others.filter(number.notin([each["x"] for each in frequent])) if frequent else others
+    edges = {-INFINITE, INFINITE, *_around(frequent)}
+    if len(frequent) < LABEL_BINS and table.engine.fetch(others.limit(1)).num_rows:
+        rule = EqualFrequency(LABEL_BINS - len(frequent))
+        edges |= {*_cuts(discretized(replace(table, source=others), {name: rule}), name)}
+    return _untelling(table, counted, edges)
+
+
+def _mean_and_whole(table: Table, numbers: ibis.Table) -> tuple[float, bool]:
+    """Return the mean, and whether all numbers are whole."""
+    x = numbers["x"]
+    [seen] = table.engine.fetch(numbers.aggregate(mean=x.mean(), parts=(x != x.floor()).sum())).to_pylist()
+    return float(seen["mean"]), not seen["parts"]
 
 
 def _numbers(table: Table, name: str, person: str | None) -> ibis.Table:
@@ -142,10 +175,12 @@ def _people_in(table: Table, numbers: ibis.Table, edges: Sequence[Decimal]) -> l
 def _with_people(edges: Sequence[Decimal], people: Sequence[int], least: int) -> list[Decimal]:
     """Return the edges without those between bins to merge: each with too few people, and its smaller neighbour.
 
+    While there are more than 20, the smallest is one, too.
+
     A person in both is counted twice, so a merged bin is merged again unless one of its parts has enough, or several.
     """
     edges, people = list(edges), list(people)
-    while len(people) > 1 and min(people) < least:
+    while len(people) > 1 and (min(people) < least or len(people) > LABEL_BINS):
         place = people.index(min(people))
         beside = min((at for at in (place - 1, place + 1) if 0 <= at < len(people)), key=people.__getitem__)
         people[min(place, beside)] = people[place] + people[beside]

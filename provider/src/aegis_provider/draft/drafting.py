@@ -230,7 +230,10 @@ def _in_bins(
         return discretized(table, {name: rule for name, rule in there.binned.items() if name == label.name}), {}
     numbers = [each for each in labels if each.is_number and each.distinct > LABEL_BINS and each.numbers == each.known]
     least = minimum or default_minimum(label.records)
-    bins = {each.name: label_in_bins(table, each.name, least, person) for each in numbers}
+    bins = {
+        each.name: replace(label_in_bins(table, each.name, least, person), value_type=each.type, writing=each.writing)
+        for each in numbers
+    }
     return discretized(table, Plan("", label.name, (), (), {}, label_as=bins.get(label.name)).binned), bins
 
 
@@ -321,21 +324,23 @@ def _survey(
 
 def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> None:
     """Refuse a label in several spellings, and odd texts among numbers or dates, unless an option covers them."""
-    for label in (each for each in (survey.label, *survey.others) if each.spellings and not each.fold_case):
+    labels = {each.name: each for each in (survey.label, *survey.others)}
+    for label in (each for each in labels.values() if each.spellings and not each.fold_case):
         alike = some([shortened(text) for text in label.spellings], _SPELLINGS)
         raise TableError(
             f"{table.name}: the label {shortened(label.name)} is written {alike}; --fold-case (fold_case=True in "
             "Python) makes one value of those that differ only in case, or in blanks around them"
         )
-    odd = {column.name: column.recognised for column in survey.to_draft if column.recognised and column.recognised.odd}
+    columns = (*labels.values(), *survey.to_draft)
+    odd = {column.name: column.recognised for column in columns if column.recognised and column.recognised.odd}
     if odd and not odd_as_missing:
         name, first = next(iter(odd.items()))
         said = "; ".join(f"{shortened(each)} has {of.in_words}" for each, of in list(odd.items())[:_COLUMNS])
         more = f"; and {len(odd) - _COLUMNS} more columns" if len(odd) > _COLUMNS else ""
+        texts = f", or `aegis plan start` with --add {shlex.quote(name)} take the column for texts"
         raise TableError(
             f"{table.located(name, next(iter(first.odd)))}: {said}{more}. Clean these cells, or let --odd-as-missing "
-            f"(odd_as_missing=True in Python) take them for missing, or `aegis plan start` with --add "
-            f"{shlex.quote(name)} take the column for texts"
+            f"(odd_as_missing=True in Python) take them for missing{texts if name not in labels else ''}"
         )
 
 
@@ -354,10 +359,11 @@ def _check_label(table: str, label: Column, *, in_bins: bool) -> None:
             f"{table}: the label {shortened(label.name)} has {what}, so there is nothing to tell about it; name another"
         )
     if label.distinct > MOST_CLASSES and not in_bins:
-        raise TableError(
-            f"{table}: the label {shortened(label.name)} has {label.distinct:,} different values, more than "
-            f"{MOST_CLASSES}; name one of classes, or make classes first"
-        )
+        of, most = label.recognised, f"more than {MOST_CLASSES}; name one of classes, or make classes first"
+        why = f"{label.distinct:,} different values, {most}"
+        if of is not None and of.has_many_odd:
+            why = f"{of.in_words}, more than one in a hundred; write these as numbers, or leave them empty"
+        raise TableError(f"{table}: the label {shortened(label.name)} has {why}")
 
 
 def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
@@ -388,9 +394,7 @@ def _drafted(
     numbers = [each for each in columns if each.is_number and each.distinct > MOST_NUMBERS]
     bins = bins_of(table, [each.name for each in numbers if each.name not in of_labels])
     plain = tuple(
-        replace(of_labels[each.name], value_type=each.type, writing=each.writing)
-        if each.name in of_labels
-        else Attribute(each.name, each.type, (), bins.get(each.name), writing=each.writing)
+        of_labels.get(each.name) or Attribute(each.name, each.type, (), bins.get(each.name), writing=each.writing)
         for each in columns
     )
     label, person, rows = whose.label, whose.person, whose.rows_per_person

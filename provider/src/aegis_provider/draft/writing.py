@@ -125,12 +125,15 @@ def _label_lines(label: Attribute) -> Iterator[str]:
     if not isinstance(label.discretization, Edges):
         return
     yield f"  {scalar(label.name)}:"
+    if label.writing.fields:
+        yield from (f"    {field}" for field in (f"type: {label.value_type}", *label.writing.fields))
     yield from _in_bins(label, label.discretization)
 
 
 def _in_bins(label: Attribute, bins: Edges) -> Iterator[str]:
     yield "    # A label that is a number is counted and shared in bins, never as it is. A score: the middle of a bin;"
-    yield "    # of an open one, the mean to two digits, unless a person has over 10 % of the sum. So is the variance."
+    yield "    # of an open one, its edge and the mean distance from it to two digits, unless a person has over 10 % of"
+    yield "    # the sum. The variance: of squared distances from the mean, likewise."
     yield f"    discretize: {{rule: edges, edges: {_edges(bins.edges)}}}"
     yield f"    scores: [{', '.join(map(_number, label.scores or ()))}]"
     yield from () if label.variance is None else (f"    variance: {_number(label.variance)}",)

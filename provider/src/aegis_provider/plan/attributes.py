@@ -36,7 +36,7 @@ _OPTIONAL_OF_ATTRIBUTE: Final = (
     *LIMITS,
     *WRITING,
 )
-_OF_A_LABEL = ("type", "discretize", "scores", "variance")
+_OF_A_LABEL = ("type", "discretize", "scores", "variance", "decimal", "odd_as_missing")
 _MOST_BINS = 10_000
 _FEWEST_BINS = 2
 _FEWEST_IN_ORDER = 2

@@ -336,7 +336,7 @@ class Plan:
         """
         chosen = next(attribute for attribute in self.attributes if attribute.name == label)
         before = self.label_as or Attribute(self.label, None, ())
-        before = replace(before, order=self.order, writing=Writing(fold_case=self.fold_case))
+        before = replace(before, order=self.order, writing=self.writings[self.label])
         rest = (replace(each, fitted_to_label=False) for each in self.attributes if each is not chosen)
         configurations = (
             replace(
@@ -390,13 +390,15 @@ class Plan:
         """The stated written forms of the table's columns."""
         return {
             **{attribute.name: attribute.writing for attribute in self.attributes},
-            self.label: Writing(fold_case=self.fold_case),
+            self.label: replace(PLAINLY if self.label_as is None else self.label_as.writing, fold_case=self.fold_case),
         }
 
     def of_plain_table(self) -> "Plan":
         """Return the plan for a plainly written table of its columns alone."""
         attributes = tuple(replace(attribute, writing=PLAINLY) for attribute in self.attributes)
-        return replace(self, attributes=attributes, fold_case=False, person=None, rows_per_person=None)
+        label = None if self.label_as is None else replace(self.label_as, writing=PLAINLY)
+        how: dict[str, Any] = {"fold_case": False, "person": None, "rows_per_person": None, "label_as": label}
+        return replace(self, attributes=attributes, **how)
 
     @property
     def promised_names(self) -> frozenset[str]:
