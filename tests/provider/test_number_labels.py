@@ -18,7 +18,11 @@ from aegis_provider.draft import start
 from aegis_provider.draft.bins import _mean, _numbers
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.release.apply import apply
+from aegis_provider.synth.attacks.article29 import inference
+from aegis_provider.synth.attacks.attack import open_case
+from aegis_provider.synth.generate.generating import Wish, generate
 from aegis_provider.table import open_table
+from aegis_provider.table.arithmetic import interval_name
 from aegis_sdk.wire import EntryDocument
 from tests.for_each import for_each
 
@@ -273,3 +277,13 @@ def test_ordered_classes_may_state_scores(tmp_path):
 def test_middles_of_open_bins_are_half_a_neighbour_away():
     edges = [Decimal(each) for each in ("-inf", 0, 10, 30, "inf")]
     assert middles(edges) == (-5, 5, 20, 40)
+
+
+def test_generated_records_have_bins_of_the_number_and_attacks_read_them(plan, table):
+    made = generate(table, plan, wish=Wish(records=200, seed=1, seconds=2.0))
+    shown = set(made.table["charges"].to_pylist())
+    assert shown <= {interval_name(*both) for both in pairwise(plan.label_as.discretization.edges)}
+    assert len(shown) > 10
+    [guessed] = inference(open_case(made.table, table, plan=plan, holdout=0.2).case)
+    assert guessed.variant == "charges"
+    assert guessed.baseline.value < guessed.success.value < 0.3  # of people, of whom one in 20 is in a bin

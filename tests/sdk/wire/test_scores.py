@@ -45,6 +45,23 @@ def test_faults_have_their_place(scores, pointer):
     assert [fault.pointer for fault in faults_of(error.value)] == [pointer]
 
 
+@for_each(
+    ("place", "score", "is_inside"),
+    [(0, -1e9, True), (0, 0, True), (0, 0.5, False), (1, 0, True), (1, 2.5, True), (1, -1, False), (2, 2, False)],
+)
+def test_a_score_lies_within_its_bin(place, score, is_inside):
+    entry = entry_with({"values": [-1, 1, *MIDDLES[2:]]})
+    entry["label"]["domain"] = ["(-inf,0)", "[0,2.5)", "[2.5,inf)", *entry["label"]["domain"][3:]]
+    entry["label"]["scores"]["values"][2] = 7
+    entry["label"]["scores"]["values"][place] = score
+    if is_inside:
+        assert EntryDocument.model_validate(entry).label.scores.values[place] == score
+        return
+    with pytest.raises(ValidationError, match="Is outside its bin") as error:
+        EntryDocument.model_validate(entry)
+    assert [fault.pointer for fault in faults_of(error.value)] == [f"/label/scores/values/{place}"]
+
+
 def test_they_need_format_4_and_a_label():
     with pytest.raises(ValidationError) as error:
         EntryDocument.model_validate(entry_with({"values": MIDDLES}, form=3))

@@ -376,6 +376,11 @@ class Plan:
         return {each.name: each.discretization for each in every if each.discretization is not None}
 
     @property
+    def label_bins(self) -> Mapping[str, Rule]:
+        """The rule for the bins of the label, a number, which generated records have in its place."""
+        return {name: rule for name, rule in self.binned.items() if name == self.label}
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the table that the plan needs: the attributes, then the label."""
         return (*(attribute.name for attribute in self.attributes), self.label)

@@ -54,7 +54,6 @@ from aegis_sdk.wire.attribute import (
     MaskingFunction,
     Noise,
     Pair,
-    Scores,
 )
 from aegis_sdk.wire.audit import (
     AuditPage,
@@ -181,6 +180,7 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_PROBLEM,
     EXAMPLE_TERMS,
 )
+from aegis_sdk.wire.scores import Scores
 from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Estimate, Holdout, Transfer, figure_limits
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.webhooks import (

@@ -1,16 +1,15 @@
 """The label, the attributes, and the published counts of their maskings, one by one and in pairs."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from math import hypot
 from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from aegis_sdk.wire.documents import LONG_LIST, LONG_OBJECT, CheckedRequest, Fault, Request, fault, within
 from aegis_sdk.wire.examples import EXAMPLE_PAIR
+from aegis_sdk.wire.scores import Scores, length_fault
 from aegis_sdk.wire.values import (
     COUNT_MAX,
-    ClassScore,
     CountList,
     CountTable,
     Domain,
@@ -36,12 +35,6 @@ TOLERANCE = 1e-9
 
 RoundingBase = Annotated[int, Field(ge=2, le=COUNT_MAX)]
 """The base that counts were rounded to multiples of."""
-
-
-def length_fault(field: str, given: int, expected: int, unit: str) -> Iterator[Fault]:
-    """A fault of the field if its length is not the expected one."""
-    if given != expected:
-        yield (field,), f"Has {given} {unit}, but the domain has {expected} values"
 
 
 class SpendingNoise(CheckedRequest):
@@ -77,39 +70,6 @@ class Noise(SpendingNoise):
     epsilon: PositiveNumber | None = Field(
         default=None, description="This table's share of the entry's epsilon, which is split over its tables"
     )
-
-
-class Scores(Request):
-    """The scores of a label's classes, which make it a number to predict: bins of numbers, or ordered classes."""
-
-    values: Annotated[list[ClassScore], Field(min_length=1), LONG_LIST] = Field(
-        description="The score of each class, in the order of `domain`: of a bin, its middle or its mean to two digits"
-    )
-    variance: Annotated[float, Field(ge=0, le=float(COUNT_MAX) ** 2, allow_inf_nan=False)] | None = Field(
-        default=None,
-        description="Variance of the number itself, to two digits: that of the scores, and what is lost by binning. "
-        "null: not known, or the classes are all there is",
-    )
-
-    def faults_for(self, histogram: Sequence[int], classes: int) -> Iterator[Fault]:
-        """The faults for a label with so many classes; `histogram` is empty if it is not published.
-
-        The variance of the number is at least that of its bins' means; numbers to two digits may be off by a tenth.
-        """
-        yield from length_fault("values", len(self.values), classes, "scores")
-        records = sum(histogram)
-        if self.variance is None or records <= 0 or not len(self.values) == len(histogram) == classes:
-            return
-        # Divided first, so that no product overflows.
-        mean = sum(value * (count / records) for value, count in zip(self.values, histogram, strict=True))
-        between = hypot(
-            *((value - mean) * (count / records) ** 0.5 for value, count in zip(self.values, histogram, strict=True))
-        )
-        if self.variance**0.5 < between * (1 - _DIGITS):
-            yield ("variance",), f"Is less than {between**2:.3g}, the variance of the scores themselves"
-
-
-_DIGITS = 0.1
 
 
 class MaskingFunction(Request):
@@ -168,7 +128,7 @@ class Label(CheckedRequest):
         for location, detail in repeats([masking.id for masking in self.maskings]):
             yield ("maskings", *location, "id"), detail
         if self.scores is not None:
-            yield from within(("scores",), self.scores.faults_for(self.histogram, len(self.domain)))
+            yield from within(("scores",), self.scores.faults_for(self.histogram, self.domain))
         if self.rounded_to is None or self.noise is not None:
             return
         for index, count in enumerate(self.histogram):
@@ -277,9 +237,7 @@ class Attribute(CheckedRequest):
     def _faults(self) -> Iterator[Fault]:
         size = len(self.domain)
         if self.scores is not None:
-            yield from within(
-                ("scores",), self.scores.faults_for([] if self.histogram is None else self.histogram, size)
-            )
+            yield from within(("scores",), self.scores.faults_for(self.histogram or [], self.domain))
         if self.histogram is not None:
             yield from length_fault("histogram", len(self.histogram), size, "counts")
         if self.joint is not None:

@@ -46,6 +46,7 @@ from aegis_provider.synth.generate.methods.registry import METHODS, method_of, u
 from aegis_provider.synth.generate.pairs import Pairs
 from aegis_provider.synth.generate.training import Checkpoint, Trainer, Watch
 from aegis_provider.table import Source, Table, open_table, table_name
+from aegis_provider.table.discretization import discretized
 from aegis_provider.table.notation import plainly
 from aegis_sdk.cli.signals import held_back
 
@@ -128,7 +129,8 @@ def generate(
     """Learn from the records of a table, and generate similar ones.
 
     Attributes that the plan forbids to share unmasked (`identity: false`) are left out, and so is the column that says
-    whose a record is: a generated record is nobody's. At most `rows_per_person` real ones of each person are used.
+    whose a record is: a generated record is nobody's. At most `rows_per_person` real ones of each person are used. A
+    label that is a number is generated as its bins.
 
     Args:
         output: The file to write, Parquet if it ends in `.parquet`, otherwise CSV; by default none.
@@ -157,7 +159,7 @@ def generate(
     _refuse_output(output, table, plan, escape_formulas=escape_formulas)
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given:
-        opened = plainly(given, plan.writings)
+        opened = discretized(plainly(given, plan.writings), plan.label_bins)
         used, people, whose = _people_of(opened, plan)
         records = read_records(used, attributes, plan.label, as_written=guarantee is not None, person=whose)
         of_records, separator, rows = used.records(), opened.delimiter or ",", 1 if people is None else people.rows

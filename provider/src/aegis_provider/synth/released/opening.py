@@ -30,7 +30,7 @@ from aegis_provider.synth.released.meanings import Members
 from aegis_provider.synth.released.released import Released
 from aegis_provider.synth.released.spellings import named_alike
 from aegis_provider.table import DELIMITERS, Source, Table, delimiter_in, open_table
-from aegis_provider.table.discretization import undiscretized
+from aegis_provider.table.discretization import discretized, undiscretized
 from aegis_provider.table.formulas import with_plain_header
 from aegis_provider.table.notation import plainly
 from aegis_provider.table.values import MISSING
@@ -163,7 +163,7 @@ def open_release(
             people = People.of(real, whose.person, whose.rows_per_person)
             used, split_by = people.bounded(real), people.split_by(whose.rows_per_person)
             plan = None if plan is None else replace(plan, person=whose.person, rows_per_person=people.rows)
-        original = used if plan is None else plainly(used, plan.writings)
+        original = used if plan is None else discretized(plainly(used, plan.writings), plan.label_bins)
         masked = with_plain_header(given, original.columns)
         _refuse_other_delimiters(original, masked)
         attributes, label = _columns(original, masked, plan, label, named)
@@ -270,7 +270,8 @@ class MaskedRecords:
         """
         counted = CountedTable.of(table, plan)
         whose = None if counted.people is None else counted.people.split_by(plan.rows_per_person)
-        records = read_records(undiscretized(counted.table), plan.attributes, plan.label, person=whose)
+        as_learnt = discretized(undiscretized(counted.table), plan.label_bins)
+        records = read_records(as_learnt, plan.attributes, plan.label, person=whose)
         codes = _codes(counted, plan, records)
         if not any(configuration.suppresses for configuration in plan.configurations):
             return cls(plan, records, counted, codes, None, np.zeros(len(records), dtype=np.intp))
