@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.expected.performance import TRAINED
 
-_LINK_STEPS = 15
+_LINK_STEPS = 8
 _SURE = 1e-4
 _LEAST = 1e-300
 
@@ -19,8 +19,9 @@ def expectations(tables: FloatArray) -> FloatArray:
     """(2, ...) the AUC and the accuracy that are expected of each table (..., rows, labels) of counts."""
     total = tables.sum(axis=(-2, -1))
     shares, classes = tables.sum(axis=-1) / total[..., np.newaxis], tables.sum(axis=-2) / total[..., np.newaxis]
-    labels = range(1, 2) if tables.shape[-1] == 2 else range(tables.shape[-1])
-    chances = np.stack([_told(tables[..., label], shares, classes[..., label], total) for label in labels])
+    told = slice(1, 2) if tables.shape[-1] == 2 else slice(None)
+    inside, of_class = (np.moveaxis(one, -1, 0)[told] for one in (tables, classes))
+    chances = _told(inside, shares, of_class, total)
     areas = _area(chances, chances, shares)
     if len(chances) == 1:
         return np.stack([areas[0], np.sum(shares * np.maximum(chances[0], 1 - chances[0]), axis=-1)])
@@ -30,10 +31,11 @@ def expectations(tables: FloatArray) -> FloatArray:
 
 
 def _told(inside: FloatArray, shares: FloatArray, of_class: FloatArray, total: FloatArray) -> FloatArray:
-    """The chance (..., rows) of a class by its share in each row, or by the logarithm of its odds if that does better.
+    """The chance (classes, ..., rows) of each class by its share of a row, or by its log odds if that does better.
 
     Args:
-        inside: (..., rows) the records of the class.
+        inside: (classes, ..., rows) the records of each class.
+        of_class: (classes, ...) its share of all.
     """
     share, kept = of_class[..., np.newaxis], np.maximum(np.count_nonzero(shares, axis=-1) - 1, 0)
     known = np.where(shares > 0, inside / np.maximum(shares * total[..., np.newaxis], _LEAST), share)

@@ -76,8 +76,8 @@ class Walks:
             for place in places:
                 scores[place] = self._score(proposed, place)
             accepted &= self._known.agrees(scores, places)
-            if accepted.any():
-                accepted &= self._known.expects(proposed, places)
+            for place in places if accepted.any() else ():
+                accepted[accepted] = self._known.expects(proposed.counts[place][accepted], place)
             self._scores = [np.where(accepted, new, old) for new, old in zip(scores, self._scores, strict=True)]
         self.tables = self.tables.chosen(proposed, accepted)
 
@@ -129,14 +129,13 @@ class Known:
             agreed &= (self._orders(scores) <= self._levels_within).all(axis=0)
         return agreed
 
-    def expects(self, tables: Tables, changed: Sequence[int]) -> BoolArray:
-        """(walks,) whether models of these tables should reach what was observed, if that is known."""
-        agreed: BoolArray = np.ones(len(tables.counts[0]), dtype=bool)
-        for place in changed if self._attributes else ():
-            low, high = self._expected[place]
-            reached = expected_of(self._attributes[place], tables.counts[place])
-            agreed &= ((low - _NOTHING <= reached) & (reached <= high + _NOTHING)).all(axis=(0, 1))
-        return agreed
+    def expects(self, counts: IntArray, place: int) -> BoolArray:
+        """(walks,) whether models of these counts of an attribute should reach what was observed, if that is known."""
+        if not self._attributes:
+            return np.ones(len(counts), dtype=bool)
+        low, high = self._expected[place]
+        reached = expected_of(self._attributes[place], counts)
+        return np.asarray(((low - _NOTHING <= reached) & (reached <= high + _NOTHING)).all(axis=(0, 1)))
 
     def _magnitudes(self, scores: Sequence[FloatArray]) -> FloatArray:
         """(1, walks) how far apart what attributes tell is from what was observed, in steps."""

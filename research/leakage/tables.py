@@ -70,7 +70,10 @@ def expected_of(attribute: HiddenAttribute, counts: IntArray) -> FloatArray:
     """(2, 1 + maskings, walks) the AUC and the accuracy expected without the attribute and with each masking of it."""
     table = counts.astype(np.float64)
     views = [table.sum(axis=1, keepdims=True), *(parts @ table for parts in attribute.maskings.values())]
-    return np.stack([expectations(view) for view in views], axis=1)
+    stacked = np.zeros((len(views), *table.shape))
+    for place, view in enumerate(views):
+        stacked[place, :, : view.shape[1]] = view
+    return expectations(stacked)
 
 
 def _reference(attribute: HiddenAttribute, table: FloatArray, views: Sequence[FloatArray]) -> FloatArray:

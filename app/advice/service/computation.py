@@ -16,7 +16,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import AttributeEvidence, EntryContent, HoldoutContent, LabelContent, evidence_of
+from aegis_advisor.evidence import (
+    DROP,
+    IDENTITY,
+    AttributeEvidence,
+    EntryContent,
+    HoldoutContent,
+    LabelContent,
+    evidence_of,
+)
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import (
     MOST_LISTED,
@@ -176,12 +184,24 @@ def _with_expected(result: dict[str, Any], answer: "Answer", known: Known) -> di
         known.published,
         None if scores is None else scores.variance,
     )
-    by_name = dict(zip(chosen, each, strict=True))
+    by_name, alone = dict(zip(chosen, each, strict=True)), _of_one_attribute(answer, chosen, rows)
     for ranking, is_coarse in zip(rankings, (False, True), strict=True):
         for row in ranking:
-            expected = by_name[row["configuration"]]
+            name = row["configuration"]
+            expected = None if is_coarse and name in alone else by_name[name]
             row["expected"] = None if expected is None else expected_numbers(expected, is_coarse=is_coarse)
     return result | {"expected": None if whole is None else expected_numbers(whole)}
+
+
+def _of_one_attribute(answer: "Answer", names: Sequence[str], rows: NDArray[np.integer[Any]]) -> set[str]:
+    """The configurations that share one attribute of the question at most: what is expected is a number about it."""
+    shown = np.zeros(len(rows), dtype=np.int64)
+    for one, options, weight, column in zip(
+        answer.evidence, answer.options, answer.question.weights, rows.T, strict=True
+    ):
+        sizes = {IDENTITY: one.values, DROP: 1} | {masking.id: masking.groups for masking in one.maskings}
+        shown += (weight > 0) & (np.array([sizes[option] for option in options])[column] > 1)
+    return {name for name, attributes in zip(names, shown.tolist(), strict=True) if attributes <= 1}
 
 
 def _label_choices(label: LabelContent, table: ConfigurationTable, kept: NDArray[np.intp]) -> LabelChoices | None:

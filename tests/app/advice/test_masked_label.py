@@ -147,7 +147,7 @@ async def test_both_questions_about_a_masked_label_are_answered(database_url):
             assert one["label"] == {"name": LABEL, "listed": True, "target": "charges-2", "left_out": 0}
             assert one["request"]["target"] == "charges-2"
             lines = list(report(answer_in(one), schema))
-            assert "about charges as charges-2 shows it: 0 configurations do not compete" in lines
+            assert "about charges as charges-2 shows it" in lines
 
         seen = await answer(api, worker, own["id"], consumer, measure="mutual_information")
         assert seen["ranking"][0]["configuration"] == seen["configuration"]

@@ -25,7 +25,10 @@ TRAINED: Final = 0.8
 """The part of the records that a model learns from: four of five folds."""
 
 OFF: Final = 0.009
-"""Half of the 90 % interval: 1.645 times the formula's root mean square error on the tables that it was chosen on."""
+"""Half of the 90 % interval: 1.645 times the formula's root mean square error on the tables that it was chosen on.
+
+Of several classes, each is told from fewer records than of equal ones: its error grows as the root of their ratio.
+"""
 
 OFF_NUMBER: Final = 0.007
 """How far the interval of `R^2` reaches beyond what binning leaves open."""
@@ -191,7 +194,8 @@ class _Table:
             times = trace / max(told[0].score.adjusted, 1e-300)
             told = [_Told.by(self, self.scored[0], told[0].score, times, dimensions)]
         auc, accuracy = _of_several(self, told) if len(told) > 1 else _of_two(told[0])
-        return Expected(auc=auc, accuracy=accuracy, low=max(auc - OFF, 0.5), high=min(auc + OFF, 1.0))
+        off = OFF * (float(np.mean(np.sqrt(1 / (self.classes.size * self.classes)))) if len(told) > 1 else 1.0)
+        return Expected(auc=auc, accuracy=accuracy, low=max(auc - off, 0.5), high=min(auc + off, 1.0))
 
     def solved(self, target: int) -> tuple[FloatArray, float]:
         """The coefficients (columns,) of least squares for a target, and the share of its variance they explain."""

@@ -58,7 +58,8 @@ def task_in_words(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> I
     label, labels, other = label_of(advice.request, schema), labels_of(schema), advice.label
     if other is not None and other.target is not None:
         do = "configuration does" if other.left_out == 1 else "configurations do"
-        yield f"about {shown(label)} as {shown(other.target)} shows it: {other.left_out:,} {do} not compete"
+        competing = f": {other.left_out:,} {do} not compete" if other.left_out else ""
+        yield f"about {shown(label)} as {shown(other.target)} shows it{competing}"
         return
     if other is not None and not other.listed:
         yield (

@@ -16,14 +16,10 @@ from aegis_sdk.wire.administration import (
     TenantPolicy,
 )
 from aegis_sdk.wire.advice import (
-    KINDS,
-    ROWS,
     Advice,
     AdviceAnswer,
     AdviceHead,
-    AdviceRequest,
     AdviceStatus,
-    AskedVersion,
     AttributeAdvice,
     AttributeTransferAdvice,
     CoarseAdvice,
@@ -36,9 +32,6 @@ from aegis_sdk.wire.advice import (
     MaskingScore,
     Misfit,
     Progress,
-    Question,
-    QuestionPage,
-    QuestionRecord,
     RankedConfiguration,
     Reconstruction,
     TransferAdvice,
@@ -179,6 +172,15 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_PAIR,
     EXAMPLE_PROBLEM,
     EXAMPLE_TERMS,
+)
+from aegis_sdk.wire.questions import (
+    KINDS,
+    ROWS,
+    AdviceRequest,
+    AskedVersion,
+    Question,
+    QuestionPage,
+    QuestionRecord,
 )
 from aegis_sdk.wire.scores import Scores
 from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Estimate, Holdout, Transfer, figure_limits

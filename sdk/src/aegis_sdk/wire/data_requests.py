@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, RootModel, ValidationError, model_validator
 
-from aegis_sdk.wire.advice import ABOUT, Question
+from aegis_sdk.wire.advice import ABOUT
 from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.delivery import (
     EXAMPLE_DESCRIPTOR,
@@ -17,6 +17,7 @@ from aegis_sdk.wire.delivery import (
 )
 from aegis_sdk.wire.documents import Answer, Problem, Request, Uuid, raised, refuse
 from aegis_sdk.wire.examples import EXAMPLE_HEAD
+from aegis_sdk.wire.questions import Question
 from aegis_sdk.wire.values import COUNT_MAX, Identifier, Text, UtcTime
 
 LONGEST_PURPOSE: Final = 2_000
