@@ -115,6 +115,13 @@ def test_a_plan_says_what_is_known_in_the_attack_on_each_label(plan, tmp_path):
     assert single.roles == (single.all_roles,) == (Roles(("a",), ("y",)),)
 
 
+def test_a_plan_has_no_privacy_of_a_label_that_its_configuration_drops(plan, tmp_path):
+    assert plan.labels == ("y", "z")
+    (tmp_path / "plan.yaml").write_text(PLAN + "privacy_by_label: {c2: {y: {l: 2}, z: {l: 2}}}\n", encoding="utf-8")
+    with pytest.raises(PlanError, match="drops 'z', so `privacy_by_label` cannot have it"):
+        load_plan(tmp_path / "plan.yaml")
+
+
 def test_a_release_is_measured_for_each_label_and_keeps_who_may_stay(plan, tmp_path):
     rng, promise, mended = random.Random(4), {"k": 2, "l": 2}, 0
     for _ in range(6):

@@ -72,6 +72,12 @@ BROKEN = {
         promising({"k": 5}, zip={"l": 2}),
         ["/configurations/0/privacy_by_label/zip"],
     ),
+    "the privacy of a label that is dropped": (
+        changed(
+            ("configurations", 0, "maskings", "smoker"), "drop", promising({"k": 5}, smoker={"l": 2}, health={"l": 3})
+        ),
+        ["/configurations/0/privacy_by_label/smoker"],
+    ),
     "more than a label keeps": (
         promising({"k": 5, "l": 3, "t": 0.2}, smoker={"l": 2, "t": 0.3}, health={"l": 3, "t": 0.1}),
         ["/configurations/0/privacy_by_label/smoker/l", "/configurations/0/privacy_by_label/smoker/t"],

@@ -203,6 +203,9 @@ def _configurations(element: Element, attributes: tuple[Attribute, ...], promise
         suppressed, cells = promises.suppressed.get(configuration_id), promises.cells.get(configuration_id)
         required = promises.required.get(configuration_id)
         by_label = promises.by_label.get(configuration_id, {})
+        for label in by_label:
+            if maskings.get(label) == DROP:
+                configuration.fail(f"drops {label!r}, so `privacy_by_label` cannot have it")
         yield Configuration(configuration_id, maskings, privacy, suppressed, cells, required, by_label)
 
 

@@ -28,16 +28,20 @@ def names_faults(labels: Sequence[str], default: str, attributes: Collection[str
 def by_label_faults(
     labels: Sequence[str], pairs: Sequence[Pair], traces: Collection[str], listed: Sequence[Configuration]
 ) -> Iterator[Fault]:
-    """The faults of members by label: names of other columns, and promises that one of the labels does not keep."""
+    """The faults of members by label: names of other columns and dropped labels, and promises that a label breaks."""
     named: list[tuple[Location, Collection[str], Sequence[str]]] = [(("joint_traces",), traces, labels[1:])]
     associated = ((index, pair.with_labels) for index, pair in enumerate(pairs) if pair.with_labels)
     named += [(("pairs", index, "with_labels"), names, labels[1:]) for index, names in associated]
     for index, configuration in enumerate(listed):
+        at: Location = ("configurations", index, "privacy_by_label")
         if configuration.privacy_by_label:
-            named.append((("configurations", index, "privacy_by_label"), configuration.privacy_by_label, labels))
-            yield from within(("configurations", index, "privacy_by_label"), _beyond_a_label(configuration))
+            shared = [name for name in labels if configuration.maskings.get(name) != DROP]
+            named.append((at, configuration.privacy_by_label, shared))
+            yield from within(at, _beyond_a_label(configuration))
     for location, names, known in named:
-        detail = f"Give one of the labels {', '.join(known)}" if known else "The entry has no other labels (`labels`)"
+        detail = (
+            f"Give a label that it shows: {', '.join(known)}" if known else "The entry has no other labels (`labels`)"
+        )
         yield from (((*location, name), detail) for name in names if name not in known)
 
 
