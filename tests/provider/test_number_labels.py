@@ -206,8 +206,12 @@ def test_a_draft_gives_every_label_that_is_a_number_the_same_bins_and_scores(pla
     drafted = load_plan(tmp_path / "plan.yaml", configurations_needed=False)
     assert drafted.labels == ("kind", "charges")
     other = drafted.described("charges")
-    assert (other.discretization, other.maskings) == (plan.label_as.discretization, ())
+    assert other.discretization == plan.label_as.discretization
     assert (other.scores, other.variance) == (plan.label_as.scores, plan.label_as.variance)
+    edges = [set(other.discretization.edges), *(set(masking.function.edges) for masking in other.maskings)]
+    assert [masking.id for masking in other.maskings] == ["charges-16", "charges-8", "charges-4", "charges-2"]
+    assert all(coarser < finer for finer, coarser in pairwise(edges))
+    assert not other.fitted_to_label
 
 
 def test_what_is_expected_of_a_number_follows_from_the_entry_for_every_label(plan, table, drawn, tmp_path):

@@ -295,7 +295,9 @@ class DraftedAttribute:
         return [*self.column.remarks, *self.notes]
 
 
-def drafted(table: CountedTable, counted: CountedAttribute, column: Column, minimum: int) -> DraftedAttribute:
+def drafted(
+    table: CountedTable, counted: CountedAttribute, column: Column, minimum: int, *, fit: bool = True
+) -> DraftedAttribute:
     """Return an attribute with maskings whose groups have at least `minimum` records.
 
     Missing values of ordered attributes stay missing. Units of dates, and prefixes, may leave 1 % of the records in
@@ -305,8 +307,10 @@ def drafted(table: CountedTable, counted: CountedAttribute, column: Column, mini
         table: The counted table.
         counted: The column in it; its attribute has no maskings yet.
         minimum: Minimum records of a group.
+        fit: Whether groups may look at the label; otherwise they are as even as possible.
     """
-    drafting = _Drafting(counted, column, joint_of(counted.counts), minimum)
+    joint = joint_of(counted.counts)
+    drafting = _Drafting(counted, column, joint if fit else joint.sum(axis=1, keepdims=True), minimum)
     attribute, by_label = drafting.attribute()
     domains = table.masked_domains(replace(counted, attribute=attribute))
     information, by_chance = information_of(counted)

@@ -413,17 +413,16 @@ def _drafted(
     attributes = []
     for done, (each, column) in enumerate(chosen, start=1):
         notes = tuple(leaks.notes.get(column.name, ()))
-        draft = drafted(counted, each, column, minimum)
-        if column.name in others:
-            draft, notes = replace(draft, attribute=each.attribute, levels=()), (_shown_as(each.attribute), *notes)
+        draft = drafted(counted, each, column, minimum, fit=column.name not in others)
+        if column.name in of_labels:
+            notes = ("a label that is a number, shown in bins or in fewer", *notes)
+        elif column.name in others:
+            draft = replace(draft, attribute=each.attribute, levels=())
+            notes = ("a label, shown as it is", *notes)
         attributes.append(replace(draft, notes=notes))
         progress(done, len(chosen))
     copies = _needless(attributes, leaks.copies, {*named, *kept, *others})
     return tuple(each for each in attributes if each.column.name not in copies), replace(leaks, copies=copies)
-
-
-def _shown_as(label: Attribute) -> str:
-    return "a label, shown as it is" if label.scores is None else "a label that is a number, shown in bins"
 
 
 def _needless(
