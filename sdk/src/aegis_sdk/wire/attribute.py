@@ -237,7 +237,8 @@ class Attribute(CheckedRequest):
     def _faults(self) -> Iterator[Fault]:
         size = len(self.domain)
         if self.scores is not None:
-            yield from within(("scores",), self.scores.faults_for(self.histogram or [], self.domain))
+            histogram = [] if self.histogram is None else self.histogram
+            yield from within(("scores",), self.scores.faults_for(histogram, self.domain))
         if self.histogram is not None:
             yield from length_fault("histogram", len(self.histogram), size, "counts")
         if self.joint is not None:
