@@ -19,8 +19,9 @@ from aegis_provider.draft import start
 from aegis_provider.synth.attacks.attack import open_case
 from aegis_provider.synth.attacks.judging import judge
 from aegis_provider.synth.attacks.membership import COPIES, NEAREST
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.methods.method import Knobs
+from aegis_provider.synth.generate.prepared import Wish
 from research.report import table
 from tests import example
 

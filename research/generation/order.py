@@ -21,8 +21,9 @@ from aegis_provider import Plan
 from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.synth.fidelity.measuring import Trials
 from aegis_provider.synth.fidelity.parts import parts_of
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.methods.method import Knobs
+from aegis_provider.synth.generate.prepared import Wish
 from aegis_provider.synth.offer import RealSides
 from aegis_provider.synth.released.opening import Opened
 from aegis_provider.synth.released.released import Released

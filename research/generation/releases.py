@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 
 from aegis_provider import NothingHoldsError, Plan, Requirement, apply, find_configurations
 from aegis_provider.plan.model import DROP
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.methods.method import Knobs
+from aegis_provider.synth.generate.prepared import Wish
 from aegis_provider.synth.generate.training import TrainingLook
 from research.generation.tables import HELD_OUT, SEED, SplitTable
 

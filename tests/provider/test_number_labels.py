@@ -20,7 +20,8 @@ from aegis_provider.errors import PlanError, TableError
 from aegis_provider.release.apply import apply
 from aegis_provider.synth.attacks.article29 import inference
 from aegis_provider.synth.attacks.attack import open_case
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
+from aegis_provider.synth.generate.prepared import Wish
 from aegis_provider.table import open_table
 from aegis_provider.table.arithmetic import interval_name
 from aegis_sdk.wire import EntryDocument

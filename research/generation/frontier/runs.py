@@ -20,8 +20,9 @@ from aegis_provider.synth.attacks.attack import open_case
 from aegis_provider.synth.attacks.membership import nearest_membership
 from aegis_provider.synth.fidelity.measuring import Trial, Trials
 from aegis_provider.synth.fidelity.parts import parts_of
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.methods.method import Knobs
+from aegis_provider.synth.generate.prepared import Wish
 from aegis_provider.synth.generate.training import STOPPED
 from aegis_provider.synth.released.opening import open_release
 from research.generation.measured import knowing_half

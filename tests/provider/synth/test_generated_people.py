@@ -12,8 +12,9 @@ from aegis_provider.control import LastingRandomness, RandomRounding
 from aegis_provider.entry import document_of
 from aegis_provider.records import held_out_of, read_records
 from aegis_provider.synth.attacks.attack import open_case
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.methods.method import Knobs, knobs_of_records
+from aegis_provider.synth.generate.prepared import Wish
 from aegis_provider.synth.offer import RealSides, draw_table, with_generated
 from aegis_provider.synth.released.opening import MaskedRecords
 from aegis_provider.table import open_table

@@ -14,8 +14,9 @@ from aegis_provider.files import digest_of
 from aegis_provider.report.rendering import markdown_lines
 from aegis_provider.synth.attacks.attack import Outcome
 from aegis_provider.synth.attacks.judging import Judgement
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.methods.method import Knobs
+from aegis_provider.synth.generate.prepared import Wish
 from aegis_provider.synth.report.generated_card import generated_report, judge_generated
 
 PLAN = """label: y

@@ -104,10 +104,10 @@ def generate(
     from aegis_provider.plan.limits import with_person
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.synth.attacks.judging import Result
-    from aegis_provider.synth.generate.generating import Wish
     from aegis_provider.synth.generate.generating import generate as generate_records
     from aegis_provider.synth.generate.methods.method import Knobs
     from aegis_provider.synth.generate.methods.registry import usual_knobs
+    from aegis_provider.synth.generate.prepared import Wish
     from aegis_provider.synth.report.generated_card import card_beside, judge_generated, made_document
     from aegis_provider.table import delimiter_in, table_name
     from aegis_provider.workflow.card_report import remove_card

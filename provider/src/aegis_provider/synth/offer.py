@@ -25,8 +25,9 @@ from aegis_provider.release.table_file import refuse_unofferable
 from aegis_provider.synth.attacks.attack import case_by_plan, open_case
 from aegis_provider.synth.attacks.judging import declared_attacks
 from aegis_provider.synth.generate.generated import write
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.methods.method import Knobs
+from aegis_provider.synth.generate.prepared import Wish
 from aegis_provider.synth.released.opening import MaskedRecords
 from aegis_provider.synth.released.released import Released
 from aegis_provider.synth.transfer import holdout_of, told_by, transfer_of

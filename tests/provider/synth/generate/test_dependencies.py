@@ -8,8 +8,9 @@ from aegis_provider import load_plan
 from aegis_provider.records import Column, Records
 from aegis_provider.synth.fidelity.contradictions import BAR, contradictions_of
 from aegis_provider.synth.generate.dependencies import Formula, rules_of
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.pairs import Pairs
+from aegis_provider.synth.generate.prepared import Wish
 from tests.provider.synth.generate.methods.tasks import task_of
 
 RECORDS = 2_000

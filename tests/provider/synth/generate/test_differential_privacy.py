@@ -14,11 +14,12 @@ from scipy.stats import binom
 from aegis_provider.errors import IdentifierError
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.records import MOST_RECORDS, held_out_of, read_records, validated_by_coin, validated_of
-from aegis_provider.synth.generate.generating import Prepared, Wish, generate
+from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.methods import differential_privacy, marginals
 from aegis_provider.synth.generate.methods.differential_privacy import STEPS, rho_of
 from aegis_provider.synth.generate.methods.marginals import Marginals
 from aegis_provider.synth.generate.methods.method import Knobs, Resumable
+from aegis_provider.synth.generate.prepared import Prepared, Wish
 from aegis_provider.synth.generate.training import Trainer
 from aegis_provider.table import open_table
 

@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from aegis_provider import load_plan
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.methods.registry import METHODS
+from aegis_provider.synth.generate.prepared import Wish
 from tests.for_each import for_each
 
 RECORDS = 400

@@ -5,7 +5,8 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.errors import TableError
-from aegis_provider.synth.generate.generating import Wish, generate
+from aegis_provider.synth.generate.generating import generate
+from aegis_provider.synth.generate.prepared import Wish
 from aegis_provider.synth.released.opening import open_release
 from tests.for_each import for_each
 
