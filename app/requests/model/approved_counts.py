@@ -26,6 +26,7 @@ from aegis_advisor.evidence import (
     Perturbation,
     evidence_of,
     pairs_of,
+    with_label_masked,
 )
 from aegis_advisor.evidence import with_declared_rounding as declared
 from app.platform.errors import Fault
@@ -75,7 +76,8 @@ class PublishedNames:
             for attribute in shared
         )
         values = dict(zip(maskings, map(_parts, domains), strict=True))
-        return cls(_parts(entry.label.domain), maskings, values)
+        masked = entry.label.masking(chosen.get(entry.label.name, IDENTITY))
+        return cls(_parts(entry.label.domain if masked is None else masked.domain), maskings, values)
 
     def faults(self, differences: Iterable[Mapping[str, Any]]) -> Iterator[Fault]:
         """A fault for every unpublished name, with its place and without the name."""
@@ -178,13 +180,16 @@ class ApprovedCounts:
         """The counts of a configuration of an entry."""
         if configuration.is_generated:
             return cls(configuration, replace(entry.label, histogram=configuration.histogram), Inexact(), (), ())
-        evidence = [declared(attribute) for attribute in evidence_of(entry)]
+        evidence, label = [declared(attribute) for attribute in evidence_of(entry)], entry.label
+        if (masked := label.masking(configuration.maskings.get(label.name, IDENTITY))) is not None:
+            evidence = [with_label_masked(attribute, np.asarray(masked.mapping)) for attribute in evidence]
+            label = replace(label, domain=masked.domain, histogram=evidence[0].label_histogram)
         chosen = [configuration.maskings.get(attribute.name, DROP) for attribute in evidence]
         shared = [place for place, masking in enumerate(chosen) if masking != DROP]
         tables = tuple(_table(entry.attributes[n], evidence[n], chosen[n]) for n in shared)
         pairs = tuple(_pairs(evidence, chosen, pairs_of(entry).values()))
         inexact = Inexact.of(evidence[0].label_perturbation)
-        return cls(configuration, entry.label, inexact, tables, pairs)
+        return cls(configuration, label, inexact, tables, pairs)
 
 
 def configuration_in(listed: ConfigurationsContent, wanted: str) -> ConfigurationContent:

@@ -24,6 +24,7 @@ from aegis_provider.control import (
     without_unshared,
     write_controlled_plan,
 )
+from aegis_provider.counting.shown_labels import with_shown_labels
 from aegis_provider.counting.telling_names import TellingNames
 from aegis_provider.entry import Exposure, document_of, entry_of, small_below, write_entry
 from aegis_provider.errors import OutputError
@@ -228,10 +229,12 @@ def _controlled(
     counting: Mapping[str, Any],
 ) -> tuple[SharedSummary, Controlled]:
     """Count what configurations share, and apply the controls, by default rounding; `counting`: how to count."""
-    for control in controls if plan.other_labels else ():
+    masks_label = len(plan.chosen) > len(plan.attributes)
+    for control in controls if plan.other_labels or masks_label else ():
         if isinstance(control, MinimumCell | LaplaceNoise):
             what = "a minimum cell count" if isinstance(control, MinimumCell) else "noise"
-            raise ControlError(f"{plan.source}: labels: {what} is possible with one label only; list one, or round")
+            instead = "a label as it is; delete its maskings" if masks_label else "one label only; list one"
+            raise ControlError(f"{plan.source}: labels: {what} is possible with {instead}, or round")
     merging = next((control.merging for control in controls if isinstance(control, MinimumCell)), None)
     noisy = any(isinstance(control, LaplaceNoise) for control in controls)
     summary = summarize_shared(table, plan, merging=merging, all_records=noisy, **counting)
@@ -247,7 +250,7 @@ def _controlled(
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden)
     # The controlled entry must meet the contract too, and contain only fields that are set.
     coarse = with_published_privacy(controlled.entry, plan)
-    entry = entry_of(document_of(without_unshared(coarse)), plan.source)
+    entry = entry_of(document_of(with_shown_labels(without_unshared(coarse))), plan.source)
     return summary, replace(controlled, entry=entry)
 
 

@@ -1,6 +1,6 @@
 """Summarize a table into a catalogue entry: counts, never a record."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,7 @@ from aegis_provider.counting.pair_tables import (
     refuse_undone_secrets,
 )
 from aegis_provider.counting.published_domain import PublishedDomain
+from aegis_provider.counting.shown_labels import with_shown_labels
 from aegis_provider.counting.stated_maskings import (
     ListedMasked,
     count_elsewhere,
@@ -340,16 +341,37 @@ class CountedEntry:
             **({"pairs": told.pairs} if self.counts_pairs else {}),
             **({} if told.trace is None else {"joint_trace": self._joint_trace(told.trace.value, label, attributes)}),
             **self._of_labels(told),
-            **({"format": 4} if "scores" in label else {}),
+            **({"format": 4} if "scores" in label or "maskings" in label else {}),
             "configurations": [self._configuration(configuration) for configuration in plan.configurations],
         }
-        return entry_of(document, plan.source)
+        entry = entry_of(document, plan.source)
+        return entry if self.shared_only else with_shown_labels(entry)  # controls start from all labels
 
     def _label(self) -> dict[str, Any]:
         counted, scores = self.counted, self._scores(self.plan.label)
         histogram = counted.attributes[0].counts.label_histogram().tolist()
         stated = {} if scores is None else {"scores": scores}
+        stated |= {"maskings": maskings} if (maskings := list(self._label_maskings())) else {}
         return {"name": self.plan.label, "domain": list(counted.label.texts), "histogram": histogram, **stated}
+
+    def _label_maskings(self) -> Iterator[dict[str, Any]]:
+        """Yield the maskings of the label; one that leaves a single class is none, and a configuration cannot use it.
+
+        Raises:
+            TableError: A configuration uses one.
+        """
+        name, used = self.plan.label, {each.maskings.get(self.plan.label) for each in self.plan.configurations}
+        for label in self.counted.chosen(self.plan)[len(self.counted.attributes) :]:
+            masked = self.counted.masked_domains(label)
+            for masking in label.attribute.maskings:
+                one = masked[masking.id]
+                if len(one.texts) > 1:
+                    function = {"name": masking.function.name, "parameters": masking.function.parameters()}
+                    function = without_values(function) if self.shared_only else function
+                    yield {"id": masking.id, "function": function, "domain": [*one.texts], "mapping": [*one.mapping]}
+                elif masking.id in used:
+                    fault = f"{masking.id!r} leaves only {shortened(one.texts[0])} of the label {name!r}"
+                    raise TableError(f"{masking.place}: {fault}, so nothing is left to predict; use a finer masking")
 
     def _unit(self) -> dict[str, Any]:
         """Return the members of an entry that counts people, which replace its format."""

@@ -142,8 +142,8 @@ def test_a_faulty_masking_is_refused_with_its_place(load, masking, fault):
     [
         (("label: health\n", ""), "plan.yaml: `label` is missing"),
         (
-            ("label: health", "label: age"),
-            "plan.yaml: attributes.age: is the default label, so `maskings` cannot be stated; other labels may have it",
+            ("label: health", "label: zip"),
+            "plan.yaml: configurations.c02.zip: unknown masking 'drop'; available: zip-3, zip-gone, identity",
         ),
         (("label: health", "label: [a]"), "plan.yaml: label: expected a text"),
         (("label: health", "label: health\nlable: x"), "plan.yaml: unknown key 'lable'; did you mean 'label'?"),

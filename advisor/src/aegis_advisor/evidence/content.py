@@ -55,11 +55,14 @@ class LabelContent:
     rounded_to: int | None = None
     maskings: "Sequence[MaskingContent]" = ()
 
+    def masking(self, wanted: str) -> "MaskingContent | None":
+        """The masking with this id, which the label has; None for the identity."""
+        return None if wanted == IDENTITY else next(one for one in self.maskings if one.id == wanted)
+
     def class_of(self, masking: str) -> IntArray | None:
         """(labels,) the masked label of each label by a masking that the label has; None by the identity."""
-        if masking == IDENTITY:
-            return None
-        return np.asarray(next(one.mapping for one in self.maskings if one.id == masking), dtype=np.int64)
+        known = self.masking(masking)
+        return None if known is None else np.asarray(known.mapping, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class Perturbation:
         Bernoulli's inequality its power `terms` is at most `1 / (1 - terms v (cosh x - 1))`, that of noise with the
         same variance as the sum: whatever bound holds for that noise holds for the sum.
         """
-        if terms == 1 or (self.noise_scale is None and self.rounded_to is None):
+        if (terms == 1 and self.within is None) or (self.noise_scale is None and self.rounded_to is None):
             return self
         scale, base = self.noise_scale, self.rounded_to
         if scale is not None:

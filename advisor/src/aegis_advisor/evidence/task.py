@@ -181,7 +181,7 @@ def _label(asked: AttributeContent) -> LabelContent:
 
 def _as_attribute(default: LabelContent, asked: AttributeContent) -> AttributeContent:
     """The default label as an attribute, counted with another label."""
-    maskings = [
+    whole = [
         replace(
             masking,
             function=None,
@@ -192,16 +192,24 @@ def _as_attribute(default: LabelContent, asked: AttributeContent) -> AttributeCo
         for masking in whole_counts(asked)
         if asked.joint is None and masking.joint is not None
     ]
+    joint = None if asked.joint is None else np.ascontiguousarray(np.asarray(asked.joint).T)
+    maskings = [_of_default(masking, joint) for masking in default.maskings]
     is_exact = default.noise is None and default.rounded_to is None
     return AttributeContent(
         name=default.name,
         type="string",
         domain=default.domain,
         histogram=default.histogram if is_exact else None,
-        joint=None if asked.joint is None else np.asarray(asked.joint).T,
-        maskings=maskings[:1],
+        joint=joint,
+        maskings=[*maskings, *whole[:1]],
         scores=default.scores,
     )
+
+
+def _of_default(masking: MaskingContent, joint: IntArray | None) -> MaskingContent:
+    """A masking of the default label as one of an attribute, with sums of its counts (values, labels)."""
+    classes = np.asarray(masking.mapping)
+    return masking if joint is None else replace(masking, joint=fold(joint, classes, len(masking.domain)))
 
 
 def _counted(
@@ -340,7 +348,7 @@ def _showing(
     shown = {IDENTITY, *(masking.id for masking in label.maskings)}
     for each in listed:
         if each.maskings.get(label.name) in shown:
-            yield replace(each, maskings={**each.maskings, default: IDENTITY}, transfer=None)
+            yield replace(each, maskings={default: IDENTITY, **each.maskings}, transfer=None)
 
 
 def _rows_showing(table: TableContent, label: LabelContent, default: str) -> TableContent:
@@ -349,7 +357,7 @@ def _rows_showing(table: TableContent, label: LabelContent, default: str) -> Tab
     ids = list(compress(table.ids, shown))
     columns = {name: list(compress(column, shown)) for name, column in table.maskings.items()}
     privacy = {name: list(compress(column, shown)) for name, column in (table.privacy or {}).items()}
-    return replace(table, ids=ids, maskings=columns | {default: [IDENTITY] * len(ids)}, privacy=privacy)
+    return replace(table, ids=ids, maskings={default: [IDENTITY] * len(ids)} | columns, privacy=privacy)
 
 
 def _mapping(attribute: AttributeContent, masking: str) -> IntArray | None:

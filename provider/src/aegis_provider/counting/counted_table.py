@@ -137,6 +137,17 @@ class CountedTable:
         """The attribute with this name, which the plan has."""
         return next(each for each in self.attributes if each.attribute.name == name)
 
+    def chosen(self, plan: Plan) -> tuple[CountedAttribute, ...]:
+        """Return what configurations of the plan choose for: the attributes, and a label that has maskings."""
+        of_label = plan.chosen[len(plan.attributes) :]
+        return (*self.attributes, *map(self.of_label, of_label))
+
+    def of_label(self, described: Attribute) -> CountedAttribute:
+        """Return the label, which the plan describes so, as an attribute, counted against itself."""
+        places, histogram = np.arange(len(self.label)), self.attributes[0].counts.label_histogram()
+        counts = JointCounts(places, places, histogram, (len(places), len(places)))
+        return CountedAttribute(described, self.label, counts, rows=self.rows)
+
     def doubtful_types(self, plan: Plan) -> Iterator[str]:
         """Yield a sentence for each attribute without a type in the plan whose decimals may be codes.
 

@@ -57,8 +57,9 @@ def _differences(entry: EntryDocument, schema: Mapping[str, Any], configuration:
 
 def _other_functions(entry: EntryDocument, maskings: Mapping[str, str], plan: Plan) -> Iterator[str]:
     """Yield the masking functions that differ, ignoring parameters that the entry leaves out."""
-    of_entry = {(attribute.name, one.id): one.function for attribute in entry.attributes for one in attribute.maskings}
-    of_plan = {(attribute.name, one.id): one.function for attribute in plan.attributes for one in attribute.maskings}
+    masked = (*entry.attributes, entry.label)
+    of_entry = {(each.name, one.id): one.function for each in masked for one in each.maskings}
+    of_plan = {(each.name, one.id): one.function for each in plan.chosen for one in each.maskings}
     for place in maskings.items():
         if place[1] in (IDENTITY, DROP):
             continue

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from aegis_provider.errors import nearest
-from aegis_provider.masking import read_function
+from aegis_provider.masking import MaskingFunction, read_function
 from aegis_provider.masking.hierarchy import Hierarchy
 from aegis_provider.masking.numbers import read_edges
 from aegis_provider.plan.limits import LIMITS, read_limits
@@ -36,7 +36,10 @@ _OPTIONAL_OF_ATTRIBUTE: Final = (
     *LIMITS,
     *WRITING,
 )
-_OF_A_LABEL = ("type", "discretize", "scores", "variance", "decimal", "odd_as_missing")
+_OF_A_LABEL: Final = (
+    *("type", "discretize", "scores", "variance", "decimal", "odd_as_missing"),
+    *("hierarchy", "maskings", "default", "identity"),
+)
 _MOST_BINS = 10_000
 _FEWEST_BINS = 2
 _FEWEST_IN_ORDER = 2
@@ -53,8 +56,6 @@ def read_attributes(element: Element, label: str, labels: Collection[str] = ()) 
     for name, attribute in element.items():
         attribute.checked_name(name)
         fields = attribute.fields(optional=_OPTIONAL_OF_ATTRIBUTE)
-        if name == label and (others := [key for key in fields if key not in _OF_A_LABEL]):
-            attribute.fail(f"is the default label, so `{others[0]}` cannot be stated; other labels may have it")
         for key in ("scores", "variance"):
             if key in fields and name not in {label, *labels}:
                 fields[key].fail("only labels have it; delete it, or list the attribute under `labels`")
@@ -62,10 +63,12 @@ def read_attributes(element: Element, label: str, labels: Collection[str] = ()) 
         maskings = list(_maskings(fields["maskings"])) if "maskings" in fields else []
         for masking_id in {level.id for level in levels} & {masking.id for masking in maskings}:
             fields["maskings"].fail(f"{masking_id!r} is a level of the attribute's hierarchy; choose another id")
+        if name == label:
+            _check_default_label(attribute, fields, [*levels, *maskings])
         value_type = _value_type(fields.get("type"))
         discretization = _discretization(fields["discretize"], value_type) if "discretize" in fields else None
         identity = "identity" not in fields or fields["identity"].one_of("true", "false") == "true"
-        choices = choices_of([*levels, *maskings])
+        choices = choices_of([*levels, *maskings], is_kept=name == label)
         default = read_choice(fields["default"], choices) if "default" in fields else IDENTITY
         if default == IDENTITY and "default" in fields and not identity:
             fields["default"].fail("is identity, which `identity: false` forbids; choose a masking, or drop")
@@ -91,6 +94,18 @@ def read_attributes(element: Element, label: str, labels: Collection[str] = ()) 
             scores=_scores(fields["scores"], discretization) if "scores" in fields else None,
             variance=_variance(fields["variance"]) if "variance" in fields else None,
         )
+
+
+def _check_default_label(element: Element, fields: Collection[str], maskings: Sequence[Masking]) -> None:
+    """Refuse what only other labels may have, and maskings that are not functions which all may know."""
+    if others := [key for key in fields if key not in _OF_A_LABEL]:
+        element.fail(f"is the default label, so `{others[0]}` cannot be stated; other labels may have it")
+    for masking in maskings:
+        if not isinstance(masking.function, MaskingFunction) or masking.is_secret:
+            element.fail(
+                f"is the default label, so {masking.id!r} must give each value one masked value that all may know: not "
+                "by chance, by other records, secretly or elsewhere"
+            )
 
 
 def _scores(element: Element, bins: Rule | None) -> tuple[float, ...]:
@@ -162,9 +177,9 @@ def read_truth(element: Element | None) -> bool:
     return element is not None and element.one_of("true", "false") == "true"
 
 
-def choices_of(maskings: Sequence[Masking]) -> list[str]:
-    """Return the choices of a configuration for an attribute with these maskings."""
-    return [*(masking.id for masking in maskings), IDENTITY, DROP]
+def choices_of(maskings: Sequence[Masking], *, is_kept: bool = False) -> list[str]:
+    """Return the choices of a configuration for an attribute with these maskings; what is kept is never dropped."""
+    return [*(masking.id for masking in maskings), IDENTITY, *([] if is_kept else [DROP])]
 
 
 def read_choice(element: Element, known: list[str]) -> str:

@@ -341,7 +341,7 @@ class Plan:
         configurations = (
             replace(
                 each,
-                maskings={name: of for name, of in each.maskings.items() if name != label} | {self.label: IDENTITY},
+                maskings={self.label: IDENTITY, **{name: of for name, of in each.maskings.items() if name != label}},
             )
             for each in self.configurations
             if each.maskings[label] == IDENTITY
@@ -370,10 +370,19 @@ class Plan:
         return next((attribute for attribute in self.attributes if attribute.name == name), None)
 
     @property
+    def every(self) -> tuple[Attribute, ...]:
+        """The attributes, and what the plan says of the label, if anything."""
+        return (*self.attributes, *(() if self.label_as is None else (self.label_as,)))
+
+    @property
+    def chosen(self) -> tuple[Attribute, ...]:
+        """What configurations choose for: the attributes, and a label that has maskings."""
+        return (*self.attributes, *(each for each in self.every[len(self.attributes) :] if each.maskings))
+
+    @property
     def binned(self) -> Mapping[str, Rule]:
         """The rules for the bins of attributes, and of the label."""
-        every = (*self.attributes, *(() if self.label_as is None else (self.label_as,)))
-        return {each.name: each.discretization for each in every if each.discretization is not None}
+        return {each.name: each.discretization for each in self.every if each.discretization is not None}
 
     @property
     def label_bins(self) -> Mapping[str, Rule]:
@@ -428,11 +437,12 @@ class Plan:
         return frozenset(item for configuration in self.configurations for item in configuration.maskings.items())
 
     def _with_maskings(self, keep: Callable[[str, Masking], bool]) -> "Plan":
-        attributes = [
+        every = [
             replace(attribute, maskings=tuple(one for one in attribute.maskings if keep(attribute.name, one)))
-            for attribute in self.attributes
+            for attribute in self.every
         ]
-        return replace(self, attributes=tuple(attributes))
+        attributes = tuple(every[: len(self.attributes)])
+        return replace(self, attributes=attributes, label_as=None if self.label_as is None else every[-1])
 
     def configuration(self, configuration_id: str) -> Configuration:
         """Return the configuration with this id.

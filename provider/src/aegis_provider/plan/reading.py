@@ -72,7 +72,9 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
     attributes = _with_labels(tuple(each for each in described if each.name != label), other_labels)
     stated = fields.get("configurations")
     vouched = _Vouched.of(fields, [label, *other_labels])
-    configurations = tuple(_configurations(stated, attributes, vouched)) if stated else ()
+    label_as = next((each for each in described if each.name == label), None)
+    chosen = (*attributes, *([label_as] if label_as is not None and label_as.maskings else []))
+    configurations = tuple(_configurations(stated, chosen, label, vouched)) if stated else ()
     generated = _generated(fields, vouched, [configuration.id for configuration in configurations])
     _refuse_strays(fields, configurations, generated)
     _refuse_unshown(root, other_labels, configurations)
@@ -96,7 +98,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
         read_order(fields.get("order")),
         read_truth(fields.get("fold_case")),
         other_labels=tuple(other_labels),
-        label_as=next((each for each in described if each.name == label), None),
+        label_as=label_as,
         files=files,
     )
     keep = read_kept(fields["keep"]) if "keep" in fields else {}
@@ -187,8 +189,11 @@ class _Vouched:
         )
 
 
-def _configurations(element: Element, attributes: tuple[Attribute, ...], promises: _Vouched) -> Iterator[Configuration]:
-    known = {attribute.name: choices_of(attribute.maskings) for attribute in attributes}
+def _configurations(
+    element: Element, attributes: tuple[Attribute, ...], label: str, promises: _Vouched
+) -> Iterator[Configuration]:
+    """Yield the configurations; `attributes`: what they choose for, among it a label that has maskings."""
+    known = {each.name: choices_of(each.maskings, is_kept=each.name == label) for each in attributes}
     defaults = {attribute.name: attribute.default for attribute in attributes}
     if not list(element.items()):
         element.fail("at least one configuration is needed")

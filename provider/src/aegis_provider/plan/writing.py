@@ -109,12 +109,13 @@ def _says(path: Path, wanted: Plan) -> bool:
 
 
 def _without_places(plan: Plan) -> Plan:
-    attributes = tuple(
+    every = tuple(
         replace(attribute, maskings=tuple(replace(masking, place="") for masking in attribute.maskings))
-        for attribute in plan.attributes
+        for attribute in plan.every
     )
+    label_as, attributes = None if plan.label_as is None else every[-1], every[: len(plan.attributes)]
     generated = tuple(replace(table, file=table.file.resolve()) for table in plan.generated)
-    return replace(plan, source="", attributes=attributes, generated=generated)
+    return replace(plan, source="", attributes=attributes, label_as=label_as, generated=generated)
 
 
 def _edited(text: str, folder: Path, target: Path) -> str:
@@ -168,7 +169,7 @@ def _dumped(text: str, folder: Path, target: Path) -> str:
 
 
 def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]:
-    defaults = {attribute.name: attribute.default for attribute in plan.attributes}
+    defaults = {attribute.name: attribute.default for attribute in plan.chosen}
     yield "configurations:"
     for each in configurations:
         yield f"  {scalar(each.id)}: {_nested({k: v for k, v in each.maskings.items() if v != defaults[k]})}"

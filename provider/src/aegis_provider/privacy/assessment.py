@@ -25,7 +25,7 @@ from aegis_sdk.wire import SUPPRESSED, strictest
 class Column:
     """A column in a release.
 
-    `role`: its role in the plan. `masking`: the id of its masking, empty for the label, which is never masked.
+    `role`: its role in the plan. `masking`: the id of its masking, empty for a label without maskings.
     `becomes`: the masked values, described for people.
     """
 
@@ -47,7 +47,7 @@ def roles_of(plan: Plan, configurations: Sequence[Configuration]) -> dict[str, s
 
 def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
     """Return the columns with their maskings in the configuration: quasi-identifiers, sensitive attributes, others."""
-    attributes = {attribute.name: attribute for attribute in plan.attributes}
+    attributes = {attribute.name: attribute for attribute in plan.chosen}
     return tuple(
         Column(name, role, configuration.maskings.get(name, ""), _becomes(attributes.get(name), configuration))
         for name, role in roles_of(plan, [configuration]).items()
@@ -59,7 +59,7 @@ def maskings_in_short(plan: Plan, configuration: Configuration) -> str:
 
     An id of several attributes is preceded by the attribute's name.
     """
-    ids = Counter(masking.id for attribute in plan.attributes for masking in attribute.maskings)
+    ids = Counter(masking.id for attribute in plan.chosen for masking in attribute.maskings)
     masked = {name: choice for name, choice in configuration.maskings.items() if choice not in {IDENTITY, DROP}}
     dropped = [name for name, choice in configuration.maskings.items() if choice == DROP]
     short = ", ".join(choice if ids[choice] == 1 else f"{name}: {choice}" for name, choice in masked.items())

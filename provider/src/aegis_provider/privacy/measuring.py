@@ -59,11 +59,11 @@ def refuse_without_order(demanded: Iterable[str], counted: CountedTable, plan: P
     needed = next((name for name in demanded if CRITERIA[name].needs_order), None)
     if needed is None:
         return
-    known = {each.attribute.name: each for each in counted.attributes}
+    known = {each.attribute.name: each for each in counted.chosen(plan)}
     for name in plan.sensitive:
-        attribute = known.get(name) if name != plan.label else None
+        attribute = known.get(name)
         if not (counted.label if attribute is None else attribute.domain).ordered:
-            where = "" if attribute is None else f" under attributes.{name}"
+            where = "" if name == plan.label else f" under attributes.{name}"
             raise PlanError(
                 f"{plan.source}: {needed} needs an order of {shortened(name)}, and the alphabet is not one: state "
                 f"`order: [LOWEST, ..., HIGHEST]` in a plan{where}"

@@ -58,7 +58,7 @@ class PrivacyTable:
         refuse_without_order(plan.promised_names, counted, plan)
         mappings = {
             (attribute.attribute.name, masking): np.array(domain.mapping, dtype=np.intp)
-            for attribute in counted.attributes
+            for attribute in counted.chosen(plan)
             if attribute.attribute.name in columns
             for masking, domain in counted.masked_domains(attribute).items()
         }
@@ -143,7 +143,7 @@ class PrivacyTable:
                 yield name, (name, choice) not in elsewhere
 
     def _masked(self, configuration: Configuration) -> dict[str, str]:
-        """Return the masking of each column that the configuration masks; the label is never masked."""
+        """Return the masking of each column that the configuration masks."""
         choices = {name: configuration.maskings.get(name, IDENTITY) for name in self.records.columns}
         return {name: choice for name, choice in choices.items() if choice not in {IDENTITY, DROP}}
 

@@ -1,13 +1,15 @@
 """The verdict on an entry combined with the masked table of one of its configurations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
 import numpy as np
 
+from aegis_advisor.arrays import IntArray
 from aegis_advisor.errors import AdvisorError
+from aegis_advisor.evidence import with_declared_rounding, with_label_masked
 from aegis_advisor.verdict import MaskedTable, ShownCounts, judge_with_table
 from aegis_provider.counting.counts import Counts
 from aegis_provider.disclosure.entry import told_findings
@@ -45,9 +47,14 @@ def judged_beside(
     """
     chosen = _chosen(entry, configuration)
     published = published_counts(entry, consistent_evidence(entry))
+    shown, masked = _with_shown_label(entry, chosen)
+    own = published
+    if masked is not None:
+        merged = [with_label_masked(with_declared_rounding(each), masked) for each in published.evidence]
+        own = replace(published, evidence=merged, labels=())
     stop = after(seconds)
     try:
-        verdict = judge_with_table(published, _Beside.of(entry, chosen, table).shown(held_back=held_back), stop)
+        verdict = judge_with_table(own, _Beside.of(shown, chosen, table).shown(held_back=held_back), stop)
         findings = list(verdict.findings)
         for of in published.labels:
             if of.label != entry.label.name and chosen.maskings.get(of.label) == IDENTITY:
@@ -63,8 +70,9 @@ def judged_beside(
 def _about(entry: EntryDocument, chosen: Configuration, label: str) -> tuple[EntryDocument, Configuration]:
     """Return what an entry with this label alone says of values and their masking, and its configuration."""
     asked, default = next(each for each in entry.attributes if each.name == label), entry.label
-    kind = infer_type(default.domain).value
-    instead = Attribute.model_validate({"name": default.name, "type": kind, "domain": default.domain})
+    kind, masked = infer_type(default.domain).value, [one.model_dump() for one in default.maskings]
+    about = {"name": default.name, "type": kind, "domain": default.domain, "maskings": masked}
+    instead = Attribute.model_validate(about)
     changed = {
         "label": Label(name=label, domain=asked.domain, histogram=asked.histogram or []),
         "attributes": [instead if each is asked else each for each in entry.attributes],
@@ -72,8 +80,25 @@ def _about(entry: EntryDocument, chosen: Configuration, label: str) -> tuple[Ent
     }
     maskings = {name: masking for name, masking in chosen.maskings.items() if name != label}
     return entry.model_copy(update=changed), chosen.model_copy(
-        update={"maskings": {**maskings, default.name: IDENTITY}}
+        update={"maskings": {default.name: IDENTITY, **maskings}}
     )
+
+
+def _with_shown_label(entry: EntryDocument, chosen: Configuration) -> tuple[EntryDocument, IntArray | None]:
+    """Return what an entry says of values and their masking with the label as a configuration shows it.
+
+    Returns:
+        The entry, and (labels,) the masked label of each label; None if it is shown as it is.
+    """
+    shown = chosen.maskings.get(entry.label.name, IDENTITY)
+    masking = next((one for one in entry.label.maskings if one.id == shown), None)
+    label, pairs = entry.label, [pair for pair in entry.pairs if entry.label.name not in pair.attributes]
+    if masking is None:
+        return entry.model_copy(update={"pairs": pairs}), None
+    mapping = np.array(masking.mapping, dtype=np.int64)
+    histogram = np.bincount(mapping, label.histogram).astype(np.int64).tolist()
+    about = Label(name=label.name, domain=masking.domain, histogram=histogram)
+    return entry.model_copy(update={"label": about, "pairs": pairs}), mapping
 
 
 def _chosen(entry: EntryDocument, configuration: str) -> Configuration:

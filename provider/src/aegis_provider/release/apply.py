@@ -109,6 +109,7 @@ def shown_values(
         if attribute.attribute.discretization is None
     }
     names = [*(name for name in whole if name in written.columns), plan.label]
+    whole[plan.label] = counted.label
     known = {name: None if configuration.maskings.get(name, IDENTITY) == IDENTITY else whole[name] for name in names}
     tallies = dict(zip(names, tally(written, names, plan.label), strict=True))
     sizes = {name: _records(each, known[name]) for name, each in tallies.items()}

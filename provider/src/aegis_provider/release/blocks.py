@@ -242,7 +242,7 @@ class Release:
 
 
 def _column(counted: CountedTable, plan: Plan, name: str, choice: str) -> ReleasedColumn:
-    attribute = next((each for each in counted.attributes if each.attribute.name == name), None)
+    attribute = next((each for each in counted.chosen(plan) if each.attribute.name == name), None)
     if attribute is None or choice == IDENTITY:
         domain = counted.label if attribute is None else attribute.domain
         in_bins = isinstance(counted.table.reading(name), Binned)

@@ -390,7 +390,7 @@ def described(
         id_: The id of the configuration.
         reported: The criteria to measure.
     """
-    every = {attribute.name: maskings.get(attribute.name, attribute.kept_as) for attribute in plan.attributes}
+    every = {attribute.name: maskings.get(attribute.name, attribute.kept_as) for attribute in plan.chosen}
     classes, left_out = evaluation.released(node)
     reached = measure_worst(classes, tuple(reported))
     privacy = {each: _outward(each, value, evaluation.require.get(each)) for each, value in reached.items()}

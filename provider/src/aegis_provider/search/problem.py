@@ -185,12 +185,12 @@ def unsearched(counted: CountedTable, plan: Plan) -> dict[str, Partition]:
 
 
 def masked_always(counted: CountedTable, plan: Plan) -> Iterator[tuple[str, Places]]:
-    """Yield each sensitive attribute that every release masks, with the place of each value's masked value.
+    """Yield each sensitive attribute, or label, that every release masks, with the place of each value's masked value.
 
     Raises:
         PlanError: Its default is not a function of the value.
     """
-    for each in counted.attributes:
+    for each in counted.chosen(plan):
         default = each.attribute.kept_as
         if each.attribute.name not in plan.sensitive or default in {IDENTITY, DROP}:
             continue
@@ -263,19 +263,26 @@ class Problem:
         weights = {attribute.name: attribute.weight for attribute in plan.attributes}
         numbers = numbers_by_label(counted, plan)
         counts = UtilityCounts(records, plan.label, choices, others, whole, weights, numbers)
-        lattice = Lattice(choices)
-        utility, unmasked = counts.utility(measure), counts.unmasked(measure)
+        shown, lattice = counts, Lattice(choices)
+        for label in counted.chosen(plan)[len(counted.attributes) :]:
+            always = counted.masked_domains(label).get(label.attribute.default)
+            shown = counts if always is None else counts.showing(always)
+        utility, unmasked = shown.utility(measure), counts.unmasked(measure)
         by_label = {}
         if plan.other_labels:
             tasks = label_tasks(counted, plan)
-            each = (counts.about(label, _whole(task)) for label, task in tasks.items() if label in others)
-            by_label = {one.label: (one.utility(measure), one.unmasked(measure)) for one in (counts, *each)}
+            about = [(label, _whole(task)) for label, task in tasks.items() if label in others]
+            by_label = {plan.label: (utility, unmasked)}
+            by_label |= {
+                label: (shown.about(label, of).utility(measure), counts.about(label, of).unmasked(measure))
+                for label, of in about
+            }
             utility = MeanShare.of(*zip(*by_label.values(), strict=True))
             unmasked = float(sum(utility.weights) > 0)
         return cls(
             [replace(evaluation, lattice=lattice) for evaluation in every],
             utility,
-            counts.mean(TIE_BREAK),
+            shown.mean(TIE_BREAK),
             unmasked,
             first.lattice.nodes,
             evaluated,

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from aegis_advisor.joint.indicators import Indicators
 from aegis_advisor.measures import MEASURES, Measure
 from aegis_advisor.measures.partial_table import numbers_of
-from aegis_provider.counting.counted_table import DistinctRecords
+from aegis_provider.counting.counted_table import DistinctRecords, MaskedDomain
 from aegis_provider.counting.counts import Partition, Places
 from aegis_provider.errors import PlanError, nearest
 from aegis_provider.plan.model import Plan
 from aegis_provider.search.lattice import Choices, Node
+from aegis_provider.table.values import Domain
 
 Numbers = NDArray[np.float64]
 Step = tuple[int, int]
@@ -165,6 +166,16 @@ class UtilityCounts:
             whole=whole,
             weights={**self.weights, self.label: 1.0},
         )
+
+    def showing(self, masked: MaskedDomain) -> "UtilityCounts":
+        """Return the same of releases that mask the label so; a class has the mean score of its labels' records."""
+        place, groups = self.records.columns.index(self.label), masked.partition().groups
+        codes, domains, known = self.records.codes.copy(), list(self.records.domains), dict(self.numbers)
+        if self.label in known:
+            weights = np.bincount(codes[:, place], self.records.counts, len(groups)) + 1e-9
+            known[self.label] = np.bincount(groups, weights * known[self.label]) / np.bincount(groups, weights)
+        codes[:, place], domains[place] = groups[codes[:, place]], Domain.of(masked.texts)
+        return replace(self, records=replace(self.records, codes=codes, domains=tuple(domains)), numbers=known)
 
     def utility(self, measure: Measure) -> Utility:
         """Return the utility by a measure."""
