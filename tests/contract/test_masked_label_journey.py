@@ -53,7 +53,7 @@ def folder(tmp_path, rows, monkeypatch):
 def test_a_masked_default_label_goes_all_the_way(aegis, client, url, folder, rows, monkeypatch):
     monkeypatch.setenv("AEGIS_LINKS_ALLOW_PRIVATE", "true")
     plan = ("--plan", "plan.yaml")
-    code, _, said = aegis("summarize", "health.csv", *plan, "--name", NAME, "--output", "entry.json")
+    code, _, said = aegis("summarize", "health.csv", *plan, "--name", NAME, "--pairs", "--output", "entry.json")
     assert (code, said) == (0, "")
     entry = json.loads((folder / "entry.json").read_text())
     assert (entry["format"], [each["id"] for each in entry["label"]["maskings"]]) == (4, ["three", "two"])

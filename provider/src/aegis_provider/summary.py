@@ -350,7 +350,7 @@ class CountedEntry:
     def _label(self) -> dict[str, Any]:
         counted, scores = self.counted, self._scores(self.plan.label)
         histogram = counted.attributes[0].counts.label_histogram().tolist()
-        stated = {} if scores is None else {"scores": scores}
+        stated: dict[str, Any] = {} if scores is None else {"scores": scores}
         stated |= {"maskings": maskings} if (maskings := list(self._label_maskings())) else {}
         return {"name": self.plan.label, "domain": list(counted.label.texts), "histogram": histogram, **stated}
 

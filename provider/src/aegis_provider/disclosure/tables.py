@@ -58,8 +58,9 @@ def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> It
     """Yield the pair counts of the entry that involve one of these attributes."""
     domains = {
         attribute.name: {IDENTITY: attribute.domain, **{each.id: each.domain for each in attribute.maskings}}
-        for attribute in (*entry.attributes, entry.label)
+        for attribute in entry.attributes
     }
+    domains[entry.label.name] = {each.id: each.domain for each in entry.label.maskings}
     for pair in entry.pairs:
         if pair.joint is None or not set(pair.attributes) & set(chosen):
             continue

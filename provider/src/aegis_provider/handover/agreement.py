@@ -57,8 +57,8 @@ def _differences(entry: EntryDocument, schema: Mapping[str, Any], configuration:
 
 def _other_functions(entry: EntryDocument, maskings: Mapping[str, str], plan: Plan) -> Iterator[str]:
     """Yield the masking functions that differ, ignoring parameters that the entry leaves out."""
-    masked = (*entry.attributes, entry.label)
-    of_entry = {(each.name, one.id): one.function for each in masked for one in each.maskings}
+    of_entry = {(each.name, one.id): one.function for each in entry.attributes for one in each.maskings}
+    of_entry |= {(entry.label.name, one.id): one.function for one in entry.label.maskings}
     of_plan = {(each.name, one.id): one.function for each in plan.chosen for one in each.maskings}
     for place in maskings.items():
         if place[1] in (IDENTITY, DROP):
