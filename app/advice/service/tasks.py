@@ -96,7 +96,7 @@ def competing(entry: EntryContent, table: ConfigurationTable, place: int) -> Con
         is_used = table.options[place].index(masking) in used
         lack = set(lacking(entry, asked.name, options, masking)) if is_used else set()
         counted.append([np.array([(name, one) not in lack for one in options[name]]) for name in names])
-    return table.showing(place, maskings, counted)
+    return table.showing(place, [masking.id for masking in entry.label.maskings], maskings, counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ def _faults(
     if not len(task.codes):
         yield f"No configuration shows {label!r}, as it is or masked."
         return
-    as_it_is = table.showing(place)
+    as_it_is = table.showing(place, [masking.id for masking in entry.label.maskings])
     whole = {masking.id for masking in whole_counts(entry.attributes[place])}
     has_default = any(masking.counted for masking in outline[place].maskings if masking.id in whole)
     if not outline[place].joint and not has_default:
@@ -310,6 +310,7 @@ def _of_default(entry: EntryContent, place: int, label: AttributeOutline) -> Att
         for one in label.maskings
         if one.id in whole and one.counted
     )
+    own = [MaskingOutline(one.id, len(one.domain), True, label.joint, True) for one in entry.label.maskings]
     return AttributeOutline(
-        entry.label.name, label.cells, label.labels, label.values, label.joint, tuple(islice(maskings, 1))
+        entry.label.name, label.cells, label.labels, label.values, label.joint, (*own, *islice(maskings, 1))
     )

@@ -82,14 +82,19 @@ class ConfigurationTable:
         return np.asarray(kept)
 
     def showing(
-        self, place: int, maskings: Sequence[str] = (), counted: Sequence[Sequence[NDArray[np.bool_]]] = ()
+        self,
+        place: int,
+        default: Sequence[str] = (),
+        maskings: Sequence[str] = (),
+        counted: Sequence[Sequence[NDArray[np.bool_]]] = (),
     ) -> "ConfigurationTable":
         """The masked configurations that show the attribute at a place, with it as the label.
 
-        The default label is then an attribute at its place, which all of them show as it is.
+        The default label is then an attribute at its place.
 
         Args:
             place: the place of the attribute.
+            default: the maskings of the default label.
             maskings: those of the label; configurations with others are left out, and so are those that drop it.
             counted: by masking of the label, for each attribute (options,) whether its counts with it are known;
                 configurations that need others are left out.
@@ -98,14 +103,13 @@ class ConfigurationTable:
         code = {IDENTITY: 0} | {masking: number for number, masking in enumerate(maskings, start=1)}
         label = np.array([code.get(option, -1) for option in options[place]])[self.codes[:, place]]
         shown = self.of_kinds(MASKED_ONLY) & (label >= 0)
-        if self.label_codes is not None:
-            shown &= self.label_codes == 0
         for number, known in enumerate(counted, start=1):
             rows = np.flatnonzero(shown & (label == number))
             for column, each in zip(self.codes[rows].T, known, strict=True):
                 shown[rows] &= each[column]
         codes, label = self.codes[shown], label[shown]
-        codes[:, place], options[place] = 0, (IDENTITY,)
+        codes[:, place] = 0 if self.label_codes is None else self.label_codes[shown]
+        options[place] = (IDENTITY, *default)
         return ConfigurationTable(
             ids=tuple(selected(self.ids, shown)),
             options=tuple(options),
