@@ -290,6 +290,8 @@ class CheckResult:
         fewest: Number of used records of the rarest class.
         by_label: Of several labels, how well one model predicts each but the default one, which all else is about.
         scale: What performances are measured in: `AUC`, or `R2` of a label that is a number.
+        shown_as: The masking of the label, which is predicted as the winner shows it; `identity` if as it is.
+        apart: The configurations that were to be checked, but show the label otherwise.
     """
 
     label: str
@@ -309,6 +311,8 @@ class CheckResult:
     fewest: int = _FEW
     by_label: Mapping[str, LabelCheck] = field(default_factory=dict)
     scale: str = AUC
+    shown_as: str = "identity"
+    apart: tuple[str, ...] = ()
 
     @property
     def winner(self) -> str:

@@ -288,3 +288,21 @@ def test_of_a_large_table_records_are_drawn(table, plan, monkeypatch):
     monkeypatch.setattr(masked_records, "MOST_RECORDS", 150)
     once, again = (check(table, plan, ["both"], seconds=600) for _ in range(2))
     assert (once.records, once.of_records, once == again) == (150, 240, True)
+
+
+@pytest.mark.long
+def test_a_masked_label_is_predicted_as_it_is_shown(write):
+    """As in a table that has the masked label: the oracle is a plan that masks nothing of it."""
+    rows = [ROWS[0], *((age, town, f"{label}{n % 2}") for n, (age, town, label) in enumerate(ROWS[1:]))]
+    merged = {label: label[0] for *_, label in rows[1:]}
+    masked = [rows[0], *((age, town, merged[label]) for age, town, label in rows[1:])]
+    mapping = ", ".join(f"{label}: {of}" for label, of in merged.items())
+    label = f"  y: {{maskings: {{one: {{mapping: {{{mapping}}}}}}}}}\n"
+    chosen = "configurations:\n  both: {age: decades, town: side%s}\n  age: {age: decades%s}\n  raw: {}\n"
+    plan = write("plan.yaml", f"label: y\n{PLAN}{label}{chosen % (', y: one', ', y: one')}")
+    whole = write("whole.yaml", f"label: y\n{PLAN}{chosen % ('', '')}")
+    own = check(write("table.csv", as_csv(rows)), load_plan(plan), ["both", "age", "raw"], seconds=600)
+    told = check(write("masked.csv", as_csv(masked)), load_plan(whole), ["both", "age"], seconds=600)
+    assert (own.shown_as, own.apart, own.classes) == ("one", ("raw",), 2)
+    assert own.performances == told.performances
+    assert own.shares == told.shares

@@ -275,9 +275,9 @@ def check(
 
 def _of_label(table: Source, plan: Plan, label: str, winner: str, seconds: float, **how: Any) -> LabelCheck:  # noqa: ANN401 - as for `check`
     """Check one label that is not the default one."""
-    if plan.configuration(winner).maskings[label] != IDENTITY:
-        return LabelCheck("", None, None, f"{winner} does not show it as it is")
     about = plan.with_default(label)
+    if winner not in {each.id for each in about.configurations}:
+        return LabelCheck("", None, None, f"{winner} does not show it")
     try:
         end = monotonic() + seconds
         found = _of_default(table, about, (about.configuration(winner),), 1, end, seconds, USUAL[-1:], **how)
@@ -307,9 +307,12 @@ def _of_default(
     progress: Progress,
 ) -> CheckResult:
     """Check the default label; `compared`: how many of the configurations are compared, before the further ones."""
+    every, shown_as = chosen, chosen[0].maskings.get(plan.label, IDENTITY)
+    chosen = [each for each in every if each.maskings.get(plan.label, IDENTITY) == shown_as]
+    compared -= sum(each not in chosen for each in every[:compared])
     configurations, further = ([each.id for each in of] for of in (chosen[:compared], chosen[compared:]))
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        records = CheckedRecords.read(opened, plan, folds, _SEED)
+        records = CheckedRecords.read(opened, plan, folds, _SEED, shown_as)
         masked = {configuration.id: cache(partial(records.masked, configuration)) for configuration in chosen}
         refit = refit or partial(refitted, rows=records.counted.rows)
         split, fitted = folds_of(records.labels, folds, _SEED, records.people), _fitted(plan, chosen)
@@ -349,6 +352,8 @@ def _of_default(
         chosen_anew=choose is not None,
         fewest=int(np.bincount(records.labels).min()),
         scale=AUC if records.numbers is None else R2,
+        shown_as=shown_as,
+        apart=tuple(each.id for each in every if each not in chosen),
     )
 
 

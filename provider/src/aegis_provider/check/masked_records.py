@@ -153,8 +153,11 @@ class CheckedRecords:
     numbers: Matrix | None = None
 
     @classmethod
-    def read(cls, table: Table, plan: Plan, folds: int, seed: int) -> "CheckedRecords":
+    def read(cls, table: Table, plan: Plan, folds: int, seed: int, shown_as: str = IDENTITY) -> "CheckedRecords":
         """Read at most `MOST_RECORDS` records, without label values that are too rare for the folds.
+
+        Args:
+            shown_as: The masking of the label; a masked one has classes.
 
         Raises:
             TableError: The table cannot be read or does not fit the plan, or only one label value is frequent enough.
@@ -167,16 +170,17 @@ class CheckedRecords:
         texts = pa.table(rows[: len(plan.columns)], names=plan.columns)
         people = people_in(rows[-1]) if whose else np.arange(len(chosen))
         [shown] = _wholes(rows_of(counted.table.batches([plan.label]), chosen))  # in the bins of a number
-        values, labels = np.unique(places_of(shown, counted.label.places), return_inverse=True)
+        texts_of_label, mapping = _shown_label(counted, plan, shown_as)
+        values, labels = np.unique(places_of(shown, counted.label.places, mapping), return_inverse=True)
         sizes, records = np.bincount(np.unique(np.stack([people, labels]), axis=1)[1]), np.bincount(labels)
         if (sizes >= folds).sum() < _FEWEST_CLASSES:
             raise TableError(
                 f"{table.name}: the label {shortened(plan.label)} has fewer than two values with {folds} "
                 f"{'people' if whose else 'records'} or more, so models cannot be trained and tested on it"
             )
-        rare = {counted.label.texts[values[each]]: int(records[each]) for each in np.flatnonzero(sizes < folds)}
+        rare = {texts_of_label[values[each]]: int(records[each]) for each in np.flatnonzero(sizes < folds)}
         kept, numbers = sizes[labels] >= folds, None
-        if plan.label in plan.binned:
+        if plan.label in plan.binned and shown_as == IDENTITY:
             numbers = np.array(as_numbers([each or None for each in texts.column(plan.label).to_pylist()]))
             kept &= ~np.isnan(numbers)
         _, classes = np.unique(labels[kept], return_inverse=True)
@@ -234,6 +238,14 @@ class CheckedRecords:
         marked = map(suppression.marked, release.by_person().blocks())
         rows = rows_of((block.append_column("shown", pc.invert(left_out)) for block, left_out in marked), self.chosen)
         return MaskedRecords(_features(suppression.release, _wholes(rows)), rows.column("shown").to_numpy())
+
+
+def _shown_label(counted: CountedTable, plan: Plan, masking: str) -> tuple[Sequence[str], Places | None]:
+    """Return the texts of the label as a masking shows it, and (values,) the place of each value among these."""
+    if masking == IDENTITY:
+        return counted.label.texts, None
+    masked = counted.masked_domains(counted.chosen(plan)[-1])[masking]
+    return masked.texts, masked.partition().groups
 
 
 @dataclass(frozen=True, eq=False)

@@ -170,6 +170,10 @@ def _notes(result: CheckResult) -> Iterator[str]:
     """Yield notes on the numbers, the most serious first."""
     for model, tables in result.unfinished.items():
         yield f"not finished within {result.seconds:g} seconds: {model} of {', '.join(map(shown, tables))}"
+    if result.shown_as != "identity":
+        yield f"{shown(result.label)} is predicted as {shown(result.winner)} shows it: {shown(result.shown_as)}"
+    if result.apart:
+        yield f"not checked, since they show {shown(result.label)} otherwise: {', '.join(map(shown, result.apart))}"
     if result.refitted:
         yield f"fitted to the label anew in each fold: the maskings of {', '.join(map(shown, result.refitted))}"
     if result.rare:

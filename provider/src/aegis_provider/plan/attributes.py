@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from aegis_provider.errors import nearest
-from aegis_provider.masking import MaskingFunction, read_function
+from aegis_provider.masking import read_function
 from aegis_provider.masking.hierarchy import Hierarchy
 from aegis_provider.masking.numbers import read_edges
 from aegis_provider.plan.limits import LIMITS, read_limits
@@ -101,7 +101,7 @@ def _check_default_label(element: Element, fields: Collection[str], maskings: Se
     if others := [key for key in fields if key not in _OF_A_LABEL]:
         element.fail(f"is the default label, so `{others[0]}` cannot be stated; other labels may have it")
     for masking in maskings:
-        if not isinstance(masking.function, MaskingFunction) or masking.is_secret:
+        if not masking.is_of_label:
             element.fail(
                 f"is the default label, so {masking.id!r} must give each value one masked value that all may know: not "
                 "by chance, by other records, secretly or elsewhere"

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from aegis_provider.errors import PlanError, nearest
-from aegis_provider.masking import Function, MaskedTable, RandomFunction
+from aegis_provider.masking import Function, MaskedTable, MaskingFunction, RandomFunction
 from aegis_provider.table.discretization import Rule
 from aegis_provider.table.notation import PLAINLY, Writing
 from aegis_provider.table.values import ValueType
@@ -144,6 +144,11 @@ class Masking:
     def is_by_value(self) -> bool:
         """Whether each value determines its masked value."""
         return not (self.is_random or self.is_elsewhere)
+
+    @property
+    def is_of_label(self) -> bool:
+        """Whether it can be that of a label: all may know the masked value of each value."""
+        return isinstance(self.function, MaskingFunction) and not self.function.secret
 
     @property
     def is_secret(self) -> bool:
@@ -332,19 +337,25 @@ class Plan:
     def with_default(self, label: str) -> "Plan":
         """Return the plan of the same releases with another of its labels as the default one.
 
-        Configurations that mask or drop that label are left out. No masking is fitted to it.
+        Configurations that drop that label are left out, and so are those that mask it by what no label may have. No
+        masking is fitted to it.
         """
         chosen = next(attribute for attribute in self.attributes if attribute.name == label)
+        chosen = replace(chosen, maskings=tuple(one for one in chosen.maskings if one.is_of_label))
+        shown = {IDENTITY, *(one.id for one in chosen.maskings)}
         before = self.label_as or Attribute(self.label, None, ())
         before = replace(before, order=self.order, writing=self.writings[self.label])
         rest = (replace(each, fitted_to_label=False) for each in self.attributes if each is not chosen)
         configurations = (
             replace(
                 each,
-                maskings={self.label: IDENTITY, **{name: of for name, of in each.maskings.items() if name != label}},
+                maskings={
+                    self.label: IDENTITY,
+                    **{name: of for name, of in each.maskings.items() if name != label or chosen.maskings},
+                },
             )
             for each in self.configurations
-            if each.maskings[label] == IDENTITY
+            if each.maskings[label] in shown
         )
         return replace(
             self,
@@ -354,7 +365,7 @@ class Plan:
             order=chosen.order,
             fold_case=chosen.writing.fold_case,
             other_labels=tuple(name for name in self.labels if name != label),
-            label_as=replace(chosen, maskings=()),
+            label_as=chosen,
         )
 
     @property
