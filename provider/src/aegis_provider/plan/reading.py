@@ -190,10 +190,10 @@ class _Vouched:
 
 
 def _configurations(
-    element: Element, attributes: tuple[Attribute, ...], label: str, promises: _Vouched
+    element: Element, attributes: tuple[Attribute, ...], default: str, promises: _Vouched
 ) -> Iterator[Configuration]:
-    """Yield the configurations; `attributes`: what they choose for, among it a label that has maskings."""
-    known = {each.name: choices_of(each.maskings, is_kept=each.name == label) for each in attributes}
+    """Yield the configurations; `attributes`: what they choose for, among it a default label that has maskings."""
+    known = {each.name: choices_of(each.maskings, is_kept=each.name == default) for each in attributes}
     defaults = {attribute.name: attribute.default for attribute in attributes}
     if not list(element.items()):
         element.fail("at least one configuration is needed")
