@@ -162,7 +162,18 @@ def test_the_score_of_missing_numbers_tells_no_count(tmp_path):
         (tmp_path / "plan.yaml").write_text(text, encoding="utf-8")
         entry = summarize(tmp_path / "t.csv", load_plan(tmp_path / "plan.yaml"), name="e")
         of = entry.label if labels == "[y]" else next(each for each in entry.attributes if each.name == "y")
-        assert dict(zip(of.domain, of.scores.values, strict=True))[""] == 2.4  # not 229 / 97
+        assert dict(zip(of.domain, of.scores.values, strict=True))[""] == 2.4  # 1 and 1.4, not 229 / 97
+
+
+def test_the_score_of_missing_numbers_is_among_them_however_far_from_0_these_are(tmp_path):
+    years = [*([""] * 30), *range(1_950, 2_000), *range(1_950, 2_000)]
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{at % 2},{one}\n" for at, one in enumerate(years)))
+    text = (
+        "label: y\nattributes: {x: {}, y: {discretize: {rule: edges, edges: [1950, 1980, 2000]}, scores: [1964, 1989]}}"
+    )
+    (tmp_path / "plan.yaml").write_text(f"{text}\nconfigurations: {{all: {{}}}}\n")
+    label = summarize(tmp_path / "t.csv", load_plan(tmp_path / "plan.yaml"), name="e").label
+    assert dict(zip(label.domain, label.scores.values, strict=True))[""] == 1_974  # not 2000
 
 
 def test_a_mean_is_of_people_where_a_column_says_whose_a_record_is(tmp_path):

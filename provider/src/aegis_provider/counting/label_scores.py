@@ -21,8 +21,9 @@ _HALF: Final = Decimal("0.5")
 def scores_of(counted: CountedTable, plan: Plan, label: str, histogram: Counts) -> dict[str, Any] | None:
     """Return the `scores` of a label for an entry, one for each value of its domain; `None` if it has none.
 
-    Records without a number get the mean of the others, to two digits, so that they neither help nor harm a prediction:
-    the exact mean would tell the number of records, and a sum of exact counts.
+    Records without a number get the mean of the others, so that they neither help nor harm a prediction, as the lowest
+    score and the distance from it to two digits: the exact mean would tell the number of records, and a sum of exact
+    counts.
 
     Args:
         histogram: (values,) The records of each value of the label.
@@ -43,8 +44,9 @@ def scores_of(counted: CountedTable, plan: Plan, label: str, histogram: Counts) 
     values = np.array([known.get(text, np.nan) for text in domain.texts])
     held = ~np.isnan(values) & (histogram > 0)
     if held.any() and np.isnan(values).any():
-        mean, size = (np.average(each[held], weights=histogram[held]) for each in (values, np.abs(values)))
-        values[np.isnan(values)] = to_two_digits(float(mean), float(size))
+        low = float(values[held].min())
+        away = float(np.average(values[held] - low, weights=histogram[held]))
+        values[np.isnan(values)] = float(Decimal(repr(low)) + Decimal(repr(to_two_digits(away, away))))
     values[np.isnan(values)] = 0.0
     variance = {} if described.variance is None else {"variance": described.variance}
     return {"values": [_plain(value) for value in values.tolist()], **variance}
