@@ -345,7 +345,7 @@ class Plan:
         shown = {IDENTITY, *(one.id for one in chosen.maskings)}
         before = self.label_as or Attribute(self.label, None, ())
         before = replace(before, order=self.order, writing=self.writings[self.label])
-        rest = (replace(each, fitted_to_label=False) for each in self.attributes if each is not chosen)
+        rest = (replace(each, fitted_to_label=False) for each in self.attributes if each.name != label)
         configurations = (
             replace(
                 each,
