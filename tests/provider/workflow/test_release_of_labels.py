@@ -109,3 +109,20 @@ def test_a_card_tells_what_protects_each_label_no_finer_than_an_entry(folder, re
     card = public(replace(released.card, reached=fine, by_label=each), entry, tuple(LABELS))
     assert card.reached != fine
     assert {label: task.privacy for label, task in card.by_label.items()} == dict.fromkeys(LABELS, card.reached)
+
+
+@pytest.mark.long
+def test_a_card_counts_the_label_as_it_is_shown(folder):
+    plan = """label: tired
+attributes:
+  age: {type: integer, maskings: {twenties: {bucketize: {width: 20}}}, default: twenties}
+  tired: {maskings: {other: {mapping: {n: rested, y: tired}}}, default: other}
+"""
+    (folder / "masked-label.yaml").write_text(plan)
+    how = {"plan": folder / "masked-label.yaml", "require": {"k": 4}, "seconds": HOURS, "accept_composition": True}
+    card = release(folder / "people.csv", "tired", output=folder / "masked-label", **how).card
+    shown = Counter(row["tired"] for row in rows_of(folder / "masked-label" / "masked.csv"))
+    assert set(card.labels) == set(shown) == {"rested", "tired"}
+    for text, each in card.labels.items():
+        assert abs(each.records - shown[text]) < 5
+        assert each.share == pytest.approx(each.share_released, abs=0.02)

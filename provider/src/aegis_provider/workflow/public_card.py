@@ -67,7 +67,7 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         },
         reached=told(reached, published),
         highest_risk=(release, None if before is None else _share(min(before, HIGHEST_SAID))),
-        labels=_labels(card.labels, entry),
+        labels=_labels(card.labels, entry, chosen),
         columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
         never_shared={name: without_values(reason) for name, reason in card.never_shared.items()},
         certain=certain,
@@ -144,9 +144,16 @@ def _is_told(name: str, published: Mapping[str, float]) -> bool:
     return name in published or name not in CRITERIA or not CRITERIA[name].is_measured
 
 
-def _labels(labels: Mapping[str, CardLabel], entry: EntryDocument) -> dict[str, CardLabel]:
-    """Return the published count of each label value, and its share of the table and of the release."""
-    published = dict(zip(entry.label.domain, entry.label.histogram, strict=True))
+def _labels(
+    labels: Mapping[str, CardLabel], entry: EntryDocument, chosen: Configuration | None
+) -> dict[str, CardLabel]:
+    """Return the published count of each label value as it is shown, and its share of the table and of the release."""
+    shown = None if chosen is None else chosen.maskings.get(entry.label.name)
+    masking = next((each for each in entry.label.maskings if each.id == shown), None)
+    texts = entry.label.domain if masking is None else [masking.domain[place] for place in masking.mapping]
+    published = dict.fromkeys(texts, 0)
+    for text, records in zip(texts, entry.label.histogram, strict=True):
+        published[text] += records
     total = max(1, sum(published.values()))
     return {
         value: CardLabel(

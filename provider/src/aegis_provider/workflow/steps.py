@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,8 +26,9 @@ from aegis_provider.identifiers import (
     texts_of_entry,
     values_of,
 )
+from aegis_provider.masking import MaskingFunction
 from aegis_provider.plan.limits import with_demands, with_person
-from aegis_provider.plan.model import Plan
+from aegis_provider.plan.model import IDENTITY, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.processes import Stage
 from aegis_provider.records import held_out_share
@@ -364,8 +365,21 @@ class Steps:
         with open_table(self.table, **self.how) as original, self._as_masked() as masked:
             before, after = self._labels(original, self.found.writings), self._labels(masked, {})
             blanks = dict(self._blanks(masked))
-        ordered = Domain.of(before, order=self.found.order).texts
-        return Masked(applied, {label: (before[label], after.get(label, 0)) for label in ordered}, blanks)
+        shown = self._as_shown(before, configuration)
+        return Masked(applied, {label: (records, after.get(label, 0)) for label, records in shown.items()}, blanks)
+
+    def _as_shown(self, records: Mapping[str, int], configuration: str) -> dict[str, int]:
+        """Return the records of each label value, in order, as a configuration shows the label."""
+        domain, label = Domain.of(records, order=self.found.order), self.found.label_as
+        choice = self.found.configuration(configuration).maskings.get(self.found.label, IDENTITY)
+        masking = None if label is None or label.discretization is not None else label.masking(choice)
+        texts: Sequence[str] = domain.texts
+        if masking is not None and isinstance(masking.function, MaskingFunction):
+            texts = masking.function.mask(domain)
+        shown = dict.fromkeys(texts, 0)
+        for value, text in zip(domain.texts, texts, strict=True):
+            shown[text] += records[value]
+        return shown
 
     def _blanks(self, masked: Table) -> Iterator[tuple[str, str]]:
         """Yield each column of the masked table with missing values, and the label if all of these have one.
