@@ -152,6 +152,16 @@ def test_a_release_is_measured_for_each_label_and_keeps_who_may_stay(plan, tmp_p
     assert mended > 2
 
 
+def test_a_warning_names_the_labels_that_are_certain(plan):
+    """Whoever knows a and z knows y; of those with a = 0 and y = 0, z is 0 or 1."""
+    table = pa.table({"a": ["0"] * 4, "y": ["0", "0", "1", "0"], "z": ["0", "1", "2", "1"]})
+    mixed = replace(plan, configurations=plan.configurations[:1])
+    both = assess(table, mixed).certain_values
+    one = assess(pa.table({"a": ["0"] * 4, "y": list("0000"), "z": list("0101")}), mixed).certain_values
+    assert both.endswith("all records have the same y or z (l = 1)")  # z of the one with y = 1
+    assert one == "the label of some people is certain: in classes with 4 records all records have the same y (l = 1)"
+
+
 def test_single_cells_are_suppressed_for_one_label_only(plan):
     chosen = replace(plan.configurations[0], privacy={"k": 2}, suppressed=1)
     with pytest.raises(PlanError, match="labels: suppressed cells protect one label only"):

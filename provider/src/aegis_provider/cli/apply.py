@@ -179,7 +179,9 @@ def _print_applied(
     rest = replace(plan, configurations=tuple(each for each in plan.configurations if each.id != configuration))
     shares = alone_in_releases(table, rest, **how) | {configuration: applied.checked.alone.share}
     alone = told_alone(plan, {each.id: shares[each.id] for each in plan.configurations}, configuration)
-    certain = certain_values_warning(applied.reached, plan, of_people=applied.of_people)
+    certain = certain_values_warning(
+        applied.reached, plan, of_people=applied.of_people, by_label=applied.checked.by_label
+    )
     for warning in (*applied.faults, *applied.warnings, *filter(None, [certain])):
         warn(warning)
     result = {"output": str(output), "configuration": configuration, **_result(applied), "alone": alone.document}

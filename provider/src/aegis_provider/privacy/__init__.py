@@ -10,21 +10,23 @@
 """
 
 from aegis_provider.privacy.assessment import (
-    CERTAIN_VALUES_REMEDY,
     IN_BINS,
-    SURE,
     Assessment,
     Column,
     ReleasePrivacy,
     Verdict,
     assess,
-    certain_and_guessable,
-    certain_values_warning,
     columns_of,
     maskings_in_short,
     plan_of_roles,
     promises_nothing,
     roles_of,
+)
+from aegis_provider.privacy.certain_values import (
+    CERTAIN_VALUES_REMEDY,
+    SURE,
+    certain_and_guessable,
+    certain_values_warning,
     says_certain,
 )
 from aegis_provider.privacy.classes import (

@@ -3,13 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
-
-import numpy as np
+from typing import Any, Final
 
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan, Roles
+from aegis_provider.privacy.certain_values import certain_and_guessable, certain_values_warning, values_are_certain
 from aegis_provider.privacy.classes import Classes, ClassSizes, Risk
 from aegis_provider.privacy.criteria import CRITERIA, without_left_out
 from aegis_provider.privacy.known_rows import KnownRows
@@ -17,7 +16,7 @@ from aegis_provider.privacy.measuring import holds, measure_privacy, measure_wor
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.processes import Progress
 from aegis_provider.table import Source, delimiter_in, open_table
-from aegis_sdk.reading import shown, some
+from aegis_sdk.reading import some
 from aegis_sdk.wire import SUPPRESSED, strictest
 
 
@@ -99,54 +98,12 @@ def _becomes(attribute: Attribute | None, configuration: Configuration) -> str:
 TRIVIAL: Final[Mapping[str, float]] = {"k": 1, "l": 1, "entropy_l": 1, "t": 1, "ordered_t": 1, "alpha": 1}
 """The value of each criterion that every table trivially satisfies."""
 
-CERTAIN_VALUES_REMEDY: Final = "Require l=2 if nobody should learn it"
-
-SURE: Final = 0.95
-"""Above this share of right guesses of a sensitive value, the records of a class are as good as told."""
-
 _ROUNDING = 1e-9
 
 
 def promises_nothing(name: str, number: float) -> bool:
     """Whether every table trivially satisfies this value."""
     return name in TRIVIAL and abs(number - TRIVIAL[name]) <= _ROUNDING
-
-
-def values_are_certain(privacy: Mapping[str, float]) -> bool:
-    """Whether, by the measured privacy, all records of some class have the same sensitive value."""
-    return privacy.get("l") == 1
-
-
-def certain_values_warning(
-    privacy: Mapping[str, float],
-    plan: Plan,
-    records: int | None = None,
-    of: int | None = None,
-    *,
-    of_people: bool = False,
-) -> str | None:
-    """Return a sentence if all records of some class have the same sensitive value; `None` if not, or not measured.
-
-    Args:
-        privacy: The measured privacy by name.
-        records: The number of records in such classes, if known.
-        of: The number of all records, if known.
-        of_people: Whether these numbers are of people, each once in every class with a record of theirs.
-    """
-    if not values_are_certain(privacy):
-        return None
-    whose = "the label" if plan.sensitive == (plan.label,) else "a sensitive value"
-    names = " or ".join(map(shown, plan.sensitive))
-    unit = "people" if of_people else "records"
-    if records is not None and records == of:
-        return f"{whose} of everybody is certain: in each class all {unit} have the same {names} (l = 1)"
-    where = "some classes" if records is None else f"classes with {records:,} {unit}"
-    return f"{whose} of some people is certain: in {where} all {unit} have the same {names} (l = 1)"
-
-
-def says_certain(warning: str) -> bool:
-    """Whether a warning is that of `certain_values_warning`."""
-    return "(l = 1)" in warning
 
 
 _MOST_NAMES = 5
@@ -324,10 +281,15 @@ class Assessment:
         certain = [release for release in self.releases or (self.as_it_is,) if values_are_certain(release.privacy)]
         if not certain:
             return None
-        unit = {"of_people": self.as_it_is.sizes is not None and self.as_it_is.sizes.of_people}
+        by_label: dict[str, dict[str, int | float]] = {}
+        for label, privacy in (each for release in certain for each in release.by_label.items()):
+            if not values_are_certain(by_label.get(label, {})):
+                by_label[label] = dict(privacy)
+        of_people = self.as_it_is.sizes is not None and self.as_it_is.sizes.of_people
+        how: dict[str, Any] = {"of_people": of_people, "by_label": by_label}
         if len(self.releases) < 2:  # noqa: PLR2004 - of one, there is nothing to list
-            return certain_values_warning(certain[0].privacy, self.plan, certain[0].certain, **unit)
-        warning = certain_values_warning(certain[0].privacy, self.plan, **unit)
+            return certain_values_warning(certain[0].privacy, self.plan, certain[0].certain, **how)
+        warning = certain_values_warning(certain[0].privacy, self.plan, **how)
         return f"{warning}, as {some([each.id for each in certain], _MOST_NAMES)} mask{'s' * (len(certain) == 1)} it"
 
     @property
@@ -425,24 +387,6 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
         known=table.known_rows(configuration, suppressed, k),
         declared={name: number for name, number in declared.items() if number is not None},
     )
-
-
-def certain_and_guessable(attacks: Sequence[Classes]) -> tuple[int, int]:
-    """Return the people in classes with one value of some sensitive attribute, and with over `SURE` of one value.
-
-    `attacks`: The classes in the attack on each label; each number is that of the label of which most are known.
-    """
-    certain, sure = zip(*map(_certain_and_guessable, attacks), strict=True)
-    return max(certain), max(sure)
-
-
-def _certain_and_guessable(classes: Classes) -> tuple[int, int]:
-    is_certain = np.zeros(len(classes), dtype=np.bool_)  # all people have one value of some sensitive attribute
-    is_sure = is_certain.copy()
-    for counts in classes.sensitive.values():
-        is_certain[counts.classes[counts.counts == classes.sizes[counts.classes]]] = True
-        is_sure[counts.classes[counts.counts > SURE * classes.sizes[counts.classes]]] = True
-    return int(classes.sizes[is_certain].sum()), int(classes.sizes[is_sure].sum())
 
 
 def _measured(

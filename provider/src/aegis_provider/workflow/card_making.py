@@ -320,7 +320,9 @@ def _warnings(findings: Findings, plan: Plan, *, published: bool) -> Iterator[st
     # An entry shows the head of the card without the masked table, which tells this number.
     told = None if published and records != findings.assessed.judged else records
     of = findings.assessed.judged
-    certain = certain_values_warning(applied.reached, plan, told, of, of_people=applied.of_people)
+    certain = certain_values_warning(
+        applied.reached, plan, told, of, of_people=applied.of_people, by_label=applied.checked.by_label
+    )
     if certain is not None:
         yield f"{certain}. {CERTAIN_VALUES_REMEDY}"
     for name, label in findings.masked.blanks.items():
