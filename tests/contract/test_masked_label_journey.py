@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from aegis_sdk import InvalidError
 from tests.contract.test_labels_journey import TABLE
 from tests.stores import web_store
 
@@ -72,6 +73,11 @@ def test_a_masked_default_label_goes_all_the_way(aegis, client, url, folder, row
         assert ranked == [each.configuration for each in advice.ranking]
     other = client.advise(head.id, "joint", label="deductible_plan", limit=None)
     assert (other.label.left_out, len(other.ranking)) == (0, 3)
+
+    coarser = {"target": "three", "configuration": "two", "purpose": "a study", "contact": "me", "terms": head.terms}
+    with pytest.raises(InvalidError) as refused:
+        client.requests.create(head.id, "joint", **coarser)
+    assert [fault.pointer for fault in refused.value.problem.errors] == ["/configuration"]
 
     terms = ("--purpose", "a study", "--contact", "me", "--accept-terms", "--json")
     code, out, said = aegis("requests", "new", head.id, "--measure", "joint", "--configuration", "three", *terms)
