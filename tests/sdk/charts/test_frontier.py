@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 from urllib.parse import quote
 
@@ -124,6 +125,11 @@ class TestAccess:
         titles = [each.replace("\N{NO-BREAK SPACE}", " ") for each in names_within(drawing_of(_frontier()))]
         assert "c1: kept 90 % (85 % to 95 %), k 2; the best; on the frontier" in titles
         assert "c2: kept 88 % (83 % to 93 %), k 2; cannot be told apart from the best" in titles
+
+    def test_the_best_says_what_a_model_should_reach(self):
+        points = [replace(point, expected="AUC 0.70 (0.69 to 0.71)") for point in POINTS]
+        labels = [each.text for each in drawing_of(_frontier(points)).iter(f"{SVG}text")]
+        assert [text for text in labels if "AUC" in text] == ["c1: AUC 0.70 (0.69 to 0.71)"]
 
     def test_the_drawing_has_a_name_and_a_description(self):
         drawing = drawing_of(_frontier())

@@ -207,9 +207,8 @@ class Frontier:
     def _named(self, mark: Mark) -> Named:
         first = mark.first
         top = min(self.height(number) for number in ends_of(first.y, first.interval))
-        return Named(
-            first.name, len(mark.points) - 1, self.across.place(first.x), self.height(first.y), top, first.is_best
-        )
+        more, x, y = len(mark.points) - 1, self.across.place(first.x), self.height(first.y)
+        return Named(first.name, more, x, y, top, first.is_best, first.expected)
 
     @property
     def kinds(self) -> list[str]:

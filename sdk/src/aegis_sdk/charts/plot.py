@@ -227,6 +227,7 @@ class Named:
         more: The number of further points at the same position.
         along: Its horizontal position, as a share of the width.
         height: Pixels from the top; `top` is the upper end of its interval.
+        expected: What a model should reach on it, which is shown of the first; empty if not known.
     """
 
     name: str
@@ -235,11 +236,13 @@ class Named:
     height: float
     top: float
     is_first: bool = False
+    expected: str = ""
 
     @property
     def text(self) -> str:
         """The text beside it."""
-        return cut(self.name, LONGEST) + (f" and {self.more:,} more" if self.more else "")
+        reached = f": {self.expected}" if self.is_first and self.expected else ""
+        return cut(self.name, LONGEST) + (f" and {self.more:,} more" if self.more else "") + reached
 
 
 @dataclass(frozen=True)
