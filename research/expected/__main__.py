@@ -168,13 +168,15 @@ A dash: not measured when this page was written, for want of time, or not define
 
 {table}
 
-What interactions add is not enough to expect what boosting reaches: it stays off by 0.002 to 0.026, so no answer says it.
+What interactions add is not enough to expect what boosting reaches: it stays off by 0.002 to 0.026, so no answer says
+it.
 
-Rounding moves what is expected by 0.0003 to 0.0019, up and down alike: it is the error of one draw, which no correction
-takes out. It moves `catholic` by 0.0039, whose class is a sixteenth of few records, and `health` more still (seven configurations by 0.013 to 0.047), for two reasons. Rare values of attributes
-with hundreds of them are pooled where counts are not exact, and one of its four classes has 302 records, whose counts
-rounded to 5 are half noise. Without pooling and with the noise of each count by its expected size, `health` would be
-moved by 0.0063, and `telco`, `twoyear`, `rare class` and `four classes` as now.
+Rounding moves what is expected by 0.0003 to 0.0019, mostly the error of one draw, which no correction
+takes out. It raises `catholic` by 0.0039, whose class is a sixteenth of few records, and moves `health` more still
+(seven configurations by 0.013 to 0.047), for two reasons. Rare values of attributes with hundreds of them are pooled
+where counts are not exact, and one of its four classes has 302 records, whose counts rounded to 5 are half noise.
+Without pooling and with the noise of each count by its expected size, `health` would be moved by 0.0063, and `telco`,
+`twoyear`, `rare class` and `four classes` as now.
 
 20 configurations of 23 attributes with 3 to 11 values each take 1.2 seconds of one processor.
 
