@@ -123,5 +123,5 @@ def test_one_record_more_changes_few_cells(seed):
 
 
 def test_sums_with_two_totals_are_refused():
-    with pytest.raises(ValueError, match="different totals"):
+    with pytest.raises(ValueError, match="no rounded counts have the sums"):
         rounded_to_sums(np.array([[4, 4]]), (np.array([9]), np.array([3, 3])), 3, drawn_by(np.random.default_rng(0)))

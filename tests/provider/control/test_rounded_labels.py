@@ -5,8 +5,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from aegis_advisor.evidence import evidence_of, with_declared_rounding
 from aegis_provider import ControlError, LaplaceNoise, MinimumCell, prepare_entry
 from aegis_provider.control import LastingRandomness
+from aegis_provider.control.counted_together import rounded_to_sums
+from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
+from aegis_provider.counting.counts import Partition
 from aegis_provider.entry import consistent_evidence, consistent_pairs, content_of
 from tests.for_each import for_each
 from tests.provider.several_labels import plan, table
@@ -70,6 +74,47 @@ def test_each_count_and_each_value_is_the_next_multiple(write, seed):
     few = [each.max() for each in errors if each.max() >= base]  # groups that cross others, as with one label
     assert len(few) <= 0.2 * len(errors)
     assert max(few, default=0) < 3 * base
+
+
+def draw_of_sums(seed):
+    """Return small counts, groups of rows and of columns that nest, and sums of both that were rounded before."""
+    rng = np.random.default_rng(seed)
+    size, base = rng.integers(2, 12, 2), int(rng.choice([3, 5, 10]))
+    counts = rng.poisson(rng.choice([0.3, 1, 3]) * rng.gamma(1, 1, size)) + (np.arange(size[1]) == 0)
+    views, sums, key = [], [], LastingRandomness(rng.bytes(32))
+    up = rounded_up(np.array([counts.sum()]), base, key)
+    for side in (0, 1):
+        groups = np.unique(np.sort(rng.integers(0, 6, size[side])), return_inverse=True)[1]
+        views.append([Partition(each, int(each.max()) + 1) for each in (groups, groups // 2)])
+        drawn = key.of("side", str(side))
+        sums.append(rounded_once(counts.sum(axis=1 - side)[:, np.newaxis], views[side], base, up, drawn)[:, 0])
+    return counts, views, tuple(sums), base, key
+
+
+def test_sums_that_were_rounded_before_move_counts_and_nested_sums_by_less_than_two_bases():
+    bases = []
+    for seed in range(60):
+        counts, views, sums, base, key = draw_of_sums(seed)
+        rounded, within = rounded_to_sums(counts, sums, base, key.of("table"), None, tuple(views))
+        assert [rounded.sum(axis=1).tolist(), rounded.sum(axis=0).tolist()] == [each.tolist() for each in sums]
+        assert rounded.min() >= 0
+        off = [within - 1]
+        for side, error in enumerate((rounded - counts, (rounded - counts).T)):
+            off += [
+                abs(error[each.groups == g].sum(axis=0)).max() // base for each in views[side] for g in range(each.size)
+            ]
+        bases.append(1 + max(off))
+    assert set(bases) == {1, 2}
+
+
+def test_a_reader_expects_errors_of_two_bases_in_the_task_of_each_label(write):
+    entry, alone = (prepared(table(write, 1), plan(write, labels)).entry for labels in (["y", "s"], ["y"]))
+    base, content = entry.disclosure_control.rounded_to, content_of(entry)
+    for task, bases in ((content, 2), (content.about("s"), 2), (content_of(alone), 1)):
+        declared = [with_declared_rounding(each) for each in evidence_of(task)]
+        known = {one.perturbation.rounded_to for each in declared for one in each.maskings if one.joint is not None}
+        assert min(known) == bases * base
+        assert {each.label_perturbation.rounded_to for each in declared} == {base}
 
 
 def test_a_table_is_the_same_whichever_label_is_the_default_and_whatever_others_there_are(write):

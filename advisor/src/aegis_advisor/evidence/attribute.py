@@ -154,6 +154,7 @@ class AttributeEvidence:
         label_perturbation: how the label's histogram is declared to differ from that of the table.
         rounded_once: the base to which the counts of values and label values were rounded once; all counts without a
             declaration are sums of these. They are consistent, but not those of the provider's table. None if they are.
+        once_within: each of these counts is off by less than this many bases.
         label_scores: (labels,) float64, the score of each class of the label, in its unit; None if there are none.
         blocks: counted tables of a masking and a masked label, with the mappings of both.
     """
@@ -166,6 +167,7 @@ class AttributeEvidence:
     maskings: tuple[Masking, ...]
     label_perturbation: Perturbation = UNPERTURBED
     rounded_once: int | None = None
+    once_within: int = 1
     label_scores: FloatArray | None = None
     blocks: tuple[Masking, ...] = ()
 

@@ -148,7 +148,12 @@ class PairContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlContent:
-    """The disclosure controls applied to all counts."""
+    """The disclosure controls applied to all counts.
+
+    Attributes:
+        within: each count that was rounded once is off by less than this many bases; in the task of a label, as in its
+            entry (`EntryContent.once_within`).
+    """
 
     min_cell: int | None = None
     rounded_to: int | None = None
@@ -156,6 +161,7 @@ class ControlContent:
     epsilon: float | None = None
     split: str | None = None
     open_answers: bool = False
+    within: int = 1
 
     @property
     def rounded_once(self) -> int | None:
@@ -271,6 +277,15 @@ class EntryContent(ConfigurationsContent):
     joint_traces: Mapping[str, PublishedTrace] = field(default_factory=dict)
     holdout: HoldoutContent | None = None
 
+    @property
+    def once_within(self) -> int:
+        """The number of bases that bounds the error of each count rounded once.
+
+        Tables of several labels are rounded to sums that they share, which few tables meet with nearer multiples.
+        """
+        control = self.disclosure_control
+        return 2 if self.labels is not None else 1 if control is None else control.within
+
     def about(self, label: str) -> "EntryContent":
         """The content as if made with this label alone: the label's task (`aegis_advisor.evidence.task`).
 
@@ -305,6 +320,7 @@ def evidence_of(entry: EntryContent, places: Iterable[int] | None = None) -> tup
             maskings=tuple(_masking(masking, records) for masking in attribute.maskings),
             label_perturbation=about_label,
             rounded_once=None if control is None else control.rounded_once,
+            once_within=entry.once_within,
             label_scores=None if label.scores is None else np.asarray(label.scores.values, dtype=np.float64),
             blocks=tuple(block for name, block in blocks if name == attribute.name),
         )
@@ -350,14 +366,18 @@ def pairs_of(entry: EntryContent, places: Sequence[int] | None = None) -> dict[i
     Their attributes are positions in `places`, as in the evidence. Where counts were rounded once, pairs without a
     declaration are joint counts of a label: they were rounded, too.
     """
-    once = None if entry.disclosure_control is None else entry.disclosure_control.rounded_once
+    control = entry.disclosure_control
+    once = Perturbation(
+        rounded_to=None if control is None else control.rounded_once,
+        within=entry.once_within if entry.once_within > 1 else None,
+    )
     placed = ((place, attributes, pair) for place, attributes, pair in _placed(entry, places) if pair.joint is not None)
     return {place: _as_rounded(pair_counts(pair, attributes), once) for place, attributes, pair in placed}
 
 
-def _as_rounded(pair: PairCounts, once: int | None) -> PairCounts:
-    """Pair counts that declare the base of all counts if they declare nothing."""
-    return replace(pair, perturbation=Perturbation(rounded_to=once)) if pair.perturbation.is_none else pair
+def _as_rounded(pair: PairCounts, once: Perturbation) -> PairCounts:
+    """Pair counts that declare what all counts do if they declare nothing."""
+    return replace(pair, perturbation=once) if pair.perturbation.is_none and not once.is_none else pair
 
 
 def associations_of(entry: EntryContent, places: Sequence[int] | None = None) -> dict[int, PairAssociation]:

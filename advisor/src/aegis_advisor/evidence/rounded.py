@@ -24,13 +24,13 @@ from aegis_advisor.evidence.perturbation import Perturbation
 def with_declared_rounding(evidence: AttributeEvidence) -> AttributeEvidence:
     """Return evidence in which every table declares its rounding error.
 
-    Every count of a value and a label value is off by less than the base. So is every sum over a group of values if all
-    groups nest; sums over groups that cross others may be off by that much for each of their values. The histogram is
-    left out: it is a sum of other counts.
+    Every count of a value and a label value is off by less than the base, or two of an entry with several labels. So is
+    every sum over a group of values if all groups nest; sums over groups that cross others may be off by that much for
+    each of their values. The histogram is left out: it is a sum of other counts.
     """
-    base = evidence.rounded_once
-    if base is None:
+    if evidence.rounded_once is None:
         return evidence
+    base = evidence.rounded_once * evidence.once_within
     mappings = [one.mapping for one in evidence.maskings if one.mapping is not None and one.perturbation.is_none]
     nested = all(_nest(one, other) for place, one in enumerate(mappings) for other in mappings[:place])
     maskings = [_declared(one, base, nested=nested) for one in evidence.maskings]
@@ -42,7 +42,7 @@ def with_declared_rounding(evidence: AttributeEvidence) -> AttributeEvidence:
         histogram=None,
         joint=None,
         maskings=tuple(maskings),
-        label_perturbation=Perturbation(rounded_to=base),
+        label_perturbation=evidence.rounding,
         rounded_once=None,
     )
 

@@ -65,7 +65,8 @@ def rounded_to_sums(
     """Round counts to multiples of a base with given sums of rows and columns.
 
     Where it is possible, every count becomes the next multiple below or above, and a multiple stays; so do the sums
-    over the groups of views that nest. Otherwise as few cells as possible are off by more, empty ones last. The
+    over the groups of views that nest. Otherwise these sums are off by less than two bases, and as few cells as
+    possible by a base or more, empty ones last. The
     expected error of a cell is not quite 0, since the sums have errors themselves: up to half a record in small tables,
     a tenth in most (docs/model.md).
 
@@ -79,7 +80,7 @@ def rounded_to_sums(
         The rounded counts (rows, columns), and the number of bases that bounds the error of each.
 
     Raises:
-        ValueError: the sums have different totals.
+        ControlError: the sums have different totals, or no counts with them keep the sums over groups so near.
     """
     below = counts // base
     draws = chance.numbers(*(names or ([str(place) for place in range(size)] for size in counts.shape))).reshape(-1)
@@ -93,14 +94,13 @@ def rounded_to_sums(
     rows, columns = sums
     missing = np.concatenate([rows // base - below.sum(axis=1), columns // base - below.sum(axis=0)])
     within = list(_within_groups(counts, below, base, views))
-    solution = _nearest(steps, missing, counts.shape[1], within) if within else None
-    if solution is None:
-        solution = _nearest(steps, missing, counts.shape[1])
+    solution = _nearest(steps, missing, counts.shape[1], within)
     if solution is None:
         steps = _Steps.together(steps, _of_more(counts, below, draws))
-        solution = _nearest(steps, missing, counts.shape[1])
+        farther = [(of, least - 1, most + 1) for of, least, most in within]
+        solution = _nearest(steps, missing, counts.shape[1], farther)
     if solution is None:
-        raise ValueError("the sums of the rows and of the columns have different totals")
+        raise ControlError("no rounded counts have the sums of the rows and of the columns")
     multiples = below.copy().reshape(-1)
     np.add.at(multiples, steps.cells, steps.signs * solution)
     rounded: Counts = multiples.reshape(counts.shape) * base

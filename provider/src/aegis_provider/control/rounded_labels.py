@@ -11,6 +11,7 @@ from typing import Self
 
 import numpy as np
 
+from aegis_provider.control.control import ControlError
 from aegis_provider.control.counted_together import Masked, rounded_to_sums
 from aegis_provider.control.dependent_rounding import rounded_once
 from aegis_provider.control.lasting import LastingRandomness
@@ -69,13 +70,19 @@ class RoundedLabels:
         return cls(base, chance, entry.labels or (), exact, texts, views, records)
 
     def joint(self, name: str, label: str) -> Counts:
-        """Return the rounded counts (values, label values) of a column and a label."""
+        """Return the rounded counts (values, label values) of a column and a label, off by less than two bases.
+
+        Raises:
+            ControlError: No such counts have the rounded records of each value.
+        """
         both = (min(name, label), max(name, label)) if name in self.labels else (name, label)
         if both not in self.rounded:
             one, other = both
             sums, texts = (self.records[one], self.records[other]), (self.texts[one], self.texts[other])
             views, drawn = (self._views(one), self._views(other)), self.chance.of("table", *both)
-            self.rounded[both], _ = rounded_to_sums(self.exact[both], sums, self.base, drawn, texts, views)
+            self.rounded[both], within = rounded_to_sums(self.exact[both], sums, self.base, drawn, texts, views)
+            if within > 2:  # noqa: PLR2004 - what a reader takes of an entry with several labels
+                raise ControlError(f"{one} and {other}: too few records to round beside other labels; list one label")
         return self.rounded[both] if both[0] == name else self.rounded[both].T
 
     def of_pair(self, pair: Pair) -> Counts | None:
