@@ -39,14 +39,11 @@ from aegis_sdk.wire.advice import (
 from aegis_sdk.wire.attribute import (
     DROP,
     IDENTITY,
-    AssociationNoise,
     Attribute,
     Label,
-    LabelAssociation,
     Masking,
     MaskingFunction,
     Noise,
-    Pair,
 )
 from aegis_sdk.wire.audit import (
     AuditPage,
@@ -173,6 +170,7 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_PROBLEM,
     EXAMPLE_TERMS,
 )
+from aegis_sdk.wire.pairs import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.questions import (
     KINDS,
     ROWS,

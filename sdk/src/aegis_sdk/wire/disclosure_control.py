@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from aegis_sdk.wire.attribute import TOLERANCE, Attribute, Label, LabelAssociation, Masking, Pair, RoundingBase
+from aegis_sdk.wire.attribute import TOLERANCE, Attribute, Label, Masking, RoundingBase
 from aegis_sdk.wire.documents import Fault, Location, Request
 from aegis_sdk.wire.examples import EXAMPLE_JOINT_TRACE
+from aegis_sdk.wire.pairs import LabelAssociation, Pair
 from aegis_sdk.wire.values import COUNT_MAX, Number, PositiveNumber
 
 Declaring = Label | Masking | Pair | LabelAssociation

@@ -15,8 +15,6 @@ from aegis_sdk.wire.attribute import (
     Discretization,
     Label,
     MaskingFunction,
-    Pair,
-    pair_faults,
 )
 from aegis_sdk.wire.configuration import (
     Configuration,
@@ -48,6 +46,7 @@ from aegis_sdk.wire.documents import (
 )
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
 from aegis_sdk.wire.labels import LABELS, by_label_faults, label_counts_faults, names_faults
+from aegis_sdk.wire.pairs import Pair, pair_faults
 from aegis_sdk.wire.transfer import Holdout, holdout_faults, transfer_faults
 from aegis_sdk.wire.values import (
     COUNT_MAX,

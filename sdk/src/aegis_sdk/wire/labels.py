@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Final
 
-from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Pair
+from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute
 from aegis_sdk.wire.configuration import Configuration, ConfigurationTable, stricter
 from aegis_sdk.wire.documents import Fault, Location, within
+from aegis_sdk.wire.pairs import Pair
 from aegis_sdk.wire.values import repeats
 
 LABELS: Final = 20
