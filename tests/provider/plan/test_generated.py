@@ -3,7 +3,7 @@
 import pytest
 
 from aegis_provider import PlanError, load_plan, write_plan
-from aegis_provider.plan.model import GeneratedTable
+from aegis_provider.plan.generated import GeneratedTable
 from tests.for_each import for_each
 
 DIGEST = "0f" * 32

@@ -9,6 +9,7 @@ from typing import Any, Final
 from aegis_provider.errors import nearest
 from aegis_provider.masking import names_file
 from aegis_provider.plan.attributes import WRITING, choices_of, read_attributes, read_choice, read_order, read_truth
+from aegis_provider.plan.generated import GeneratedTable, read_generated
 from aegis_provider.plan.limits import (
     DEMANDS,
     PERSON,
@@ -18,7 +19,7 @@ from aegis_provider.plan.limits import (
     with_demands,
     with_person,
 )
-from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, GeneratedTable, Plan, read_generated
+from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, stricter
 from aegis_sdk.wire.labels import LABELS

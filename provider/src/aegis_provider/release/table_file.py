@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from aegis_provider.errors import OutputError, PlanError, TableError, shortened
 from aegis_provider.files import digest_of, none_if_refused, refuse_overwriting, written_whole
 from aegis_provider.identifiers import Replayed, refuse_written, texts_written
-from aegis_provider.plan.model import GeneratedTable, Plan
+from aegis_provider.plan.generated import GeneratedTable
+from aegis_provider.plan.model import Plan
 from aegis_provider.release.blocks import Coded, block_schema, places_of
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.arrays import number_array, numbers_in

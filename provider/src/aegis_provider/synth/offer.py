@@ -17,7 +17,8 @@ from aegis_provider.control import Control, ControlError, LaplaceNoise
 from aegis_provider.entry import document_of, entry_of
 from aegis_provider.errors import TableError, UnmaskableValueError, shortened
 from aegis_provider.files import digest_of
-from aegis_provider.plan.model import Attacked, Configuration, GeneratedTable, Plan
+from aegis_provider.plan.generated import Attacked, GeneratedTable
+from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.prepare import PreparedEntry
 from aegis_provider.processes import Progress
 from aegis_provider.records import MOST_RECORDS, Records, drawn, held_out_of, learnt, rows_of

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from aegis_provider.classifiers import Interval
 from aegis_provider.errors import PlanError
-from aegis_provider.plan.model import Attacked, GeneratedTable, Plan
+from aegis_provider.plan.generated import Attacked, GeneratedTable
+from aegis_provider.plan.model import Plan
 from aegis_provider.report.model import BASELINES, Part, Term, Terms, TextTable
 from aegis_provider.search import in_words
 from aegis_sdk.reading import Share, share_with_limits, shown

@@ -9,7 +9,7 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Final
 
-from aegis_provider.plan.model import Attacked
+from aegis_provider.plan.generated import Attacked
 from aegis_provider.processes import Progress
 from aegis_provider.synth.attacks.article29 import (
     INFERENCE,
